@@ -1,0 +1,100 @@
+import FoundationEssentials
+
+/// What an ISBN names, as the library keeps it.
+public struct Edition: Sendable, Equatable {
+    public var id: ID<Edition>
+    /// `nil` for a book without a number, or with one that is wrong (then ``isbnText`` holds it).
+    public var isbn: ISBN?
+    /// The number as entered, hyphens kept.
+    public var isbnText: String?
+    public var metadata: Metadata
+    /// The fields a person has edited: no refresh changes them.
+    public var editedFields: Set<Metadata.Field>
+
+    public init(
+        id: ID<Edition> = ID(), isbn: ISBN?, isbnText: String? = nil, metadata: Metadata,
+        editedFields: Set<Metadata.Field> = []
+    ) {
+        self.id = id
+        self.isbn = isbn
+        self.isbnText = isbnText
+        self.metadata = metadata
+        self.editedFields = editedFields
+    }
+}
+
+/// The thing on the shelf (or the wish for it).
+public struct Copy: Sendable, Equatable {
+    public var id: ID<Copy>
+    public var status: Status = .toRead
+    public var isOwned = true
+    public var isOnWishlist = false
+    public var isFavourite = false
+    public var shelf: String?
+    /// In their display form.
+    public var tags: [String] = []
+    /// In quarter stars, 0.25 to 5; `nil` is unrated.
+    public var rating: Double?
+    public var added: Date
+    /// When it went to the trash; `nil` for a copy in the library.
+    public var deleted: Date?
+
+    public init(id: ID<Copy> = ID(), added: Date) {
+        self.id = id
+        self.added = added
+    }
+
+    /// The reader's standing with the copy. Raw values are stored and exported.
+    public enum Status: String, Sendable, Codable, CaseIterable {
+        case toRead, reading, read, onHold, dnf
+
+        /// As people read it.
+        public var displayName: String {
+            switch self {
+            case .toRead: "To Read"
+            case .reading: "Reading"
+            case .read: "Read"
+            case .onHold: "On Hold"
+            case .dnf: "Did Not Finish"
+            }
+        }
+
+        /// Takes a raw value, a display name, or what other trackers write ("want-to-read", "Currently Reading"); case, spaces,
+        /// hyphens and underscores do not matter.
+        ///
+        /// - Returns: `nil` for anything else.
+        public init?(parsing text: String) {
+            let key = text.lowercased().filter { $0.isLetter }
+            switch key {
+            case "toread", "wanttoread", "tbr": self = .toRead
+            case "reading", "currentlyreading": self = .reading
+            case "read": self = .read
+            case "onhold", "paused": self = .onHold
+            case "dnf", "didnotfinish": self = .dnf
+            default: return nil
+            }
+        }
+    }
+}
+
+/// A copy with its edition: one book, as lists and commands show it. Its identity is the copy's.
+public struct Book: Sendable, Equatable {
+    public var edition: Edition
+    public var copy: Copy
+
+    public init(edition: Edition, copy: Copy) {
+        self.edition = edition
+        self.copy = copy
+    }
+
+    public var id: ID<Copy> { copy.id }
+
+    /// The title, or words that say that there is none.
+    public var displayTitle: String { edition.metadata.title ?? edition.isbn?.hyphenated ?? "Untitled" }
+
+    /// The authors' names joined with commas. "Unknown author" is only ever shown, never stored.
+    public var displayAuthors: String {
+        let names = edition.metadata.authorNames
+        return names.isEmpty ? "Unknown author" : names.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,180 @@
+/// What metadata sources, or a person, say of an edition. Every field can be missing; texts are plain text, never markup.
+public struct Metadata: Sendable, Equatable, Codable {
+    public var title: String?
+    public var subtitle: String?
+    /// In the order of the title page.
+    public var authors: [Contributor] = []
+    public var publisher: String?
+    /// The day as far as ``publishedDateText`` gives it away.
+    public var publishedDate: CalendarDay?
+    /// As the source writes it: "March 2009".
+    public var publishedDateText: String?
+    /// Positive, or `nil` when unknown.
+    public var pageCount: Int?
+    /// ISO 639-1 where there is one, else ISO 639-2.
+    public var language: String?
+    public var originalLanguage: String?
+    public var authorNationality: String?
+    public var format: Format?
+    public var series: String?
+    /// "2", "2.5", "A".
+    public var seriesNumber: String?
+    public var description: String?
+    public var subjects: [String] = []
+    /// Where a cover can be fetched: https, one of the hosts that ``CoverHosts`` allows.
+    public var coverURL: String?
+    public var previewLink: String?
+    public var infoLink: String?
+    /// Other systems' numbers by scheme ("openlibrary", "goodreads", "lccn", "oclc", "google", …).
+    public var identifiers: [String: [String]] = [:]
+    /// The source gave no number that proves it to be the book asked for: offered and marked, never saved in advance.
+    public var isWeakMatch = false
+    /// Which source each filled field came from.
+    public var sources: [Field: SourceName] = [:]
+
+    public init() {}
+
+    public enum Format: String, Sendable, Codable, CaseIterable { case physical, digital, audiobook }
+
+    /// The fields that remember their source.
+    public enum Field: String, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
+        case title, subtitle, authors, publisher, publishedDate, pageCount, language, originalLanguage,
+            authorNationality
+        case format, series, description, subjects, coverURL, previewLink, infoLink, identifiers
+    }
+}
+
+extension Metadata {
+    /// A key that is missing is a field that is empty: what was stored before a field came to be reads as well.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
+            try values.decodeIfPresent(Value.self, forKey: key)
+        }
+        title = try value(.title)
+        subtitle = try value(.subtitle)
+        authors = try value(.authors) ?? []
+        publisher = try value(.publisher)
+        publishedDate = try value(.publishedDate)
+        publishedDateText = try value(.publishedDateText)
+        pageCount = try value(.pageCount)
+        language = try value(.language)
+        originalLanguage = try value(.originalLanguage)
+        authorNationality = try value(.authorNationality)
+        format = try value(.format)
+        series = try value(.series)
+        seriesNumber = try value(.seriesNumber)
+        description = try value(.description)
+        subjects = try value(.subjects) ?? []
+        coverURL = try value(.coverURL)
+        previewLink = try value(.previewLink)
+        infoLink = try value(.infoLink)
+        identifiers = try value(.identifiers) ?? [:]
+        isWeakMatch = try value(.isWeakMatch) ?? false
+        sources = try value(.sources) ?? [:]
+    }
+}
+
+/// Someone who made the book, and as what.
+public struct Contributor: Sendable, Hashable, Codable {
+    public var name: String
+    public var role: Role
+
+    public init(name: String, role: Role = .author) {
+        self.name = name
+        self.role = role
+    }
+
+    public enum Role: String, Sendable, Codable, CaseIterable {
+        case author, translator, editor, illustrator, narrator, other
+    }
+}
+
+/// Where metadata comes from.
+public enum SourceName: String, Sendable, Codable, CaseIterable {
+    case library, offlineIndex, openLibrary, googleBooks
+    /// The servers of the pictures: hosts of their own, whose turns and failures are none of the catalogues'.
+    case openLibraryCovers, googleBooksCovers
+    /// A person typed it.
+    case person
+
+    /// As people read it.
+    public var displayName: String {
+        switch self {
+        case .library: "the library"
+        case .offlineIndex: "offline index"
+        case .openLibrary: "Open Library"
+        case .googleBooks: "Google Books"
+        case .openLibraryCovers: "Open Library's covers"
+        case .googleBooksCovers: "Google's covers"
+        case .person: "entered by hand"
+        }
+    }
+}
+
+extension Metadata {
+    /// The names of those who wrote it.
+    public var authorNames: [String] { authors.filter { $0.role == .author }.map(\.name) }
+
+    /// Fills what is missing here from `other`, field by field; what is already there stays. Identifiers are united.
+    public mutating func fillGaps(from other: Metadata) {
+        fill(\.title, .title, other)
+        fill(\.subtitle, .subtitle, other)
+        fill(\.publisher, .publisher, other)
+        fill(\.pageCount, .pageCount, other)
+        fill(\.language, .language, other)
+        fill(\.originalLanguage, .originalLanguage, other)
+        fill(\.authorNationality, .authorNationality, other)
+        fill(\.format, .format, other)
+        fill(\.description, .description, other)
+        fill(\.coverURL, .coverURL, other)
+        fill(\.previewLink, .previewLink, other)
+        fill(\.infoLink, .infoLink, other)
+        // Two halves of one fact stay together.
+        if publishedDate == nil, publishedDateText == nil {
+            (publishedDate, publishedDateText) = (other.publishedDate, other.publishedDateText)
+            sources[.publishedDate] = other.sources[.publishedDate]
+        }
+        if series == nil {
+            (series, seriesNumber) = (other.series, other.seriesNumber)
+            sources[.series] = other.sources[.series]
+        }
+        if authors.isEmpty {
+            authors = other.authors
+            sources[.authors] = other.sources[.authors]
+        }
+        if subjects.isEmpty {
+            subjects = other.subjects
+            sources[.subjects] = other.sources[.subjects]
+        }
+        for (scheme, values) in other.identifiers {
+            identifiers[scheme, default: []] += values.filter { !identifiers[scheme, default: []].contains($0) }
+        }
+        if sources[.identifiers] == nil { sources[.identifiers] = other.sources[.identifiers] }
+    }
+
+    private mutating func fill<Value>(_ field: WritableKeyPath<Metadata, Value?>, _ name: Field, _ other: Metadata) {
+        guard self[keyPath: field] == nil, let value = other[keyPath: field] else { return }
+        self[keyPath: field] = value
+        sources[name] = other.sources[name]
+    }
+
+    /// Marks every filled field as coming from `source`.
+    public mutating func attribute(to source: SourceName) {
+        sources = Dictionary(uniqueKeysWithValues: filledFields.map { ($0, source) })
+    }
+
+    /// The fields that hold something.
+    public var filledFields: [Field] {
+        let filled: [(Field, Bool)] = [
+            (.title, title != nil), (.subtitle, subtitle != nil), (.authors, !authors.isEmpty),
+            (.publisher, publisher != nil),
+            (.publishedDate, publishedDate != nil || publishedDateText != nil), (.pageCount, pageCount != nil),
+            (.language, language != nil), (.originalLanguage, originalLanguage != nil),
+            (.authorNationality, authorNationality != nil), (.format, format != nil), (.series, series != nil),
+            (.description, description != nil), (.subjects, !subjects.isEmpty), (.coverURL, coverURL != nil),
+            (.previewLink, previewLink != nil), (.infoLink, infoLink != nil), (.identifiers, !identifiers.isEmpty),
+        ]
+        return filled.filter(\.1).map(\.0)
+    }
+}

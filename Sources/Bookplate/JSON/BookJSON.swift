@@ -1,0 +1,82 @@
+import FoundationEssentials
+
+// The JSON of commands and of the web API: all keys always there, absent is null. Instants are RFC 3339 in UTC, days
+// YYYY[-MM[-DD]].
+
+extension Book {
+    /// One book: the copy's own facts beside its edition's.
+    public var json: JSONValue {
+        let metadata = edition.metadata
+        return [
+            "id": .string(copy.id.rawValue), "editionId": .string(edition.id.rawValue),
+            "isbn13": JSONValue(edition.isbn?.digits), "isbn10": JSONValue(edition.isbn?.isbn10),
+            "hyphenated": JSONValue(edition.isbn?.hyphenated), "isbnText": JSONValue(edition.isbnText),
+            "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
+            "authors": .array(metadata.authors.map { ["name": .string($0.name), "role": .string($0.role.rawValue)] }),
+            "publisher": JSONValue(metadata.publisher), "publishedDate": JSONValue(metadata.publishedDate),
+            "publishedDateText": JSONValue(metadata.publishedDateText), "pageCount": JSONValue(metadata.pageCount),
+            "language": JSONValue(metadata.language), "originalLanguage": JSONValue(metadata.originalLanguage),
+            "authorNationality": JSONValue(metadata.authorNationality), "format": JSONValue(metadata.format?.rawValue),
+            "series": JSONValue(metadata.series), "seriesNumber": JSONValue(metadata.seriesNumber),
+            "description": JSONValue(metadata.description), "subjects": JSONValue(metadata.subjects),
+            "coverURL": JSONValue(metadata.coverURL), "previewLink": JSONValue(metadata.previewLink),
+            "infoLink": JSONValue(metadata.infoLink), "identifiers": metadata.identifiersJSON,
+            "status": .string(copy.status.rawValue), "owned": .bool(copy.isOwned), "wishlist": .bool(copy.isOnWishlist),
+            "favourite": .bool(copy.isFavourite), "shelf": JSONValue(copy.shelf), "tags": JSONValue(copy.tags),
+            "rating": JSONValue(copy.rating), "added": .string(copy.added.rfc3339),
+            "deleted": JSONValue(copy.deleted?.rfc3339),
+        ]
+    }
+}
+
+extension Metadata {
+    /// `{scheme: [text]}`, in order of the schemes.
+    public var identifiersJSON: JSONValue {
+        .object(identifiers.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSONValue($0.value)) })
+    }
+}
+
+extension LookupAnswer {
+    /// One line of `scan lookup --json`.
+    public var json: JSONValue {
+        let (metadata, source): (Metadata, SourceName?) =
+            if case .found(let metadata, let source) = outcome { (metadata, source) } else { (Metadata(), nil) }
+        return [
+            "isbn13": .string(isbn.digits), "outcome": .string(outcome.name.rawValue),
+            "source": JSONValue(source?.rawValue), "cached": .bool(isCached),
+            "notAsked": .array(notAsked.map { ["source": .string($0.source.rawValue), "reason": .string($0.reason)] }),
+            "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
+            "authors": JSONValue(metadata.authorNames), "publisher": JSONValue(metadata.publisher),
+            "publishedDate": JSONValue(metadata.publishedDate),
+            "publishedDateText": JSONValue(metadata.publishedDateText), "pageCount": JSONValue(metadata.pageCount),
+            "language": JSONValue(metadata.language), "coverURL": JSONValue(metadata.coverURL),
+            "identifiers": metadata.identifiersJSON, "subjects": JSONValue(metadata.subjects),
+        ]
+    }
+}
+
+extension IntakeItem {
+    /// One line of `scan intake list --json`.
+    public var json: JSONValue {
+        [
+            "id": .string(id.rawValue), "isbn13": .string(isbn.digits), "raw": .string(raw), "addon": JSONValue(addon),
+            "origin": .string(origin.rawValue), "image": JSONValue(image), "station": .string(station),
+            "captured": .string(captured.rfc3339), "state": .string(state.rawValue),
+            "outcome": JSONValue(outcome?.rawValue),
+            "reason": JSONValue(reason), "source": JSONValue(source?.rawValue), "title": JSONValue(metadata?.title),
+            "authors": JSONValue(metadata?.authorNames ?? []), "publishedDate": JSONValue(metadata?.publishedDate),
+            "shelf": JSONValue(preset.shelf), "tags": JSONValue(preset.tags), "status": .string(preset.status.rawValue),
+            "wishlist": .bool(preset.isWishlist),
+        ]
+    }
+}
+
+extension Change {
+    /// One line of `scan undo --list --json`.
+    public var json: JSONValue {
+        [
+            "id": .string(id.rawValue), "at": .string(at.rfc3339), "station": .string(station),
+            "kind": .string(kind.rawValue), "summary": .string(summary), "undone": JSONValue(undone?.rfc3339),
+        ]
+    }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+
+/// One thing that was done to the library and can be taken back: a save, a batch, an edit, a deletion, an import.
+public struct Change: Sendable, Equatable {
+    public var id: ID<Change>
+    public var at: Date
+    /// The host that did it.
+    public var station: String
+    public var kind: Kind
+    /// For a person: "saved \"Dune\" and 23 more".
+    public var summary: String
+    public var undone: Date?
+
+    public enum Kind: String, Sendable, Codable, CaseIterable {
+        case save, edit, trash, restore, importing = "import"
+    }
+
+    public init(id: ID<Change>, at: Date, station: String, kind: Kind, summary: String, undone: Date? = nil) {
+        self.id = id
+        self.at = at
+        self.station = station
+        self.kind = kind
+        self.summary = summary
+        self.undone = undone
+    }
+}
+
+/// What was done, and the way back.
+public protocol History: Sendable {
+    /// The last change that is not undone yet, `nil` when there is none.
+    func lastChange() async throws -> Change?
+    /// Newest first.
+    func changes(limit: Int) async throws -> [Change]
+    /// Takes one change back, whole or not at all.
+    ///
+    /// - Throws: ``UndoRefusal`` when something it touched was changed again since, or it is undone already.
+    func undo(_ id: ID<Change>, at now: Date) async throws -> Change
+}
+
+/// Why a change cannot be taken back.
+public enum UndoRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+    case noSuchChange
+    case alreadyUndone(Change)
+    /// Later work touched the same rows; undo that first.
+    case changedSince(Change, later: Change?)
+
+    public var description: String {
+        switch self {
+        case .noSuchChange: "there is nothing to undo"
+        case .alreadyUndone(let change): "it was undone already: \(change.summary)"
+        case .changedSince(let change, let later):
+            "\(change.summary) cannot be undone: \(later.map { "a later change touched it (\($0.summary)); undo that first" } ?? "it was changed since")"
+        }
+    }
+}
+
+/// Keeps cover pictures beside the library.
+public protocol Covers: Sendable {
+    /// - Returns: the picture's bytes, `nil` when there is none.
+    func cover(of edition: ID<Edition>) async throws -> [UInt8]?
+    /// Keeps a fetched picture; a person's own photo is never replaced by it.
+    func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
+    /// Saved editions with a cover address whose picture is neither there nor known to be missing.
+    func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
+    /// Remembers that the address has no picture, or when to try again.
+    func coverMissing(of edition: ID<Edition>, retryAt: Date?) async throws
+}

@@ -1,0 +1,40 @@
+/// A still photo whose grey levels can be had at several scales, so that a decoder need not pay for pixels it does not use.
+public protocol Picture {
+    /// Size of the image as stored, before EXIF turns it.
+    var width: Int { get }
+    var height: Int { get }
+    /// How the stored image is turned to stand upright.
+    var orientation: Orientation { get }
+
+    /// The grey levels as stored (not turned), the long side at most `longSide` pixels and never enlarged. What comes back can
+    /// be smaller than asked where the format scales in steps; x and y are scaled by `frame.width / width` and
+    /// `frame.height / height`.
+    ///
+    /// - Throws: the photo's own error when its data is damaged.
+    func luma(longSide: Int) throws -> Frame
+}
+
+/// The eight ways an image can be stored. Raw values and meaning are those of the EXIF tag Orientation (EXIF 2.32, 4.6.4).
+public enum Orientation: Int, Sendable {
+    case up = 1, mirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
+
+    /// Width and height of the upright image.
+    public func uprightSize(width: Int, height: Int) -> (width: Int, height: Int) {
+        rawValue >= 5 ? (height, width) : (width, height)
+    }
+
+    /// Where a point of the stored image (of the given size) lies in the upright one.
+    public func upright(_ point: Point, width: Int, height: Int) -> Point {
+        let (w, h) = (Double(width), Double(height))
+        return switch self {
+        case .up: point
+        case .mirrored: Point(x: w - point.x, y: point.y)
+        case .down: Point(x: w - point.x, y: h - point.y)
+        case .downMirrored: Point(x: point.x, y: h - point.y)
+        case .leftMirrored: Point(x: point.y, y: point.x)
+        case .right: Point(x: h - point.y, y: point.x)
+        case .rightMirrored: Point(x: h - point.y, y: w - point.x)
+        case .left: Point(x: point.y, y: w - point.x)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import FoundationEssentials
+
+/// The saved collection: books go in as ``Confirmed`` only.
+public protocol Shelf: Sendable {
+    /// Saves what was confirmed, each whole or not at all, in one durable commit; the intake items become confirmed with them.
+    ///
+    /// A request saved before, an edition owned already (unless `anotherCopy`), a wishlist copy and one in the trash are told
+    /// by the result. One call is one change that undo takes back, or a further part of an earlier one.
+    ///
+    /// - Parameter change: the change that it goes on with, so that a whole batch is undone at once; `nil`, or one that is
+    ///   undone or gone by now, begins a new one.
+    func add(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
+    /// All copies of the editions with these ISBNs, trash included.
+    func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]]
+    /// - Returns: `nil` when there is no such copy.
+    func book(_ id: ID<Copy>) async throws -> Book?
+    /// Changes edition and copy as a person says, on what is stored at this moment; changed fields count as edited from then on.
+    ///
+    /// - Returns: the book as it is now, and the change that undo takes back.
+    func update(
+        _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
+    ) async throws -> (book: Book, change: ID<Change>)
+    /// Moves copies to the trash, where they stay for 30 days.
+    func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>
+    /// Takes copies out of the trash.
+    func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>
+}
+
+extension Shelf {
+    /// Saves what was confirmed as a change of its own.
+    public func add(_ confirmed: [Confirmed], at now: Date) async throws -> [SaveResult] {
+        try await add(confirmed, continuing: nil, at: now)
+    }
+}
+
+/// What became of one ``Confirmed``.
+public enum SaveResult: Sendable, Equatable {
+    /// A new copy.
+    case saved(ID<Copy>, change: ID<Change>)
+    /// A wishlist copy of the edition is owned now.
+    case wishFulfilled(ID<Copy>, change: ID<Change>)
+    /// A copy came back from the trash.
+    case restored(ID<Copy>, change: ID<Change>)
+    /// The edition is owned already: nothing was saved, and the item stays as it was.
+    case owned(Book)
+    /// The same request was saved before: nothing was done.
+    case alreadySaved(ID<Copy>)
+
+    /// The change that undo takes back, `nil` when nothing was changed.
+    public var change: ID<Change>? {
+        switch self {
+        case .saved(_, let change), .wishFulfilled(_, let change), .restored(_, let change): change
+        case .owned, .alreadySaved: nil
+        }
+    }
+}
+
+/// Finds books.
+public protocol Search: Sendable {
+    /// - Returns: one page of the books that match all of the query, and how many match in all.
+    func books(matching query: BookQuery) async throws -> BookPage
+}
+
+/// What to look for. Filters combine with AND between them, OR within one.
+public struct BookQuery: Sendable, Equatable {
+    /// Words found in title, subtitle, authors, ISBN or tags; empty matches everything.
+    public var text = ""
+    public var statuses: Set<Copy.Status> = []
+    public var tags: [String] = []
+    public var shelves: [String] = []
+    public var isOwned: Bool?
+    public var isOnWishlist: Bool?
+    public var isFavourite: Bool?
+    /// Whether it is the trash that is looked through.
+    public var inTrash = false
+    public var sort = Sort.added
+    public var offset = 0
+    public var limit = 50
+
+    public enum Sort: String, Sendable, CaseIterable, Codable { case added, title, author, rating }
+
+    public init() {}
+}
+
+/// One page of a search.
+public struct BookPage: Sendable, Equatable {
+    public var books: [Book]
+    /// Without limit and offset.
+    public var total: Int
+
+    public init(books: [Book], total: Int) {
+        self.books = books
+        self.total = total
+    }
+}
