@@ -1,0 +1,104 @@
+import Bookplate
+import CTurboJPEG
+
+extension PhotoFile {
+    /// A small grey JPEG, upright, for a person to recognise the book by.
+    ///
+    /// - Parameters:
+    ///   - corners: of one code (in upright full-size pixels) in a photo of several: its surroundings are shown, three times the
+    ///     code's length around it, about a book's cover. nil for the whole photo.
+    ///   - longSide: at most, in pixels.
+    /// - Returns: JPEG bytes, about 10 kB.
+    /// - Throws: ``PhotoError``.
+    public func thumbnail(around corners: Corners? = nil, longSide: Int = 320) throws -> [UInt8] {
+        let full = orientation.uprightSize(width: width, height: height)
+        let area =
+            corners.map { Self.surroundings(of: $0, in: full) } ?? (x: 0, y: 0, width: full.width, height: full.height)
+        // A small area needs a larger picture to cut it from; above this size a sharper thumbnail is not worth its time.
+        let wanted = longSide * max(width, height) / max(area.width, area.height)
+        let upright = try luma(longSide: min(wanted, 1280)).turned(by: orientation)
+        let scale = Double(upright.width) / Double(full.width)
+        func scaled(_ value: Int) -> Int { Int(Double(value) * scale) }
+        let x = min(scaled(area.x), upright.width - 1)
+        let y = min(scaled(area.y), upright.height - 1)
+        let cut = upright.cropped(
+            x: x, y: y, width: min(max(1, scaled(area.width)), upright.width - x),
+            height: min(max(1, scaled(area.height)), upright.height - y))
+        return try cut.areaAveraged(longSide: longSide).jpeg(quality: 80, name: name)
+    }
+
+    private static func surroundings(
+        of corners: Corners, in full: (width: Int, height: Int)
+    ) -> (x: Int, y: Int, width: Int, height: Int) {
+        let xs = corners.all.map(\.x)
+        let ys = corners.all.map(\.y)
+        let length = max(xs.max()! - xs.min()!, ys.max()! - ys.min()!)
+        let centre = corners.centre
+        func range(_ middle: Double, _ limit: Int) -> Range<Int> {
+            let low = Int(max(0, min(middle - length * 1.5, Double(limit - 1))))
+            let high = Int(min(Double(limit), max(middle + length * 1.5, Double(low + 1))))
+            return low..<high
+        }
+        let (across, down) = (range(centre.x, full.width), range(centre.y, full.height))
+        return (across.lowerBound, down.lowerBound, across.count, down.count)
+    }
+}
+
+extension Frame {
+    /// The picture as it stands upright.
+    func turned(by orientation: Orientation) -> Frame {
+        guard orientation != .up else { return self }
+        let size = orientation.uprightSize(width: width, height: height)
+        var result = Frame(width: size.width, height: size.height)
+        let (width, height, stride) = (width, height, bytesPerLine)
+        withLuma { source in
+            result.withMutableLuma { target in
+                for y in 0..<height {
+                    for x in 0..<width {
+                        // The middle of a pixel goes to the middle of a pixel.
+                        let middle = Point(x: Double(x) + 0.5, y: Double(y) + 0.5)
+                        let place = orientation.upright(middle, width: width, height: height)
+                        target[Int(place.y) * size.width + Int(place.x)] = source[y * stride + x]
+                    }
+                }
+            }
+        }
+        return result
+    }
+
+    /// - Precondition: the area lies within the frame.
+    func cropped(x: Int, y: Int, width: Int, height: Int) -> Frame {
+        var result = Frame(width: width, height: height)
+        let stride = bytesPerLine
+        withLuma { source in
+            result.withMutableLuma { target in
+                for row in 0..<height {
+                    for column in 0..<width {
+                        target[row * width + column] = source[(y + row) * stride + x + column]
+                    }
+                }
+            }
+        }
+        return result
+    }
+
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` when memory runs out.
+    func jpeg(quality: Int32, name: String) throws(PhotoError) -> [UInt8] {
+        guard let compressor = tjInitCompress() else {
+            throw .damaged(photo: name, format: .jpeg, reason: "the encoder does not start: out of memory")
+        }
+        defer { tjDestroy(compressor) }
+        var memory: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        defer { tjFree(memory) }
+        let status = withLuma { luma in
+            tjCompress2(
+                compressor, luma.baseAddress, Int32(width), Int32(bytesPerLine), Int32(height),
+                Int32(TJPF_GRAY.rawValue), &memory, &count, Int32(TJSAMP_GRAY.rawValue), quality, 0)
+        }
+        guard status == 0, let memory else {
+            throw .damaged(photo: name, format: .jpeg, reason: String(cString: tjGetErrorStr2(compressor)))
+        }
+        return Array(UnsafeBufferPointer(start: memory, count: Int(count)))
+    }
+}

@@ -1,0 +1,88 @@
+import Bookplate
+import CWebP
+
+/// WebP by libwebp: its Y plane is the picture in grey, alpha is laid over white.
+struct WebPImage: GreyImage {
+    let width: Int
+    let height: Int
+    let orientation: Orientation
+    private let hasAlpha: Bool
+    private let bytes: [UInt8]
+    private let name: String
+
+    init(_ bytes: [UInt8], name: String) throws(PhotoError) {
+        var features = WebPBitstreamFeatures()
+        let status = bytes.withUnsafeBufferPointer { WebPGetFeatures($0.baseAddress, $0.count, &features) }
+        guard status == VP8_STATUS_OK, features.width > 0, features.height > 0 else {
+            throw .damaged(photo: name, format: .webp, reason: Self.text(of: status))
+        }
+        guard features.has_animation == 0 else { throw .unsupported(photo: name, what: "it is an animation") }
+        try PhotoLimit.check(width: Int(features.width), height: Int(features.height), photo: name)
+        (width, height) = (Int(features.width), Int(features.height))
+        hasAlpha = features.has_alpha != 0
+        (self.bytes, self.name) = (bytes, name)
+        orientation = Self.exif(ByteReader(bytes[...], bigEndian: false)).map(EXIF.orientation) ?? .up
+    }
+
+    func decode(longSide: Int) throws(PhotoError) -> Decoded {
+        var config = WebPDecoderConfig()
+        guard WebPInitDecoderConfig(&config) != 0 else {
+            throw .unsupported(photo: name, what: "the installed libwebp is not the one this program was built for")
+        }
+        let pixels = width * height
+        let chromaWidth = (width + 1) / 2
+        let chromaSize = chromaWidth * ((height + 1) / 2)
+        var frame = Frame(width: width, height: height)
+        // U, V and alpha in one block; alpha begins opaque, for what a cut file does not bring.
+        var rest = [UInt8](repeating: 255, count: chromaSize * 2 + (hasAlpha ? pixels : 0))
+        let (stride, chromaStride, hasAlpha) = (Int32(width), Int32(chromaWidth), hasAlpha)
+        let status = frame.withMutableLuma { luma in
+            luma.update(repeating: 235)
+            return rest.withUnsafeMutableBufferPointer { rest in
+                bytes.withUnsafeBufferPointer { data in
+                    config.output.colorspace = hasAlpha ? MODE_YUVA : MODE_YUV
+                    config.output.is_external_memory = 1
+                    config.output.u.YUVA = WebPYUVABuffer(
+                        y: luma.baseAddress, u: rest.baseAddress, v: rest.baseAddress.map { $0 + chromaSize },
+                        a: hasAlpha ? rest.baseAddress.map { $0 + chromaSize * 2 } : nil,
+                        y_stride: stride, u_stride: chromaStride, v_stride: chromaStride,
+                        a_stride: hasAlpha ? stride : 0,
+                        y_size: pixels, u_size: chromaSize, v_size: chromaSize, a_size: hasAlpha ? pixels : 0)
+                    return WebPDecode(data.baseAddress, data.count, &config)
+                }
+            }
+        }
+        frame.withMutableLuma { luma in
+            for pixel in 0..<pixels {
+                // WebP's luma goes from 16 to 235 (RFC 6386, 9.2); white is 255 here.
+                let level = (Int(luma[pixel]) - 16) * 255 / 219
+                let opacity = hasAlpha ? Int(rest[chromaSize * 2 + pixel]) : 255
+                luma[pixel] = UInt8(clamping: (level * opacity + 255 * (255 - opacity)) / 255)
+            }
+        }
+        switch status {
+        case VP8_STATUS_OK: return Decoded(frame: frame, isDamaged: false)
+        case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_BITSTREAM_ERROR: return Decoded(frame: frame, isDamaged: true)
+        default: throw .damaged(photo: name, format: .webp, reason: Self.text(of: status))
+        }
+    }
+
+    /// The EXIF chunk of the RIFF container (RFC 9649, 2.7.1.5).
+    private static func exif(_ reader: ByteReader) -> ArraySlice<UInt8>? {
+        var at = 12
+        while let type = reader.slice(at: at, count: 4), let length = reader.uint32(at: at + 4) {
+            if type.elementsEqual("EXIF".utf8) { return reader.slice(at: at + 8, count: length) }
+            at += 8 + length + length % 2
+        }
+        return nil
+    }
+
+    private static func text(of status: VP8StatusCode) -> String {
+        switch status {
+        case VP8_STATUS_NOT_ENOUGH_DATA: "it ends too early"
+        case VP8_STATUS_OUT_OF_MEMORY: "out of memory"
+        case VP8_STATUS_UNSUPPORTED_FEATURE: "it uses a feature that libwebp does not know"
+        default: "its data is no valid WebP"
+        }
+    }
+}
