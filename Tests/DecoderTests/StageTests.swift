@@ -1,0 +1,63 @@
+import Bookplate
+import Testing
+
+@testable import Decoder
+
+@Test func `writes the number sets as the standard does`() {
+    // Two of each set and the parity of 9, from GS1 General Specifications, figures 5.2.1.2-1 and -3.
+    #expect(DigitTemplates.a[7] == 0b011_1011)
+    #expect(DigitTemplates.b[7] == 0b001_0001)
+    #expect(DigitTemplates.b[0] == 0b010_0111)
+    #expect(DigitTemplates.c[9] == 0b111_0100)
+    #expect(DigitTemplates.setB[9] == 0b011010)
+}
+
+@Test func `reads lines of a frame whose rows are longer than its picture`() throws {
+    var scene = Scene(width: 300, height: 120, bytesPerLine: 331)
+    scene.draw(Scene.Code(payload: "9780306406157", centre: Point(x: 150, y: 60), height: 80))
+    var scan = try LineScan()
+    scan.begin()
+    scan.scan(scene.frame, density: 2)
+    let symbols = scan.lineEnds.assembled()
+    #expect(symbols.map(\.digits.text) == ["9780306406157"])
+    #expect((30...42).contains(symbols.first?.lines ?? 0))
+    scan.begin()
+    #expect(scan.lineEnds.isEmpty)
+}
+
+@Test(arguments: [0, 30, 75, 120] as [Double])
+func `finds the region of a code and the way across its bars`(_ angle: Double) throws {
+    var scene = Scene()
+    scene.draw(Scene.Code(payload: "9780306406157", centre: Point(x: 320, y: 240), angle: angle))
+    scene.addNoise(5)
+    var finder = RegionFinder()
+    let region = try #require(finder.regions(in: scene.frame).first)
+    let turn = Turn(degrees: angle)
+    #expect(abs(region.across.x * turn.cosine + region.across.y * turn.sine) > 0.99)
+    #expect(abs(region.centre.x - 320) < 12 && abs(region.centre.y - 240) < 12)
+    #expect((175...245).contains(region.length))
+}
+
+@Test func `reads a book from grey levels, and no other code as one`() throws {
+    var reader = GreyReader()
+    var finder = RegionFinder()
+    for (payload, isBook) in [
+        ("9780306406157", true), ("9791032305690", true), ("4006381333931", false), ("9771234567003", false),
+    ] {
+        var scene = Scene()
+        scene.draw(Scene.Code(payload: payload, centre: Point(x: 320, y: 240), module: 3, height: 150, angle: 20))
+        scene.blur(radius: 2, times: 1)
+        let region = try #require(finder.regions(in: scene.frame).first)
+        let result = reader.read(scene.frame, region: region, slack: 20)
+        #expect((result?.isSure == true ? result?.digits.text : nil) == (isBook ? payload : nil))
+    }
+}
+
+@Test func `cuts black from white between the two heaps of grey`() {
+    var scene = Scene(width: 300, height: 120, paper: 130)
+    scene.draw(Scene.Code(payload: "9780306406157", centre: Point(x: 150, y: 60), height: 80, ink: 100, paper: 130))
+    let cut = scene.frame.blackAndWhite()
+    #expect(cut.luma.allSatisfy { $0 == 0 || $0 == 255 })
+    #expect(cut.luma[0] == 255)
+    #expect(cut.luma[60 * 300 + 56] == 0)
+}
