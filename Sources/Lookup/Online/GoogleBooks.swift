@@ -1,0 +1,120 @@
+import Bookplate
+
+/// Google Books: one ISBN a request. Source: developers.google.com/books/docs/v1/reference/volumes.
+///
+/// Without a key today's answer is a lasting 429. It is asked all the same, since that may change; the 429 then counts as *not asked*
+/// until the next day.
+struct GoogleBooks: OnlineSource {
+    let base: WebAddress
+    let key: String?
+    let covers: CoverAddress
+
+    var name: SourceName { .googleBooks }
+    var batchSize: Int { 1 }
+    var hasKey: Bool { key != nil }
+
+    /// What a person can do about it.
+    static let needsKey =
+        "needs a key: make one at console.cloud.google.com (Books API) and set BOOKPLATE_GOOGLEBOOKS_KEY"
+
+    func lookUp(_ isbns: [ISBN], on visit: Visit) async -> [ISBN: SourceAnswer] {
+        var answers: [ISBN: SourceAnswer] = [:]
+        for isbn in isbns { answers[isbn] = await lookUp(isbn, on: visit) }
+        return answers
+    }
+
+    private func lookUp(_ isbn: ISBN, on visit: Visit) async -> SourceAnswer {
+        let query = "books/v1/volumes?q=isbn:\(isbn.digits)" + (key.map { "&key=\($0.percentEncoded)" } ?? "")
+        do throws(Trouble) {
+            return answer(try json(await visit.get(base.appending(query), triage: triage)), isbn)
+        } catch {
+            return error.answer
+        }
+    }
+
+    /// What Google means by its statuses. Its reasons: cloud.google.com/apis/design/errors.
+    private func triage(_ answer: HTTPAnswer) -> Trouble? {
+        switch answer.status {
+        case 429 where key == nil: return .notAsked(reason: Self.needsKey)
+        case 400, 403: break
+        default: return nil
+        }
+        let error: JSON?
+        do throws(JSONRefusal) { error = try JSONReader.read(answer.body)["error"] } catch { return nil }
+        guard let error, case .object = error else { return nil }
+        var reasons =
+            FieldLimits.texts(error["errors"], key: "reason") + FieldLimits.texts(error["details"], key: "reason")
+        if let status = FieldLimits.text(error["status"]) { reasons.append(status) }
+        func has(_ words: String...) -> Bool { reasons.contains { words.contains($0) } }
+        let message = FieldLimits.text(error["message"], limit: 200) ?? "no reason given"
+        if has("API_KEY_INVALID", "keyInvalid") || message.contains("API key not valid") {
+            return .blocked(failure("its key is not valid; check BOOKPLATE_GOOGLEBOOKS_KEY"))
+        }
+        if has("accessNotConfigured", "SERVICE_DISABLED") {
+            return .blocked(failure("the Books API is not enabled for its key; enable it at console.cloud.google.com"))
+        }
+        if has("dailyLimitExceeded", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded") {
+            return .temporary(failure("was asked too often (403)", retryAfter: RetryAfter.unsaid))
+        }
+        let refusal = failure("refuses to answer (\(answer.status)): \(message)")
+        return answer.status == 403 ? .blocked(refusal) : .badData(refusal)
+    }
+
+    private func answer(_ json: JSON, _ isbn: ISBN) -> SourceAnswer {
+        guard case .object = json else { return .badData(failure("an answer that is no object")) }
+        let items = json["items"]?.items ?? []
+        guard !items.isEmpty else {
+            guard json["totalItems"]?.integer != nil else { return .badData(failure("an answer without a count")) }
+            return .notFound
+        }
+        var weak: Metadata?
+        var other: String?
+        for item in items.prefix(FieldLimits.items) {
+            guard var metadata = metadata(item) else { continue }
+            switch RecordMatch(isbn, listed: Self.numbers(item)) {
+            case .sure: return .found(metadata)
+            case .anotherBook(let number): other = other ?? number
+            case .weak:
+                // A record with other kinds of number is about something that has no ISBN.
+                guard item["volumeInfo"]?["industryIdentifiers"]?.items.isEmpty ?? true else { continue }
+                metadata.isWeakMatch = true
+                metadata.sources[.identifiers] = name
+                weak = weak ?? metadata
+            }
+        }
+        if let weak { return .found(weak) }
+        guard let other else { return .badData(failure("a record that names neither title nor number")) }
+        return .badData(failure("answered with the record of another book, \(other)"))
+    }
+
+    private static func numbers(_ item: JSON) -> [String] {
+        FieldLimits.texts(item["volumeInfo"]?["industryIdentifiers"], key: "identifier")
+    }
+
+    /// - Returns: `nil` without a title.
+    private func metadata(_ item: JSON) -> Metadata? {
+        guard let info = item["volumeInfo"], let title = FieldLimits.text(info["title"], limit: TextLimit.title) else {
+            return nil
+        }
+        var metadata = Metadata()
+        metadata.title = title
+        metadata.subtitle = FieldLimits.text(info["subtitle"], limit: TextLimit.title)
+        metadata.authors = FieldLimits.texts(info["authors"]).map { Contributor(name: $0) }
+        metadata.publisher = FieldLimits.text(info["publisher"])
+        metadata.publishedDateText = FieldLimits.text(info["publishedDate"])
+        metadata.publishedDate = metadata.publishedDateText.flatMap(PublishedDate.day(in:))
+        metadata.pageCount = FieldLimits.pages(info["pageCount"])
+        metadata.language = info["language"]?.string.flatMap(LanguageCode.normalized)
+        metadata.description = FieldLimits.text(info["description"], limit: TextLimit.description)
+        metadata.subjects = FieldLimits.texts(info["categories"])
+        let images = info["imageLinks"]
+        metadata.coverURL =
+            ["large", "medium", "thumbnail", "smallThumbnail"].lazy
+            .compactMap { covers.stored(images?[$0]?.string) }.first
+        metadata.previewLink = FieldLimits.link(info["previewLink"])
+        metadata.infoLink = FieldLimits.link(info["infoLink"])
+        metadata.identifiers["google"] = FieldLimits.text(item["id"], limit: 64).map { [$0] }
+        metadata.attribute(to: name)
+        return metadata
+    }
+}

@@ -1,0 +1,92 @@
+import Bookplate
+
+/// Reads the free text that sources give as a date of publication.
+enum PublishedDate {
+    /// - Parameter text: "2015", "March 2009", "1984-10", "January 22, 1988", "22 Jan. 1988", "c1998", "[1969?]", "03/17/1969".
+    /// - Returns: as much of the day as the text gives away without doubt; `nil` when not even one year does.
+    static func day(in text: String) -> CalendarDay? {
+        let text = text.prefix(100).cleanedForDates
+        if let exact = CalendarDay(text) { return exact }
+        let words = words(of: text)
+        let numbers = words.compactMap { word in word.allSatisfy(\.isASCIIDigit) ? word : nil }
+        let years = numbers.filter { $0.count == 4 }.compactMap { Int($0) }.filter { (1000...2199).contains($0) }
+        // "1969-1971", "1990, c1985": the first is the edition's own.
+        guard let year = years.first else { return compact(numbers) }
+        guard years.count == 1 else { return CalendarDay(year: year) }
+        let small = numbers.filter { $0.count <= 2 }.compactMap { Int($0) }
+        if let month = words.lazy.compactMap(month(named:)).first {
+            return small.count == 1
+                ? CalendarDay(year: year, month: month, day: small[0]) ?? CalendarDay(year: year, month: month)
+                : CalendarDay(year: year, month: month)
+        }
+        return numeric(year: year, small: small, yearIsFirst: numbers.first?.count == 4) ?? CalendarDay(year: year)
+    }
+
+    /// "1984/10", "2022.02.09", "17/03/1969": month and day only where the order is beyond doubt.
+    private static func numeric(year: Int, small: [Int], yearIsFirst: Bool) -> CalendarDay? {
+        switch (small.count, yearIsFirst) {
+        case (1, _): return CalendarDay(year: year, month: small[0])
+        case (2, true): return CalendarDay(year: year, month: small[0], day: small[1])
+        case (2, false) where small[0] > 12: return CalendarDay(year: year, month: small[1], day: small[0])
+        case (2, false) where small[1] > 12 || small[0] == small[1]:
+            return CalendarDay(year: year, month: small[0], day: small[1])
+        default: return nil
+        }
+    }
+
+    /// "19690317".
+    private static func compact(_ numbers: [Substring]) -> CalendarDay? {
+        guard numbers.count == 1, let digits = numbers.first, digits.count == 8,
+            let year = Int(digits.prefix(4)), (1000...2199).contains(year),
+            let month = Int(digits.dropFirst(4).prefix(2)), let day = Int(digits.suffix(2))
+        else { return nil }
+        return CalendarDay(year: year, month: month, day: day)
+    }
+
+    /// Runs of ASCII digits and runs of letters; "c1998" is two words, "22nd" is 22.
+    private static func words(of text: String) -> [Substring] {
+        var words: [Substring] = []
+        var start = text.startIndex
+        while start < text.endIndex {
+            let isDigit = text[start].isASCIIDigit
+            guard isDigit || text[start].isLetter else {
+                start = text.index(after: start)
+                continue
+            }
+            let end = text[start...].firstIndex { isDigit ? !$0.isASCIIDigit : !$0.isLetter } ?? text.endIndex
+            words.append(text[start..<end])
+            start = end
+        }
+        return words
+    }
+
+    private static func month(named word: Substring) -> Int? {
+        guard word.count >= 3 else { return nil }
+        return months.firstIndex { names in names.contains { word == $0 || (word.count >= 3 && word == $0.prefix(3)) } }
+            .map { $0 + 1 }
+    }
+
+    /// English, French, Spanish, German and Italian, whose first three letters are given as well; without diacritics.
+    private static let months: [[String]] = [
+        ["january", "janvier", "enero", "januar", "gennaio"],
+        ["february", "fevrier", "febrero", "februar", "febbraio"],
+        ["march", "mars", "marzo", "marz", "maerz"], ["april", "avril", "abril", "aprile"],
+        ["may", "mai", "mayo", "maggio"],
+        ["june", "juin", "junio", "juni", "giugno"], ["july", "juillet", "julio", "juli", "luglio"],
+        ["august", "aout", "agosto"], ["september", "septembre", "septiembre", "settembre", "sept"],
+        ["october", "octobre", "octubre", "oktober", "ottobre"], ["november", "novembre", "noviembre"],
+        ["december", "decembre", "diciembre", "dezember", "dicembre"],
+    ]
+}
+
+extension Character {
+    fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
+}
+
+extension Substring {
+    /// In lower case, without the diacritics that month names have.
+    fileprivate var cleanedForDates: String {
+        let plain: [Character: Character] = ["é": "e", "û": "u", "ä": "a"]
+        return String(String(self).cleaned.lowercased().map { plain[$0] ?? $0 })
+    }
+}

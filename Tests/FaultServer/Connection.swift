@@ -1,0 +1,51 @@
+import Glibc
+
+/// One client's connection.
+public struct Connection: Sendable {
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// - Returns: everything up to the empty line; `nil` when the client went away before.
+    func readHead() -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while bytes.count < 65_536, recv(descriptor, &byte, 1, 0) == 1 {
+            bytes.append(byte)
+            if bytes.suffix(4) == [13, 10, 13, 10] { return String(decoding: bytes.dropLast(4), as: UTF8.self) }
+        }
+        return nil
+    }
+
+    /// - Returns: whether the client took it all.
+    @discardableResult
+    public func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Waits until the client goes away.
+    ///
+    /// - Returns: whether it did within the time.
+    @discardableResult
+    public func awaitEnd(milliseconds: Int32 = -1) -> Bool {
+        // 0x2000 is POLLRDHUP, which Glibc shows only with _GNU_SOURCE.
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN) | 0x2000, revents: 0)
+        return poll(&watched, 1, milliseconds) != 0
+    }
+
+    /// Ends with a reset instead of an orderly close.
+    public func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+
+    func end() { close(descriptor) }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A web server on a free port of this machine that answers as it is told, right or wrong. For tests.
+///
+/// Every path has a list of replies that are given in turn; the last one is given again and again. A path without replies is 404
+/// with a web page. One thread takes connections, each connection has one of its own, and each carries one request.
+public final class FaultServer: Sendable {
+    /// "http://127.0.0.1:34567"
+    public let address: String
+    /// Requests as they arrive, in their order.
+    public let arrivals: AsyncStream<Request>
+
+    private let listener: Int32
+    private let arrived: AsyncStream<Request>.Continuation
+    private let state = Mutex(State())
+
+    private struct State {
+        var replies: [String: [Reply]] = [:]
+        var requests: [Request] = []
+        var stopped = false
+        var stamp: (@Sendable () -> Duration)?
+    }
+
+    /// What a client sent.
+    public struct Request: Sendable {
+        public var target: String
+        /// Names in lower case.
+        public var headers: [String: String]
+        /// By the clock given to ``stampRequests(by:)``.
+        public var time: Duration = .zero
+
+        /// The target without its query.
+        public var path: String { String(target.prefix { $0 != "?" }) }
+        /// The decoded value of a query item.
+        public func query(_ name: String) -> String? {
+            URLComponents(string: target)?.queryItems?.first { $0.name == name }?.value
+        }
+    }
+
+    /// Binds 127.0.0.1 and begins to answer.
+    public init() throws {
+        let socket = try LoopbackListener(queue: 128)
+        let listener = socket.descriptor
+        self.listener = listener
+        address = socket.address
+        (arrivals, arrived) = AsyncStream.makeStream()
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else {
+                    // Closed here and nowhere else: another server may get the number at once.
+                    close(listener)
+                    return
+                }
+                guard let self else {
+                    close(connection)
+                    return
+                }
+                Thread.detachNewThread { self.serve(Connection(connection)) }
+            }
+        }
+    }
+
+    deinit { stop() }
+
+    /// Takes no more connections: clients are refused from now on.
+    public func stop() {
+        let wasStopped = state.withLock { state in
+            defer { state.stopped = true }
+            return state.stopped
+        }
+        guard !wasStopped else { return }
+        shutdown(listener, Int32(SHUT_RDWR))
+        arrived.finish()
+    }
+
+    /// Sets the replies of a path (or of a whole target with its query), in the place of earlier ones.
+    public func on(_ path: String, _ replies: Reply...) { state.withLock { $0.replies[path] = replies } }
+
+    /// What has arrived so far.
+    public var requests: [Request] { state.withLock(\.requests) }
+
+    /// How often a path was asked for.
+    public func count(_ path: String) -> Int { requests.count { $0.path == path } }
+
+    /// Marks requests with a test's own time.
+    public func stampRequests(by clock: @escaping @Sendable () -> Duration) { state.withLock { $0.stamp = clock } }
+
+    private func serve(_ connection: Connection) {
+        defer { connection.end() }
+        guard let head = connection.readHead() else { return }
+        let lines = head.components(separatedBy: "\r\n")
+        let parts = (lines.first ?? "").split(separator: " ")
+        guard parts.count == 3 else { return }
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
+                in: .whitespaces)
+        }
+        let (request, reply) = state.withLock { state in
+            let request = Request(target: String(parts[1]), headers: headers, time: state.stamp?() ?? .zero)
+            state.requests.append(request)
+            for key in [request.target, request.path] {
+                guard let replies = state.replies[key], let reply = replies.first else { continue }
+                if replies.count > 1 { state.replies[key]?.removeFirst() }
+                return (request, reply)
+            }
+            return (request, Reply.page("<!DOCTYPE html><title>not found</title>", status: 404))
+        }
+        arrived.yield(request)
+        reply.give(connection, request)
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Glibc
+
+/// A socket that listens on a free port of 127.0.0.1.
+struct LoopbackListener {
+    let descriptor: Int32
+    let name: sockaddr_in
+
+    /// "http://127.0.0.1:34567"
+    var address: String { "http://127.0.0.1:\(UInt16(bigEndian: name.sin_port))" }
+
+    /// - Parameter queue: how many connections wait until they are taken; Linux adds one.
+    init(queue: Int32) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, queue) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard isBound else {
+            let code = POSIXErrorCode(rawValue: errno) ?? .EIO
+            close(descriptor)
+            throw POSIXError(code)
+        }
+        self.descriptor = descriptor
+        self.name = name
+    }
+}

@@ -1,0 +1,196 @@
+import Bookplate
+import FaultServer
+import Testing
+
+@testable import Lookup
+
+@Suite struct CoverFetcherTests {
+    let server: FaultServer
+    let fetcher: CoverFetcher
+    let states = MemoryStates()
+    let clock = JumpClock()
+    static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16]
+
+    init() throws {
+        server = try FaultServer()
+        fetcher = try Self.fetcher(server.address, states, clock)
+    }
+
+    static func fetcher(
+        _ covers: String, _ states: MemoryStates, _ clock: JumpClock, limits: HTTPLimits = CoverFetcher.limits
+    ) throws -> CoverFetcher {
+        let configuration = try LookupConfiguration(
+            version: "1.0", homepage: "https://bookplate.example", covers: covers)
+        let manners = Manners(
+            http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: { clock.date }),
+            limits: limits)
+        return CoverFetcher(configuration, hasProxy: false, manners: manners)
+    }
+
+    @Test(arguments: [
+        Self.jpeg, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0], Array("GIF89a".utf8),
+        Array("RIFF\0\0\0\0WEBPVP8 ".utf8),
+    ])
+    func `a picture is told by its first bytes, whatever the server calls it`(_ bytes: [UInt8]) async throws {
+        server.on("/b/id/1-L.jpg", .answer(bytes, type: "text/html"))
+        #expect(try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") == bytes)
+        // Without it a miss would be a blank picture.
+        #expect(server.requests.first?.query("default") == "false")
+    }
+
+    @Test func `no cover at the address is no failure`() async throws {
+        #expect(try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/2-L.jpg") == nil)
+    }
+
+    @Test func `a redirect within the base is followed, three at most`() async throws {
+        server.on("/b/id/1-L.jpg", .redirect(to: "/1"))
+        server.on("/1", .redirect(to: "/2"))
+        server.on("/2", .redirect(to: "/3"))
+        server.on("/3", .answer(Self.jpeg, type: "image/jpeg"), .redirect(to: "/4"))
+        #expect(try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") == Self.jpeg)
+        await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
+        #expect(server.count("/4") == 0)
+    }
+
+    @Test(arguments: [
+        "http://169.254.169.254/latest", "http://10.0.0.1/x.jpg", "http://0x7f000001/x.jpg",
+        "https://evil.example/x.jpg",
+        "http://covers.openlibrary.org/x.jpg", "file:///etc/passwd", "https://archive.org:22/x",
+    ])
+    func `a redirect out of the allowed hosts is not followed`(_ target: String) async throws {
+        server.on("/b/id/1-L.jpg", .redirect(to: target))
+        await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:1/x.jpg", "https://127.0.0.1/x.jpg", "https://2130706433/x.jpg",
+        "https://[::ffff:127.0.0.1]/x.jpg",
+        "https://localhost/x.jpg", "https://evil.example/x.jpg", "https://openlibrary.org.evil.example/x.jpg",
+        "https://covers.openlibrary.org@evil.example/x.jpg", "ftp://archive.org/x.jpg", "file:///etc/passwd", "",
+    ])
+    func `any other address is refused without a connection`(_ address: String) async throws {
+        await #expect(
+            throws: SourceFailure(source: nil, reason: "the cover's address is not one of the hosts covers come from")
+        ) { try await fetcher.cover(at: address) }
+    }
+
+    @Test func `what is no picture, too large, or late is a failure that says so`() async throws {
+        server.on("/b/id/1-L.jpg", .page("<html>"), .json("{}"), .endless, .status(503), .blackHole)
+        let address = server.address + "/b/id/1-L.jpg"
+        let impatient = try Self.fetcher(
+            server.address, states, clock, limits: HTTPLimits(total: .milliseconds(300), body: 5 << 20))
+        for (fetcher, reason) in [
+            (fetcher, "answered with a web page; the network wants a sign-in"),
+            (fetcher, "what came instead of a cover is no picture"),
+            (fetcher, "the answer is larger than 5120 KiB"), (fetcher, "is out of order (503)"),
+            (impatient, "no complete answer in time"),
+        ] {
+            await #expect(throws: SourceFailure(source: .openLibraryCovers, reason: reason)) {
+                try await fetcher.cover(at: address)
+            }
+        }
+        #expect(server.requests.count == 5)
+    }
+
+    @Test func `a name that stands for a private address is refused before it is connected to`() async throws {
+        // The base may be another machine's, but what its name stands for must be public.
+        let fetcher = try Self.fetcher("https://192.168.0.1", states, clock)
+        await #expect(
+            throws: SourceFailure(
+                source: .openLibraryCovers,
+                reason: "the address 192.168.0.1 is a private one and was not connected to")
+        ) { try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") }
+    }
+
+    @Test func `two fetchers that share the machine's memory keep one pace, redirects included`() async throws {
+        let clock = clock
+        server.stampRequests { clock.now.offset }
+        server.on("/b/id/1-L.jpg", .redirect(to: "/1"))
+        server.on("/1", .answer(Self.jpeg, type: "image/jpeg"))
+        let fetchers = [fetcher, try Self.fetcher(server.address, states, clock)]
+        for _ in 0..<5 {
+            for fetcher in fetchers { _ = try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
+        }
+        let times = server.requests.map(\.time)
+        #expect(times.count == 20)
+        for (number, time) in times.enumerated() {
+            #expect(time >= .seconds(number - 2), "request \(number + 1) went out at \(time)")
+        }
+    }
+
+    @Test func `covers take no turn from the catalogue`() async throws {
+        server.on("/b/id/1-L.jpg", .answer(Self.jpeg, type: "image/jpeg"))
+        for _ in 0..<10 { _ = try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
+        #expect(await states.states[.openLibrary] == nil)
+        let rig = try Rig(states: states)
+        _ = try await rig.outcome()
+        #expect(rig.clock.slept.isEmpty)
+    }
+
+    @Test func `what waits longer than a cover's 10 s is put off, with the time to come back`() async throws {
+        let now = clock.date
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.take(at: now) } }
+        let failure = await #expect(throws: SourceFailure.self) {
+            try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
+        }
+        #expect(failure?.reason == "others of this machine wait before this one")
+        #expect(try #require(failure?.retryAfter) > .seconds(10))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `waits and redirects of one cover take at most 10 s together`() async throws {
+        let clock = clock
+        let now = clock.date
+        // The first request waits 5 s for its turn, and its redirect leads to where it takes 5 more to be told to wait.
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<7 { _ = state.bucket.take(at: now) } }
+        server.on(
+            "/b/id/1-L.jpg",
+            Reply { connection, request in
+                clock.advance(by: .seconds(5))
+                Reply.redirect(to: "/1").give(connection, request)
+            })
+        let failure = await #expect(throws: SourceFailure.self) {
+            try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
+        }
+        #expect(failure?.reason == "no time left")
+        #expect(server.count("/1") == 0)
+    }
+
+    @Test func `429: left alone as long as told, by every process`() async throws {
+        server.on("/b/id/1-L.jpg", .status(429, headers: ["Retry-After": "120"]))
+        let address = server.address + "/b/id/1-L.jpg"
+        for reason in ["was asked too often (429)", "asked to be left alone"] {
+            let failure = await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: address) }
+            #expect(failure?.reason == reason)
+            #expect(try #require(failure?.retryAfter) >= .seconds(119))
+        }
+        #expect(server.requests.count == 1)
+        clock.advance(by: .seconds(121))
+        server.on("/b/id/1-L.jpg", .answer(Self.jpeg, type: "image/jpeg"))
+        #expect(try await fetcher.cover(at: address) == Self.jpeg)
+    }
+
+    @Test func `after five failures in a row the cover server is left alone for 30 s`() async throws {
+        server.on("/b/id/1-L.jpg", .status(500))
+        let address = server.address + "/b/id/1-L.jpg"
+        for _ in 0..<5 { await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: address) } }
+        let failure = await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: address) }
+        #expect(failure?.reason == "failed 5 times in a row and is left alone for now")
+        #expect(server.requests.count == 5)
+        clock.advance(by: .seconds(31))
+        server.on("/b/id/1-L.jpg", .answer(Self.jpeg, type: "image/jpeg"))
+        #expect(try await fetcher.cover(at: address) == Self.jpeg)
+    }
+
+    @Test func `a fetch that is cancelled says so and is no failure of the server`() async throws {
+        server.on("/b/id/1-L.jpg", .blackHole)
+        let address = server.address + "/b/id/1-L.jpg"
+        let task = Task { try await fetcher.cover(at: address) }
+        var arrivals = server.arrivals.makeAsyncIterator()
+        _ = await arrivals.next()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(await states.states[.openLibraryCovers]?.breaker.failures == 0)
+    }
+}

@@ -1,0 +1,234 @@
+import Bookplate
+import FaultServer
+import Testing
+
+@testable import Lookup
+
+/// The Metadata table of faults.md, as far as one lookup meets it, and the order of the sources.
+@Suite struct LookupChainTests {
+    let rig: Rig
+    let google = "/books/v1/volumes"
+
+    init() throws { rig = try Rig() }
+
+    @Test func `not found needs every source that was asked to have answered`() async throws {
+        #expect(try await rig.outcome() == .notFound(asked: [.openLibrary, .googleBooks]))
+    }
+
+    @Test(arguments: [
+        ("500", Reply.status(500), LookupOutcome.Name.temporary, "is out of order (500)"),
+        ("502", .status(502), .temporary, "is out of order (502)"),
+        ("503", .status(503), .temporary, "is out of order (503)"),
+        ("a reset", .reset, .temporary, "the connection was reset"),
+        ("a cut body", .cutChunks("{"), .temporary, "the answer broke off"),
+        ("a wrong length", .cut("{}", length: 500), .temporary, "the answer broke off"),
+        ("403", .status(403), .blocked, "refuses to answer (403)"),
+        ("a page", .page("<html>Sign in</html>"), .blocked, "answered with a web page; the network wants a sign-in"),
+        (
+            "a page that calls itself JSON", .json("\n <!DOCTYPE html>"), .blocked,
+            "answered with a web page; the network wants a sign-in"
+        ),
+        (
+            "another host", .redirect(to: "http://portal.example/login"), .blocked,
+            "sends to http://portal.example instead of answering; the network wants a sign-in"
+        ),
+        ("511", .status(511), .blocked, "the network wants a sign-in (511)"),
+        ("404", .page("gone", status: 404), .badData, "answered 404; is its base address right?"),
+        ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirects more than 3 times"),
+        (
+            "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
+            "an answer that cannot be read: it breaks off at byte 12"
+        ),
+        ("10 GB in chunks", .endless, .badData, "the answer is larger than 1024 KiB"),
+        ("a gzip bomb", .gzipBomb(size: 16 << 20), .badData, "the answer is larger than 1024 KiB"),
+    ])
+    func `an outage is never "no such book"`(
+        _ fault: String, _ reply: Reply, _ name: LookupOutcome.Name, _ reason: String
+    ) async throws {
+        rig.openLibrary.on("/api/books", reply)
+        let outcome = try await rig.outcome()
+        #expect(outcome.name == name)
+        #expect(outcome.failure?.reason == reason)
+        #expect(outcome.failure?.source == .openLibrary)
+        #expect(await rig.cache.kept.isEmpty)
+        // The next source is asked all the same, and what it knows counts.
+        rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
+        #expect(try await rig.outcome().name == .found)
+    }
+
+    @Test(arguments: ["black hole", "one byte a second"])
+    func `a source that hangs leaves time for the next`(_ fault: String) async throws {
+        var rig = rig
+        rig.limits = HTTPLimits(total: .seconds(1))
+        rig.openLibrary.on("/api/books", fault == "black hole" ? .blackHole : .drip("{}{}"))
+        #expect(try await rig.outcome().failure?.reason == "no complete answer in time")
+        rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
+        #expect(try await rig.outcome().name == .found)
+    }
+
+    @Test func `offline is said, and said once for a thousand books`() async throws {
+        rig.openLibrary.stop()
+        rig.googleBooks.stop()
+        var answers: [LookupAnswer] = []
+        for await answer in try rig.chain().lookUp((0..<1000).map { .sample(numbered: $0) }, refresh: false) {
+            answers.append(answer)
+        }
+        #expect(answers.count == 1000)
+        #expect(answers.allSatisfy { $0.outcome.name == .temporary })
+        #expect(answers[0].outcome.failure?.reason.hasPrefix("offline: ") == true)
+        #expect(rig.clock.now.offset == .zero)
+        // No network here is not the sources' fault.
+        #expect(await rig.states.states[.openLibrary]?.breaker.failures == 0)
+    }
+
+    @Test func `a flapping source passes at a later try, with growing pauses`() async throws {
+        rig.openLibrary.on("/api/books", .status(502), .reset, .json(try fixture("openlibrary-odyssey.json")))
+        rig.openLibrary.on("/isbn/9780140268867.json", .json("{}"))
+        #expect(try await rig.outcome().name == .found)
+        #expect(Array(rig.clock.slept.prefix(2)) == [.milliseconds(300), .milliseconds(600)])
+    }
+
+    @Test(arguments: [
+        ("120" as String?, Duration.seconds(120)), ("0", .seconds(1)), ("-5", .seconds(1)), ("1000000", .seconds(3600)),
+        ("Sat, 21 Nov 2026 12:01:40 GMT", .seconds(100)), ("Sat, 21 Nov 2020 12:00:00 GMT", .seconds(1)),
+        ("soon", .seconds(60)), ("", .seconds(60)), ("nan", .seconds(60)), (nil, .seconds(60)),
+    ])
+    func `429: waits as told, between a second and an hour`(_ header: String?, _ expected: Duration) async throws {
+        rig.openLibrary.on("/api/books", .status(429, headers: header.map { ["Retry-After": $0] } ?? [:]))
+        #expect(try await rig.outcome().failure?.retryAfter == expected)
+        #expect(rig.openLibrary.requests.count == 1)
+        // Left alone until then, by every process that shares the states.
+        let again = try await rig.outcome()
+        if expected > .seconds(8) {
+            #expect(rig.openLibrary.requests.count == 1)
+            #expect(again.failure?.reason == "asked to be left alone")
+        } else {
+            #expect(rig.clock.slept.contains { $0 >= expected })
+        }
+        rig.clock.advance(by: expected)
+        rig.openLibrary.on("/api/books", .json("{}"))
+        #expect(try await rig.outcome().name == .notFound)
+    }
+
+    @Test func `after five failures in a row a source is left alone for 30 s`() async throws {
+        rig.openLibrary.on("/api/books", .status(403))
+        for number in 0..<5 { _ = try await rig.lookUp(.sample(numbered: number)) }
+        let asked = rig.openLibrary.requests.count
+        let outcome = try await rig.outcome()
+        #expect(outcome.name == .temporary)
+        #expect(outcome.failure?.reason == "failed 5 times in a row and is left alone for now")
+        #expect(rig.openLibrary.requests.count == asked)
+        rig.clock.advance(by: .seconds(30))
+        rig.openLibrary.on("/api/books", .json("{}"))
+        #expect(try await rig.outcome().name == .notFound)
+    }
+
+    @Test func `BOOKPLATE_OFFLINE asks nobody, and says so`() async throws {
+        var rig = rig
+        rig.isOffline = true
+        let answer = try await rig.lookUp(.odyssey)[0]
+        #expect(
+            answer.outcome
+                == .temporary(
+                    SourceFailure(
+                        source: nil,
+                        reason:
+                            "no online source was asked (Open Library: offline is switched on; Google Books: offline is switched on)"
+                    )))
+        #expect(answer.notAsked.map(\.source) == [.openLibrary, .googleBooks])
+        #expect(rig.openLibrary.requests.isEmpty && rig.googleBooks.requests.isEmpty)
+    }
+
+    @Test func `found and not found are kept and not asked again, unless refreshed`() async throws {
+        rig.openLibrary.on("/api/books", .json(try fixture("openlibrary-odyssey.json")))
+        _ = try await rig.lookUp(.odyssey, .solaris)
+        #expect(await rig.cache.kept.count == 2)
+        let asked = rig.openLibrary.requests.count
+        let again = try await rig.lookUp(.odyssey, .solaris)
+        #expect(again.map(\.isCached) == [true, true])
+        #expect(again.map(\.outcome.name) == [.found, .notFound])
+        #expect(rig.openLibrary.requests.count == asked)
+        let refreshed = try await rig.lookUp(.odyssey, refresh: true)
+        #expect(refreshed.map(\.isCached) == [false])
+        #expect(rig.openLibrary.requests.count > asked)
+    }
+
+    @Test func `an ISBN given twice is answered once`() async throws {
+        #expect(try await rig.lookUp(.odyssey, .odyssey).count == 1)
+    }
+
+    @Test func `the index alone is enough where it has title and authors, and asks nobody`() async throws {
+        let answer = try await rig.lookUp(.odyssey, index: CannedIndex(authors: ["Homer"]))[0]
+        #expect(answer.outcome.name == .found)
+        #expect(rig.openLibrary.requests.isEmpty)
+        #expect(await rig.cache.kept.isEmpty)
+    }
+
+    @Test func `the index without authors: others are asked, its record stands whatever they say`() async throws {
+        rig.openLibrary.on("/api/books", .status(500))
+        rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
+        let outcome = try await rig.lookUp(.odyssey, index: CannedIndex(authors: []))[0].outcome
+        guard case .found(let book, from: .offlineIndex) = outcome else { throw NoAnswer() }
+        #expect(book.title == "From the index")
+        #expect(book.authorNames == ["Homer"] && book.sources[.authors] == .googleBooks)
+    }
+
+    @Test func `an index that is missing is told with every answer, and the others are asked all the same`()
+        async throws
+    {
+        let missing = [NotAsked(source: .offlineIndex, reason: "there is no offline index at /tmp/none")]
+        rig.openLibrary.on("/api/books", .json(try fixture("openlibrary-odyssey.json")))
+        let answers = try await rig.lookUp(.odyssey, .solaris, notAsked: missing)
+        #expect(Set(answers.map(\.outcome.name)) == [.found, .notFound])
+        #expect(answers.allSatisfy { $0.notAsked == missing })
+        // Also with what the cache knows, but it is the day's fault and not kept there.
+        #expect(try await rig.lookUp(.odyssey, .solaris, notAsked: missing).map(\.notAsked) == [missing, missing])
+        #expect(try await rig.lookUp(.odyssey, .solaris).map(\.notAsked) == [[], []])
+        rig.openLibrary.on("/api/books", .status(503))
+        let failed = try await rig.lookUp(.kitchen, notAsked: missing)[0]
+        #expect(failed.outcome.name == .temporary && failed.notAsked == missing)
+    }
+
+    @Test func `an index that is missing is not named among the online sources that were not asked`() async throws {
+        var rig = rig
+        rig.isOffline = true
+        let answer = try await rig.lookUp(.odyssey, notAsked: [NotAsked(source: .offlineIndex, reason: "damaged")])[0]
+        #expect(answer.notAsked.map(\.source) == [.offlineIndex, .openLibrary, .googleBooks])
+        #expect(answer.outcome.failure?.reason.hasPrefix("no online source was asked (Open Library: ") == true)
+    }
+
+    @Test func `ending the stream ends the requests`() async throws {
+        rig.openLibrary.on("/api/books", .blackHole)
+        let chain = try rig.chain()
+        let reader = Task { for await _ in chain.lookUp([.odyssey], refresh: false) {} }
+        var arrivals = rig.openLibrary.arrivals.makeAsyncIterator()
+        _ = await arrivals.next()
+        reader.cancel()
+        await reader.value
+        #expect(rig.googleBooks.requests.isEmpty)
+    }
+
+    @Test func `a clock in 1970 is named as the cause, not the certificate`() {
+        let trouble = Trouble(.tls(.notYetValid), of: .openLibrary, at: .init(timeIntervalSince1970: 60))
+        guard case .temporary(let failure) = trouble else {
+            return #expect(Bool(false), "it will pass when the clock is set")
+        }
+        #expect(
+            failure.reason == "its certificate cannot be checked: this machine's clock says 1970-01-01; set the clock")
+    }
+}
+
+/// An index that knows every book.
+struct CannedIndex: MetadataSource {
+    var authors: [String]
+    var name: SourceName { .offlineIndex }
+    var batchSize: Int { 100 }
+
+    func lookUp(_ isbns: [ISBN]) async -> [ISBN: SourceAnswer] {
+        var metadata = Metadata()
+        metadata.title = "From the index"
+        metadata.authors = authors.map { Contributor(name: $0) }
+        metadata.attribute(to: .offlineIndex)
+        return Dictionary(uniqueKeysWithValues: isbns.map { ($0, .found(metadata)) })
+    }
+}

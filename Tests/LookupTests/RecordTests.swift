@@ -1,0 +1,198 @@
+import Bookplate
+import Testing
+
+@testable import Lookup
+
+@Suite struct PublishedDateTests {
+    @Test(arguments: [
+        ("2015", "2015"), ("March 2009", "2009-03"), ("1984-10", "1984-10"), ("January 22, 1988", "1988-01-22"),
+        ("2022-02-09", "2022-02-09"), ("c1998", "1998"), ("©1998", "1998"), ("[1969?]", "1969"), ("1969-1971", "1969"),
+        ("22 Jan. 1988", "1988-01-22"), ("Sept 1999", "1999-09"), ("1er août 1999", "1999-08-01"),
+        ("März 2001", "2001-03"),
+        ("17/03/1969", "1969-03-17"), ("03/17/1969", "1969-03-17"), ("03/04/1969", "1969"), ("1984/10", "1984-10"),
+        ("19690317", "1969-03-17"), ("2022-02-30", "2022"), ("February 31, 1988", "1988-02"), ("ca. 1850", "1850"),
+    ])
+    func `reads as much of the day as the text gives away`(_ text: String, _ expected: String) {
+        #expect(PublishedDate.day(in: text)?.description == expected)
+    }
+
+    @Test(arguments: ["", "n.d.", "unknown", "19--", "198", "May", "99999", "0000", "\u{0}", "1٩٨4"])
+    func `says nothing of a text without a year`(_ text: String) { #expect(PublishedDate.day(in: text) == nil) }
+}
+
+@Suite struct LanguageCodeTests {
+    @Test(arguments: [
+        ("/languages/eng", "en"), ("ger", "de"), ("deu", "de"), ("fre", "fr"), ("grc", "grc"), ("en", "en"),
+        ("pt-BR", "pt"),
+        ("zh-CN", "zh"), ("scr", "hr"), ("ENG", "en"),
+    ])
+    func `gives the two letters where there are two`(_ text: String, _ expected: String) {
+        #expect(LanguageCode.normalized(text) == expected)
+    }
+
+    @Test(arguments: ["", "/languages/", "und", "mul", "english", "e", "12", "/languages/../x"])
+    func `refuses what is no code`(_ text: String) { #expect(LanguageCode.normalized(text) == nil) }
+}
+
+@Suite struct JSONReaderTests {
+    func read(_ text: String) throws(JSONRefusal) -> JSON { try JSONReader.read(Array(text.utf8)) }
+
+    @Test(arguments: [
+        (
+            #"{"a":[1,2.5,-3e2,true,false,null,"x"]}"#,
+            JSON.object([
+                "a": .array([.number(1), .number(2.5), .number(-300), .bool(true), .bool(false), .null, .string("x")])
+            ])
+        ),
+        (#" "" "#, .string("")), (#""\u00e9\n\"\/\\""#, .string("é\n\"/\\")), (#""\ud83d\udcda""#, .string("📚")),
+        (#""\ud83d""#, .string("\u{FFFD}")), (#""\udcda\ud83dx""#, .string("\u{FFFD}\u{FFFD}x")),
+        (#""\ud83d\u0041""#, .string("\u{FFFD}A")), (#""\u0000""#, .string("\u{0}")), ("[]", .array([])),
+        ("{}", .object([:])),
+        ("\u{FEFF}{}", .object([:])),
+    ])
+    func `reads what is JSON, and makes the best of halves of characters`(_ text: String, _ expected: JSON) throws {
+        #expect(try read(text) == expected)
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "[", "[1", "[1,", #"{"a""#, #"{"a":"#, #"{"a":1"#, #"{"a":1,"#, #""abc"#, #""a\"#, #""\u12"#,
+        "tru", "nul",
+    ])
+    func `says of a cut text that it breaks off`(_ text: String) {
+        #expect { try read(text) } throws: { ($0 as? JSONRefusal)?.problem == "it breaks off" }
+    }
+
+    @Test(arguments: [
+        "{}{}", "[1 2]", "{1:2}", #"{"a" 1}"#, "[,]", "01x", "-", "--1", "trux", #""\x""#, #""\u12G4""#, "<html>",
+    ])
+    func `refuses what is no JSON`(_ text: String) { #expect(throws: JSONRefusal.self) { try read(text) } }
+
+    @Test func `nests no deeper than it says, however deep the text is`() throws {
+        let limit = JSONReader.depthLimit
+        #expect(try read(nested(limit)).items.count == 1)
+        for depth in [limit + 1, 500_000] { #expect(throws: JSONRefusal.self) { try read(nested(depth)) } }
+    }
+
+    private func nested(_ depth: Int) -> String {
+        String(repeating: "[", count: depth - 1) + "[0]" + String(repeating: "]", count: depth - 1)
+    }
+
+    @Test func `bytes that are no UTF-8 become replacement characters`() throws {
+        #expect(try JSONReader.read([0x22, 0xFF, 0xC3, 0x22]) == .string("\u{FFFD}\u{FFFD}"))
+    }
+}
+
+@Suite struct WebAddressTests {
+    @Test(arguments: [
+        ("https://openlibrary.org", "https://openlibrary.org/"),
+        ("HTTPS://OpenLibrary.ORG:443/a?b#c", "https://openlibrary.org/a?b"),
+        ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080/x"), ("https://[::1]:1/", "https://[::1]:1/"),
+        ("https://books.google.com?id=1", "https://books.google.com/?id=1"),
+    ])
+    func `reads a plain address`(_ text: String, _ expected: String) {
+        #expect(WebAddress(text)?.description == expected)
+    }
+
+    @Test(arguments: [
+        "", "openlibrary.org", "ftp://openlibrary.org", "file:///etc/passwd", "https://", "https:///x",
+        "https://user@host/",
+        "https://openlibrary.org:pass@evil.example/", "https://evil.example\\@openlibrary.org/", "https://a b/",
+        "https://a%2eb/",
+        "https://öpen.example/", "https://host:0/", "https://host:99999/", "https://host:/\n", "https://.example/",
+        "https://ho\u{0}st/",
+        "javascript:alert(1)", "https://[::1%25eth0]/", "https://" + String(repeating: "a", count: 3000),
+    ])
+    func `refuses what parsers could understand differently`(_ text: String) { #expect(WebAddress(text) == nil) }
+}
+
+@Suite struct PublicAddressTests {
+    @Test(arguments: [
+        (UInt32(0x7F00_0001), false), (0x0A01_0203, false), (0xAC10_0001, false), (0xAC20_0001, true),
+        (0xC0A8_0001, false),
+        (0xA9FE_A9FE, false), (0x0000_0000, false), (0x6440_0001, false), (0xE000_0001, false), (0xFFFF_FFFF, false),
+        (0xCFF1_E000, true), (0x0808_0808, true),
+    ])
+    func `tells private IPv4 addresses`(_ address: UInt32, _ isPublic: Bool) {
+        #expect(PublicAddress.isPublic(v4: address) == isPublic)
+    }
+
+    @Test(arguments: [
+        ("0000:0000:0000:0000:0000:0000:0000:0001", false), ("0000:0000:0000:0000:0000:ffff:7f00:0001", false),
+        ("0000:0000:0000:0000:0000:ffff:0808:0808", true), ("fe80:0000:0000:0000:0000:0000:0000:0001", false),
+        ("fd00:0000:0000:0000:0000:0000:0000:0001", false), ("0064:ff9b:0000:0000:0000:0000:0a00:0001", false),
+        ("2002:7f00:0001:0000:0000:0000:0000:0000", false), ("2001:0db8:0000:0000:0000:0000:0000:0001", false),
+        ("2a00:1450:4001:0800:0000:0000:0000:200e", true), ("ff02:0000:0000:0000:0000:0000:0000:0001", false),
+    ])
+    func `tells private IPv6 addresses, and IPv4 ones in them`(_ text: String, _ isPublic: Bool) {
+        let bytes = text.split(separator: ":").compactMap { UInt16($0, radix: 16) }.flatMap {
+            [UInt8($0 >> 8), UInt8($0 & 0xFF)]
+        }
+        #expect(PublicAddress.isPublic(v6: bytes) == isPublic)
+    }
+}
+
+@Suite struct LookupConfigurationTests {
+    @Test func `names who asks`() throws {
+        func agent(_ contact: String?) throws -> String {
+            try LookupConfiguration(version: "1.2", homepage: "https://bookplate.example", contact: contact).userAgent
+        }
+        #expect(try agent("a@b.example") == "Bookplate/1.2 (+https://bookplate.example; a@b.example)")
+        #expect(try agent(nil) == "Bookplate/1.2 (+https://bookplate.example)")
+    }
+
+    @Test(arguments: ["http://openlibrary.org", "openlibrary.org", "", "http://192.168.1.1", "https://x?y"])
+    func `refuses a base address that is none, or plain http beyond this machine`(_ text: String) {
+        #expect(throws: LookupConfigurationError.self) {
+            try LookupConfiguration(version: "1", homepage: "h", openLibrary: text)
+        }
+    }
+
+    @Test(arguments: ["a\r\nX-Evil: 1", "Jürgen", "a (b)"])
+    func `refuses a contact that would break the header`(_ text: String) {
+        #expect(throws: LookupConfigurationError.self) {
+            try LookupConfiguration(version: "1", homepage: "h", contact: text)
+        }
+    }
+}
+
+@Suite struct HostileRecordTests {
+    /// SplitMix64: the same sequence everywhere.
+    struct Sequence: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    @Test(arguments: ["openlibrary-odyssey.json", "openlibrary-edition.json", "googlebooks-odyssey.json"])
+    func `thousands of damaged records: no crash, and no field beyond its limit`(_ name: String) throws {
+        let sound = Array(try fixture(name).utf8)
+        let covers = CoverAddress(base: try #require(WebAddress("https://covers.openlibrary.org")))
+        var random = Sequence(state: 42)
+        var read = 0
+        for _ in 0..<2_000 {
+            var bytes = sound
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: place)
+                case 2: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 20)], at: place)
+                default: bytes[place] = #"{}[]":,\0"#.utf8.randomElement(using: &random) ?? 0
+                }
+            }
+            guard case .success(let json) = bytes.withUnsafeBufferPointer({ JSONReader.read($0) }) else { continue }
+            read += 1
+            let record = json.members.first?.value ?? json
+            for metadata in [OpenLibraryEdition.metadata(json), OpenLibraryRecord.metadata(record, covers: covers)] {
+                guard let metadata else { continue }
+                #expect((metadata.title?.count ?? 0) <= TextLimit.title && metadata.subjects.count <= FieldLimits.items)
+                #expect(metadata.coverURL?.hasPrefix("https://") ?? true)
+            }
+        }
+        #expect(read > 100)
+    }
+}

@@ -1,0 +1,177 @@
+import Bookplate
+import FaultServer
+import Foundation
+import Synchronization
+
+@testable import Lookup
+
+/// A clock on which sleeping takes no time: it jumps to the moment the sleeper waits for.
+final class JumpClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset: Duration = .zero
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let state = Mutex((now: Instant(), slept: [Duration]()))
+
+    var now: Instant { state.withLock(\.now) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    /// Every wait, in its order.
+    var slept: [Duration] { state.withLock(\.slept) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.slept.append(deadline.offset - state.now.offset)
+            state.now = max(state.now, deadline)
+        }
+        await Task.yield()
+    }
+
+    func advance(by duration: Duration) { state.withLock { $0.now = $0.now.advanced(by: duration) } }
+
+    /// The calendar's time that goes with it; begins at 2026-11-21 12:00 UTC.
+    var date: Date { Date(timeIntervalSince1970: 1_795_262_400).addingTimeInterval(now.offset / .seconds(1)) }
+}
+
+actor MemoryStates: SourceStates {
+    private(set) var states: [SourceName: SourceState] = [:]
+
+    func update<Result: Sendable>(
+        _ source: SourceName, _ change: @Sendable (inout SourceState) -> Result
+    ) async throws -> Result { change(&states[source, default: SourceState()]) }
+}
+
+/// Keeps records as the library does: as JSON.
+actor MemoryCache: AnswerCache {
+    private(set) var kept: [ISBN: LookupAnswer] = [:]
+    private(set) var texts: [ISBN: Data] = [:]
+
+    func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer] {
+        var answers = kept.filter { isbns.contains($0.key) }
+        for (isbn, answer) in answers {
+            guard case .found(_, let source) = answer.outcome, let text = texts[isbn] else { continue }
+            answers[isbn]?.outcome = .found(try JSONDecoder().decode(Metadata.self, from: text), from: source)
+        }
+        return answers
+    }
+    func keep(_ answers: [LookupAnswer], at now: Date) async throws {
+        for answer in answers {
+            kept[answer.isbn] = answer
+            texts[answer.isbn] = try answer.outcome.metadata.map { try JSONEncoder().encode($0) }
+        }
+    }
+}
+
+/// Two fault servers in the places of Open Library and Google Books, and a lookup that asks them without waiting for wall time.
+struct Rig {
+    let openLibrary: FaultServer
+    let googleBooks: FaultServer
+    let clock = JumpClock()
+    let states: MemoryStates
+    let cache = MemoryCache()
+    var key: String? = "key"
+    var contact: String? = "station@example.org"
+    var isOffline = false
+    var limits = HTTPLimits(connect: .seconds(3), total: .seconds(8), slowFor: .seconds(5))
+
+    init(states: MemoryStates = MemoryStates()) throws {
+        openLibrary = try FaultServer()
+        googleBooks = try FaultServer()
+        self.states = states
+        openLibrary.on("/api/books", .json("{}"))
+        googleBooks.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
+    }
+
+    func configuration() throws -> LookupConfiguration {
+        try LookupConfiguration(
+            version: "1.0", homepage: "https://bookplate.example", contact: contact, openLibrary: openLibrary.address,
+            googleBooks: googleBooks.address, covers: "https://covers.openlibrary.org", googleBooksKey: key,
+            isOffline: isOffline)
+    }
+
+    func chain(
+        index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [], clock other: JumpClock? = nil,
+        date: (@Sendable () -> Date)? = nil
+    ) throws -> LookupChain {
+        let configuration = try configuration()
+        let clock = other ?? clock
+        let manners = Manners(
+            http: HTTPClient(userAgent: configuration.userAgent), states: states,
+            time: Timekeeper(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits)
+        return LookupChain(
+            configuration, index: index, notAsked: notAsked, cache: cache, manners: manners, report: { _ in })
+    }
+
+    func lookUp(
+        _ isbns: ISBN..., index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [], refresh: Bool = false
+    ) async throws -> [LookupAnswer] {
+        var answers: [LookupAnswer] = []
+        for await answer in try chain(index: index, notAsked: notAsked).lookUp(isbns, refresh: refresh) {
+            answers.append(answer)
+        }
+        return answers
+    }
+
+    /// The outcome for the one book that most tests ask for.
+    func outcome(of isbn: ISBN = .odyssey) async throws -> LookupOutcome {
+        guard let answer = try await lookUp(isbn).first else { throw NoAnswer() }
+        return answer.outcome
+    }
+}
+
+struct NoAnswer: Error {}
+
+extension ISBN {
+    static let odyssey = sample("9780140268867")
+    static let solaris = sample("9780156027601")
+    static let kitchen = sample("9780802142443")
+
+    static func sample(_ text: String) -> ISBN {
+        do { return try ISBN(text) } catch { preconditionFailure("\(text) is no ISBN: \(error)") }
+    }
+}
+
+extension LookupOutcome {
+    var metadata: Metadata? {
+        guard case .found(let metadata, _) = self else { return nil }
+        return metadata
+    }
+
+    var failure: SourceFailure? {
+        switch self {
+        case .temporary(let failure), .blocked(let failure), .badData(let failure): failure
+        default: nil
+        }
+    }
+}
+
+/// The text of a file in Fixtures.
+func fixture(_ name: String, file: String = #filePath) throws -> String {
+    let folder = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("Fixtures")
+    return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+}
+
+/// A new folder that is removed with the object.
+final class Scratch: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "bookplate-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path): \(error)") }
+    }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    @discardableResult
+    func write(_ bytes: [UInt8], to name: String) throws -> String {
+        try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
+        return file(name)
+    }
+}

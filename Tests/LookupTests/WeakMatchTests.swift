@@ -1,0 +1,102 @@
+import Bookplate
+import FaultServer
+import Foundation
+import Testing
+
+@testable import Lookup
+
+/// A record without a number that proves it to be the book asked for: offered and marked, never mixed with a sure one.
+@Suite struct WeakMatchTests {
+    let rig: Rig
+    let google = "/books/v1/volumes"
+    let weakRecord = #"{"ISBN:9780140268867": {"title": "Weak", "publishers": [{"name": "P"}]}}"#
+    let sureRecord =
+        #"{"ISBN:9780140268867": {"title": "Sure", "key": "/books/OL1M", "identifiers": {"isbn_10": ["0140268863"]}}}"#
+    let sureHit =
+        #"{"totalItems": 1, "items": [{"volumeInfo": {"title": "Sure", "industryIdentifiers": [{"identifier": "9780140268867"}]}}]}"#
+    let weakHit =
+        #"{"totalItems": 1, "items": [{"volumeInfo": {"title": "Perhaps", "publisher": "P", "authors": ["A"]}}]}"#
+
+    init() throws { rig = try Rig() }
+
+    func book(refresh: Bool = false) async throws -> Metadata {
+        try #require(try await rig.lookUp(.odyssey, refresh: refresh)[0].outcome.metadata)
+    }
+
+    @Test func `a sure record of the second source stands, and takes nothing from the weak one of the first`()
+        async throws
+    {
+        rig.openLibrary.on("/api/books", .json(weakRecord))
+        rig.googleBooks.on(google, .json(sureHit))
+        let book = try await book()
+        #expect(book.title == "Sure" && book.publisher == nil && !book.isWeakMatch)
+        #expect(book.sources.values.allSatisfy { $0 == .googleBooks })
+    }
+
+    @Test func `of two weak ones the first stands alone and is marked`() async throws {
+        rig.openLibrary.on("/api/books", .json(weakRecord))
+        rig.googleBooks.on(google, .json(weakHit))
+        let book = try await book()
+        #expect(book.title == "Weak" && book.authors.isEmpty && book.isWeakMatch)
+    }
+
+    @Test(arguments: [
+        // The edition's own JSON, title, whether the language of the edition came with it.
+        (#"{"title": "E", "languages": [{"key": "/languages/eng"}]}"#, nil as String?),
+        (#"{"key": "/books/OL2M", "title": "E", "languages": [{"key": "/languages/eng"}]}"#, nil),
+        (#"{"key": "/books/OL1M", "title": "E", "languages": [{"key": "/languages/eng"}]}"#, "en"),
+        (#"{"isbn_13": ["9780140268867"], "languages": [{"key": "/languages/eng"}]}"#, "en"),
+        (#"{"isbn_13": ["9780156027601"], "languages": [{"key": "/languages/eng"}]}"#, nil),
+    ])
+    func `a sure record is repaired only by an edition that is the same for sure`(
+        _ edition: String, _ language: String?
+    ) async throws {
+        rig.openLibrary.on("/api/books", .json(sureRecord))
+        rig.openLibrary.on("/isbn/9780140268867.json", .json(edition))
+        let book = try await book()
+        #expect(book.title == "Sure" && book.language == language && !book.isWeakMatch)
+    }
+
+    @Test func `a weak record gives way to the edition that has the number, and gives it nothing`() async throws {
+        rig.openLibrary.on("/api/books", .json(weakRecord))
+        rig.openLibrary.on("/isbn/9780140268867.json", .json(#"{"title": "E", "isbn_10": ["0140268863"]}"#))
+        let book = try await book()
+        #expect(book.title == "E" && book.publisher == nil && !book.isWeakMatch)
+        #expect(book.sources == [.title: .openLibrary])
+    }
+
+    @Test func `a weak record is proved by the number of its own edition`() async throws {
+        rig.openLibrary.on(
+            "/api/books",
+            .json(#"{"ISBN:9780140268867": {"key": "/books/OL1M", "title": "T", "publishers": [{"name": "P"}]}}"#))
+        rig.openLibrary.on(
+            "/isbn/9780140268867.json", .json(#"{"key": "/books/OL1M", "isbn_13": ["9780140268867"]}"#))
+        let book = try await book()
+        #expect(book.title == "T" && book.publisher == "P" && !book.isWeakMatch)
+    }
+
+    @Test func `the mark goes through the answer cache`() async throws {
+        rig.googleBooks.on(google, .json(weakHit))
+        #expect(try await book().isWeakMatch)
+        let cached = try await rig.lookUp(.odyssey)[0]
+        #expect(cached.isCached && cached.outcome.metadata?.isWeakMatch == true)
+        // And goes away with a sure answer.
+        rig.openLibrary.on("/api/books", .json(sureRecord))
+        #expect(try await !book(refresh: true).isWeakMatch)
+        let sure = try await rig.lookUp(.odyssey)[0]
+        #expect(sure.isCached && sure.outcome.metadata?.isWeakMatch == false)
+    }
+
+    @Test func `a weak match is not kept while a source that failed could know better`() async throws {
+        rig.openLibrary.on("/api/books", .status(503))
+        rig.googleBooks.on(google, .json(weakHit))
+        #expect(try await book().isWeakMatch)
+        #expect(await rig.cache.kept.isEmpty)
+    }
+
+    @Test func `a record that was stored before there was a mark is read, and is sure`() throws {
+        let text = #"{"title": "T", "authors": [], "subjects": [], "identifiers": {}, "sources": {}}"#
+        let metadata = try JSONDecoder().decode(Metadata.self, from: Data(text.utf8))
+        #expect(metadata.title == "T" && !metadata.isWeakMatch)
+    }
+}
