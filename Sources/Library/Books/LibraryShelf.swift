@@ -1,0 +1,152 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile: Shelf {
+    public func add(
+        _ confirmed: [Confirmed], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> [SaveResult] {
+        guard !confirmed.isEmpty else { return [] }
+        return try await change(.save, continuing: earlier, at: now) { db, id in
+            let saving = Saving(db: db, change: id, now: now)
+            let results = try confirmed.map(saving.save)
+            let confirmers = zip(confirmed, results).compactMap { $1.change == nil ? nil : $0.confirmer }
+            let earlier = try db.value(String.self, "SELECT summary FROM change WHERE uuid = ?", [id.rawValue]) ?? ""
+            let isInAdvance =
+                confirmers.allSatisfy { $0 == .advance } && (earlier.isEmpty || earlier.hasSuffix(inAdvance))
+            return (results, "saved " + (try savedTitles(db, id)) + (isInAdvance ? inAdvance : ""))
+        }
+    }
+
+    public func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]] {
+        guard !isbns.isEmpty else { return [:] }
+        let books = try await read { db in
+            try StoredBooks.fetch(
+                db, "WHERE edition.isbn IN (SELECT value FROM json_each(?)) ORDER BY copy.id",
+                [list(isbns.map(\.digits))]
+            ).map(\.book)
+        }
+        return Dictionary(
+            grouping: books.compactMap { book in book.edition.isbn.map { ($0, book) } }, by: \.0
+        ).mapValues { $0.map(\.1) }
+    }
+
+    public func book(_ id: ID<Copy>) async throws -> Book? {
+        try await read { db in try StoredBooks.one(db, id)?.book }
+    }
+
+    public func update(
+        _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
+    ) async throws -> (book: Book, change: ID<Change>) {
+        try await self.change(.edit, at: now) { db, logged in
+            guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
+            var wanted = stored.book
+            try change(&wanted)
+            try updateEdition(db, stored, to: wanted.edition)
+            try updateCopy(db, stored, to: wanted.copy)
+            guard let book = try StoredBooks.one(db, id)?.book else { throw LibraryError.noSuchBook(id) }
+            return ((book, logged), "edited " + summary(of: [book.displayTitle]))
+        }
+    }
+
+    public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
+        try await mark(ids, deleted: now, as: .trash, "moved to the trash: ", at: now)
+    }
+
+    public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
+        try await mark(ids, deleted: nil, as: .restore, "restored ", at: now)
+    }
+
+    private func mark(
+        _ ids: [ID<Copy>], deleted: Date?, as kind: Change.Kind, _ verb: String, at now: Date
+    ) async throws -> ID<Change> {
+        try await change(kind, at: now) { db, change in
+            var titles: [String] = []
+            for id in ids {
+                guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
+                // What is in the trash already keeps its date.
+                guard (stored.book.copy.deleted == nil) != (deleted == nil) else { continue }
+                try db.run("UPDATE copy SET deleted = ? WHERE id = ?", [deleted?.milliseconds, stored.copyRow])
+                titles.append(stored.book.displayTitle)
+            }
+            return (change, verb + summary(of: titles))
+        }
+    }
+}
+
+/// Stores a person's edits of the edition: what differs from the stored counts as edited from then on.
+private func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edition) throws {
+    let old = stored.book.edition
+    var new = old
+    var changed = edition.metadata.fields(differingFrom: old.metadata)
+    var offered = edition.metadata
+    if changed.contains(.title), let title = offered.title {
+        offered.title = try title.checked(as: "title", limit: TextLimit.title)
+    }
+    if changed.contains(.description), let text = offered.description, !text.cleaned.isEmpty {
+        offered.description = try text.checked(as: "description", limit: TextLimit.description)
+    }
+    offered = offered.storable
+    // What differs by white space alone is no edit.
+    changed.formIntersection(offered.fields(differingFrom: old.metadata))
+    for field in changed {
+        new.metadata.take(field, from: offered)
+        new.metadata.sources[field] = new.metadata.filledFields.contains(field) ? .person : nil
+    }
+    new.editedFields.formUnion(changed)
+    new.isbn = edition.isbn
+    new.isbnText = edition.isbnText?.storable(TextLimit.name)
+    if let isbn = new.isbn, isbn != old.isbn,
+        try db.row("SELECT 1 FROM edition WHERE isbn = ?", [isbn.digits]) != nil
+    {
+        throw LibraryError.isbnInUse(isbn)
+    }
+    try StoredEdition(row: stored.editionRow, edition: old).store(new, db)
+}
+
+private func updateCopy(_ db: Database, _ stored: StoredBooks.Entry, to copy: Copy) throws {
+    let quarters = copy.rating.map { $0 * 4 }
+    guard quarters.map({ (1...20).contains($0) && $0 == $0.rounded() }) ?? true else {
+        throw LibraryError.badRating(copy.rating ?? 0)
+    }
+    try db.run(
+        """
+        UPDATE copy SET status = ?, isOwned = ?, isOnWishlist = ?, isFavourite = ?, shelf = ?, rating = ?, added = ?
+        WHERE id = ?
+        """,
+        [
+            copy.status.rawValue, copy.isOwned, copy.isOnWishlist, copy.isFavourite,
+            try copy.shelf.flatMap { try shelfRow(db, $0) }, quarters.map { Int($0) }, copy.added.milliseconds,
+            stored.copyRow,
+        ])
+    let wanted = Set(copy.tags.compactMap { $0.storable(TextLimit.name)?.caseFolded })
+    try db.run(
+        """
+        DELETE FROM copyTag WHERE copy = ?
+            AND tag NOT IN (SELECT id FROM tag WHERE name IN (SELECT value FROM json_each(?)))
+        """, [stored.copyRow, list(wanted)])
+    try addTags(db, copy.tags, to: stored.copyRow)
+}
+
+/// The end of a change's summary when every yes in it was said in advance. No title can look like it: titles are in quotes.
+private let inAdvance = " with --yes"
+
+/// The first title of what a change saved by now, and how many more.
+private func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
+    let rows = "FROM changeRow JOIN change ON change.id = changeRow.change WHERE uuid = ? AND tableName = 'copy'"
+    let count = try db.value(Int.self, "SELECT count(DISTINCT key) \(rows)", [change.rawValue]) ?? 0
+    let key = try db.value(String.self, "SELECT key \(rows) ORDER BY changeRow.id LIMIT 1", [change.rawValue])
+    let first = try db.value(
+        String.self,
+        """
+        SELECT coalesce(title, isbn) FROM copy JOIN edition ON edition.id = copy.edition
+        WHERE copy.id = json_extract(?, '$[0]')
+        """, [key])
+    return "\"\(first?.storable(80) ?? "Untitled")\"" + (count > 1 ? " and \(count - 1) more" : "")
+}
+
+/// For a person: the first title and how many more.
+private func summary(of titles: [String]) -> String {
+    let first = titles.first.map { "\"\($0.storable(80) ?? "Untitled")\"" } ?? "nothing"
+    return titles.count > 1 ? "\(first) and \(titles.count - 1) more" : first
+}

@@ -1,0 +1,126 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+
+/// What a backup or a restore made.
+public struct CopyReport: Sendable, Equatable {
+    /// The file that is in place now.
+    public var path: String
+    public var bytes: Int
+    /// Books in it, those in the trash left out.
+    public var books: Int
+    /// Where a restore put the library that was there before, with its side files.
+    public var movedAside: [String] = []
+}
+
+extension LibraryFile {
+    /// Where a backup goes unless told: `backups` beside the library, named by the instant in UTC.
+    public func defaultBackupPath(at now: Date) -> String? {
+        folderBeside("backups").map { "\($0)/library-\(stamp(now)).sqlite" }
+    }
+
+    /// Makes a consistent copy while others go on reading and writing: copied under another name, checked
+    /// (`integrity_check` and the number of rows of every table), synced, then renamed into place. Until then, and when
+    /// anything fails, a file that was there stays.
+    ///
+    /// Only an empty file or an older backup is replaced: never the library itself, nor what is no Bookplate library.
+    ///
+    /// - Parameters:
+    ///   - target: the file to write or replace; where it is a link, what it leads to.
+    ///   - progress: told the part done, 0 to 1; throwing ends the backup.
+    /// - Throws: ``LibraryError``.
+    public func backup(
+        to target: String, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
+    ) async throws -> CopyReport {
+        var partial: String?
+        do {
+            try makeFolder(folder(of: target))
+            let place = BackupPlace(target)
+            try place.check(against: path)
+            let copy = place.partial()
+            partial = copy
+            let report = try await database.read { db in
+                // Reading the counts begins the transaction whose state is copied.
+                let expected = try rowCounts(db)
+                let facts = try copyLibrary(db, to: copy, named: target, progress: progress)
+                guard facts.rows == expected else {
+                    throw LibraryError.corrupt(path: target, what: "the copy has other rows than the library")
+                }
+                return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
+            }
+            guard rename(copy, place.path) == 0 else { throw LibraryError(errno: errno, path: target) }
+            try syncFolder(of: place.path)
+            place.removeLeftovers(at: clock())
+            return report
+        } catch {
+            if let partial { removeDatabase(partial) }
+            let error = LibraryError.translated(error, path: target)
+            // Damage in the copy is damage in what was copied.
+            if case LibraryError.corrupt(_, let what) = error {
+                throw LibraryError.corrupt(path: path ?? ":memory:", what: what)
+            }
+            throw error
+        }
+    }
+}
+
+extension LibraryFile {
+    /// Reads the whole file and looks for damage (`quick_check`): what a service does once a day. Others go on meanwhile.
+    ///
+    /// - Throws: ``LibraryError/corrupt(path:what:)`` with the first damage found.
+    public func check() async throws {
+        let complaint = try await read { db in try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer" }
+        guard complaint == "ok" else { throw LibraryError.corrupt(path: path ?? ":memory:", what: complaint) }
+    }
+}
+
+/// `2026-11-21T021500Z`
+func stamp(_ now: Date) -> String { now.ISO8601Format().replacing(":", with: "") }
+
+/// Copies a database into a file of its own, without side files, checked and on the disk.
+///
+/// - Parameters:
+///   - path: a file that is not there yet.
+///   - name: what errors call it.
+/// - Throws: GRDB's error, or ``LibraryError``.
+func copyLibrary(
+    _ source: Database, to path: String, named name: String, progress: @escaping (Double) throws -> Void
+) throws -> (rows: [String: Int], books: Int, bytes: Int) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw LibraryError(errno: errno, path: name) }
+    close(descriptor)
+    let copy = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
+    defer { try? copy.close() }
+    let (rows, books) = try copy.writeWithoutTransaction { db in
+        try source.backup(to: db, pagesPerStep: 64) { state in
+            guard state.totalPageCount > 0 else { return }
+            try progress(Double(state.completedPageCount) / Double(state.totalPageCount))
+        }
+        // A copy of pages says of itself that it has a write-ahead log; it is one file, and so can be read from a medium that
+        // cannot be written.
+        try db.execute(sql: "PRAGMA journal_mode = DELETE")
+        let complaint = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "no answer"
+        guard complaint == "ok" else { throw LibraryError.corrupt(path: name, what: complaint) }
+        let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
+        return (try rowCounts(db), books)
+    }
+    try copy.close()
+    try syncFile(path)
+    return (rows, books, Int(try fileFacts(path)?.st_size ?? 0))
+}
+
+/// The number of rows of every table.
+func rowCounts(_ db: Database) throws -> [String: Int] {
+    let tables = try String.fetchAll(
+        db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'")
+    return try Dictionary(
+        uniqueKeysWithValues: tables.map { table in
+            (table, try Int.fetchOne(db, sql: "SELECT count(*) FROM \"\(table)\"") ?? 0)
+        })
+}
+
+/// Removes a database that did not come to be, with its side files.
+func removeDatabase(_ path: String) {
+    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
+}

@@ -1,0 +1,99 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+
+extension LibraryFile {
+    /// Puts a backup in a library's place. The backup is copied beside the library and the copy is checked before anything is
+    /// touched; then the library that is there, whatever its condition, is moved aside with its side files, never deleted.
+    ///
+    /// - Parameters:
+    ///   - backup: a file made by ``backup(to:progress:)``, or a library.
+    ///   - path: the library's place; it need not exist.
+    /// - Throws: ``LibraryError``; ``LibraryError/inUse(path:)`` while any process has the library open.
+    public static func restore(from backup: String, to path: String, at now: Date) throws -> CopyReport {
+        let place = LibraryPlace(path)
+        let path = place.path
+        let incoming = path + ".incoming"
+        let lock = try place.prepareReplacing()
+        guard try lock.attempt(.exclusive, .opening), try lock.attempt(.exclusive, .inUse) else {
+            throw LibraryError.inUse(path: path)
+        }
+        do {
+            // What a restore that was killed left; nobody else can be at it, under both locks.
+            removeDatabase(incoming)
+            var report = try copyChecked(backup, to: incoming)
+            guard chmod(incoming, place.mode) == 0 else { throw LibraryError(errno: errno, path: incoming) }
+            report.movedAside = try moveAside(path, at: now)
+            guard rename(incoming, path) == 0 else { throw LibraryError(errno: errno, path: path) }
+            try syncFolder(of: path)
+            report.path = path
+            return report
+        } catch {
+            removeDatabase(incoming)
+            throw LibraryError.translated(error, path: path)
+        }
+    }
+
+    private static func copyChecked(_ backup: String, to incoming: String) throws -> CopyReport {
+        do {
+            guard try LibraryPlace(backup).inspect(endedUncleanly: false) == .existing else {
+                throw LibraryError.foreign(path: backup, what: "an empty or missing file")
+            }
+            let source = try DatabaseQueue(path: backup, configuration: configuration(readonly: true))
+            defer { try? source.close() }
+            let facts = try source.read { db in
+                let expected = try rowCounts(db)
+                let facts = try copyLibrary(db, to: incoming, named: incoming, progress: { _ in })
+                guard facts.rows == expected else {
+                    throw LibraryError.corrupt(path: backup, what: "its copy has other rows")
+                }
+                return facts
+            }
+            return CopyReport(path: incoming, bytes: facts.bytes, books: facts.books)
+        } catch LibraryError.corrupt(_, let what) {
+            throw LibraryError.corrupt(path: backup, what: what)
+        } catch let error as DatabaseError {
+            throw LibraryError(error, path: error.isAboutRoom ? incoming : backup)
+        }
+    }
+
+    /// Gives the library and its side files another name. The main file gets its new name before it loses the old one, so that
+    /// at no moment a process finds no library and begins an empty one.
+    private static func moveAside(_ path: String, at now: Date) throws -> [String] {
+        guard try fileFacts(path) != nil else { return [] }
+        var aside = "\(path).before-restore-\(stamp(now))"
+        var count = 1
+        while try fileFacts(aside) != nil {
+            count += 1
+            aside = "\(path).before-restore-\(stamp(now))-\(count)"
+        }
+        if link(path, aside) != 0 {
+            // No hard links (FAT, some containers): the rename leaves a moment without a library, under both locks.
+            guard rename(path, aside) == 0 else { throw LibraryError(errno: errno, path: path) }
+        }
+        var moved = [aside]
+        for suffix in ["-wal", "-shm", "-journal"] where try fileFacts(path + suffix) != nil {
+            guard rename(path + suffix, aside + suffix) == 0 else { throw LibraryError(errno: errno, path: path) }
+            moved.append(aside + suffix)
+        }
+        try syncFolder(of: path)
+        return moved
+    }
+}
+
+extension LibraryPlace {
+    /// Like ``prepare()``, for a place whose present file need not be a library.
+    func prepareReplacing() throws(LibraryError) -> LibraryLock {
+        try makeFolder(folder(of: path))
+        if let network = try FileSystemKind.network(at: folder(of: path)) {
+            throw LibraryError.networkFileSystem(path: path, type: network)
+        }
+        return try LibraryLock(path: path + "-lock", mode: mode)
+    }
+}
+
+extension DatabaseError {
+    /// Whether the disk that was written to had no room, or failed, rather than the file that was read.
+    fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
+}

@@ -1,0 +1,144 @@
+import Bookplate
+import GRDB
+
+/// What can go wrong with the library file. Told apart by SQLite's extended result codes and errno, never by text.
+public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A newer Bookplate wrote it; it was left as it is.
+    case newerSchema(path: String, version: Int, known: Int)
+    /// Not a library: a text file, or another program's database; it was left as it is.
+    case foreign(path: String, what: String)
+    /// Damaged; it was left as it is.
+    case corrupt(path: String, what: String)
+    /// Locks and shared memory do not work over a network.
+    case networkFileSystem(path: String, type: String)
+    case permission(path: String, errno: Int32?)
+    case diskFull(path: String)
+    /// A read, write or sync failed; `code` is SQLite's extended result code or errno.
+    case inputOutput(path: String, code: Int32)
+    /// Another process held the lock for longer than the library's patience.
+    case locked(path: String)
+    /// Other processes have the library open, so it cannot be replaced.
+    case inUse(path: String)
+    /// A backup would take the place of something that is none; it was left as it is.
+    case wouldOverwrite(path: String, what: String)
+    case noSuchBook(ID<Copy>)
+    case noSuchEdition(ID<Edition>)
+    case noSuchItem(ID<IntakeItem>)
+    /// The item was confirmed or dismissed already.
+    case notWaiting(ID<IntakeItem>, IntakeItem.State)
+    /// Another edition of the library has this ISBN.
+    case isbnInUse(ISBN)
+    /// Ratings are quarter stars from 0.25 to 5.
+    case badRating(Double)
+    /// The picture is larger than what is kept.
+    case coverTooLarge(bytes: Int, limit: Int)
+    /// A constraint of the schema refused it: a fault of the program.
+    case constraint(path: String, what: String)
+
+    /// What it means for a command's exit code.
+    public var category: Category {
+        switch self {
+        case .newerSchema, .networkFileSystem: .configuration
+        case .foreign, .corrupt: .corrupt
+        case .permission: .permission
+        case .diskFull, .inputOutput: .inputOutput
+        case .locked, .inUse: .locked
+        case .noSuchBook, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .badRating, .coverTooLarge,
+            .wouldOverwrite:
+            .refused
+        case .constraint: .fault
+        }
+    }
+
+    /// The classes of ``LibraryError``, by what a person does next.
+    public enum Category: Sendable, Equatable {
+        /// Another program version or another place is needed (78).
+        case configuration
+        /// `scan restore` is needed (65).
+        case corrupt
+        /// Rights are needed (77).
+        case permission
+        /// Room or another disk is needed (74).
+        case inputOutput
+        /// Waiting is needed (75).
+        case locked
+        /// The request does not fit what is there (3).
+        case refused
+        /// A bug (74: the table of commands has no number of its own for it).
+        case fault
+    }
+
+    public var description: String {
+        switch self {
+        case .newerSchema(let path, let version, let known):
+            "cannot open \(path): it was written by a newer Bookplate (schema \(version), this one knows \(known)). Update Bookplate."
+        case .foreign(let path, let what):
+            "cannot open \(path): it is \(what), not a Bookplate library. Name another file, or move it away and run 'scan restore'."
+        case .corrupt(let path, let what):
+            "cannot read \(path): it is damaged (\(what)). It was left as it is; 'scan restore' moves it aside and puts a backup in its place."
+        case .networkFileSystem(let path, let type):
+            "cannot keep a library at \(path): \(type) is a network file system, where SQLite's locks cannot be trusted. Choose a local disk."
+        case .permission(let path, let errno):
+            "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Make the file and its folder writable for you, or name another with BOOKPLATE_LIBRARY."
+        case .diskFull(let path):
+            "cannot write \(path): the disk is full. Nothing that was acknowledged is lost; make room and try again."
+        case .inputOutput(let path, let code):
+            "cannot read or write \(path): input/output error (code \(code)). Check the disk and its connection."
+        case .locked(let path):
+            "cannot write \(path): another process keeps it locked. Nothing is lost; try again when it is done."
+        case .inUse(let path):
+            "cannot replace \(path): another process has the library open. Close every other scan (terminal, kiosk, service) first."
+        case .wouldOverwrite(let path, let what):
+            "cannot write a backup to \(path): it is \(what). Name another file."
+        case .noSuchBook(let id): "there is no book with the id \(id). 'scan library list' shows them."
+        case .noSuchEdition(let id): "there is no edition with the id \(id)."
+        case .noSuchItem(let id): "there is no intake item with the id \(id). 'scan intake list' shows them."
+        case .notWaiting(let id, let state): "the intake item \(id) is \(state.rawValue) already."
+        case .isbnInUse(let isbn):
+            "another book of the library has the ISBN \(isbn.hyphenated). Add a copy of that one instead."
+        case .badRating(let rating): "a rating is 0.25 to 5 in quarter stars, not \(rating)."
+        case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes; the limit is \(limit)."
+        case .constraint(let path, let what):
+            "\(path) refused a row that breaks its rules (\(what)). Please report this."
+        }
+    }
+}
+
+extension LibraryError {
+    /// What an error of SQLite or of the file system means for this library.
+    ///
+    /// - Returns: `error` itself when it is no such error.
+    static func translated(_ error: any Error, path: String) -> any Error {
+        switch error {
+        case let error as DatabaseError: LibraryError(error, path: path)
+        case is DecodingError: LibraryError.corrupt(path: path, what: "a stored record does not read")
+        case let error as RowDecodingFault: LibraryError.corrupt(path: path, what: error.what)
+        default: error
+        }
+    }
+
+    /// Source of the codes: https://www.sqlite.org/rescode.html
+    init(_ error: DatabaseError, path: String) {
+        let code = error.extendedResultCode
+        switch code {
+        // The shared-memory file could not be made larger: in practice the disk is full.
+        case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
+        case .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK: self = .permission(path: path, errno: nil)
+        default:
+            switch error.resultCode {
+            case .SQLITE_CORRUPT: self = .corrupt(path: path, what: "SQLite code \(code.rawValue)")
+            case .SQLITE_NOTADB: self = .foreign(path: path, what: "no SQLite database")
+            case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
+            case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .permission(path: path, errno: nil)
+            case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_RANGE:
+                self = .constraint(path: path, what: error.message ?? "SQLite code \(code.rawValue)")
+            default: self = .inputOutput(path: path, code: code.rawValue)
+            }
+        }
+    }
+}
+
+/// A stored value that the domain has no word for.
+struct RowDecodingFault: Error {
+    var what: String
+}

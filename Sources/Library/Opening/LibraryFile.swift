@@ -1,0 +1,164 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+
+/// An open library: one SQLite file with its covers and backups beside it, shared with every other process that has it open.
+///
+/// Implements the domain's ports, one file per topic. What a writing method acknowledges is on the disk.
+public final class LibraryFile: Sendable {
+    /// Where the file is, links resolved; `nil` for a library in memory.
+    public let path: String?
+    /// The name under which this device captures and changes things.
+    public let station: String
+    /// Tells this instance's leases from those of other processes.
+    let holder = UUID().uuidString.lowercased()
+    let database: any DatabaseWriter
+    let clock: @Sendable () -> Date
+    private let lock: LibraryLock?
+
+    private init(
+        path: String?, station: String, database: any DatabaseWriter, lock: LibraryLock?,
+        clock: @escaping @Sendable () -> Date
+    ) {
+        self.path = path
+        self.station = station
+        self.database = database
+        self.lock = lock
+        self.clock = clock
+    }
+
+    /// Opens the library and brings it to this program's schema; creates it, with its folders, where there is none or an
+    /// empty file. Blocks for some milliseconds, longer when other processes open it at the same time.
+    ///
+    /// A file that is damaged, another program's or newer is left as it is, byte for byte.
+    ///
+    /// - Parameters:
+    ///   - station: the device's name in captures and changes; the host name unless told.
+    ///   - patience: how long opening, and each write, waits for another process's lock before it says so.
+    ///   - clock: the wall clock, for what no caller dates.
+    /// - Throws: ``LibraryError``.
+    public static func open(
+        at path: String, station: String? = nil, patience: Duration = .seconds(5),
+        clock: @escaping @Sendable () -> Date = { Date() }
+    ) throws -> LibraryFile {
+        let place = LibraryPlace(path)
+        let path = place.path
+        do {
+            let lock = try place.prepare()
+            try lock.acquire(.exclusive, .opening, within: patience, library: path)
+            let isAlone = try lock.attempt(.exclusive, .inUse)
+            let state = try place.inspect(endedUncleanly: isAlone && place.hasLeftoverLog())
+            if state == .new { try createFile(at: path, mode: place.mode) }
+            let pool = try openPool(at: path, patience: patience)
+            do {
+                try Schema.migrate(pool)
+                try lock.acquire(.shared, .inUse, within: patience, library: path)
+                try lock.release(.opening)
+            } catch {
+                closeAll(of: pool)
+                throw error
+            }
+            return LibraryFile(
+                path: path, station: station ?? hostName(), database: pool, lock: lock, clock: clock)
+        } catch {
+            throw LibraryError.translated(error, path: path)
+        }
+    }
+
+    /// A library that is gone with its last reference: for tests and trials. Has no covers and no backups folder.
+    public static func inMemory(
+        station: String = "memory", clock: @escaping @Sendable () -> Date = { Date() }
+    ) throws -> LibraryFile {
+        let queue = try DatabaseQueue(configuration: configuration())
+        try Schema.migrate(queue)
+        return LibraryFile(path: nil, station: station, database: queue, lock: nil, clock: clock)
+    }
+
+    /// Closes the file cleanly: its write-ahead log is folded in. A process that ends without it loses nothing, but the next
+    /// opening checks the whole file.
+    public func close() throws {
+        // The readers first: SQLite folds the log in when the last connection closes, and a reader cannot.
+        (database as? DatabasePool)?.releaseMemory()
+        try database.close()
+        try lock?.release(.inUse)
+    }
+
+    deinit { Self.closeAll(of: database) }
+
+    private static func closeAll(of database: any DatabaseWriter) {
+        (database as? DatabasePool)?.releaseMemory()
+        // Nothing is lost when closing fails: the log is read by the next opening.
+        try? database.close()
+    }
+
+    /// Marks an empty file as a library before anything else is in it, so that a process killed at any moment leaves either
+    /// an empty file or one that the next opening knows for its own.
+    private static func createFile(at path: String, mode: mode_t) throws {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
+        // SQLite gives its side files the rights of the main file; the umask must not shut out the group.
+        _ = fchmod(descriptor, mode)
+        Glibc.close(descriptor)
+        try syncFolder(of: path)
+        let queue = try DatabaseQueue(path: path, configuration: configuration())
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        }
+        try queue.close()
+    }
+
+    private static func openPool(at path: String, patience: Duration) throws -> DatabasePool {
+        let pool = try DatabasePool(path: path, configuration: configuration(patience: patience))
+        // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the writer connection writes.
+        try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+        return pool
+    }
+
+    /// What every connection to a library has set.
+    static func configuration(readonly: Bool = false, patience: Duration = .seconds(5)) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readonly
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(TimeInterval(patience.milliseconds) / 1000)
+        configuration.label = "bookplate.library"
+        return configuration
+    }
+
+    private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension LibraryFile {
+    /// Reads one consistent state.
+    func read<Result: Sendable>(
+        _ body: @Sendable @escaping (Database) throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await database.read(body)
+        } catch {
+            throw LibraryError.translated(error, path: path ?? ":memory:")
+        }
+    }
+
+    /// Writes in one `BEGIN IMMEDIATE` transaction; on the disk when it returns.
+    func write<Result: Sendable>(
+        _ body: @Sendable @escaping (Database) throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await database.write { [path] db in
+                // Another process may have been updated and have migrated the file under this one.
+                try Schema.checkVersion(db, path: path ?? ":memory:")
+                return try body(db)
+            }
+        } catch {
+            throw LibraryError.translated(error, path: path ?? ":memory:")
+        }
+    }
+
+    /// The folder of that name beside the library; `nil` for a library in memory.
+    func folderBeside(_ name: String) -> String? { path.map { folder(of: $0) + "/" + name } }
+}

@@ -1,0 +1,79 @@
+import Glibc
+
+/// F_OFD_SETLK of asm-generic/fcntl.h, the same on every Linux; Swift's Glibc module leaves it out because glibc hides it
+/// behind _GNU_SOURCE. Remove when it is imported.
+private let setOpenFileLock: Int32 = 37
+
+/// Two locks on the side file `…-lock`, kept by the kernel for this open file description and let go when the process dies.
+///
+/// Byte 0 is *opening*: one process at a time creates, checks, migrates or replaces the library. Byte 1 is *in use*: shared
+/// by all that have it open, so that a restore can tell whether it is alone. Locks of open file descriptions
+/// (fcntl F_OFD_SETLK, Linux 3.15) instead of flock(2): one file can hold both, turning exclusive into shared has no gap, and
+/// two instances in one process exclude each other as two processes do.
+final class LibraryLock: Sendable {
+    enum Byte: Int, Sendable { case opening = 0, inUse = 1 }
+    enum Kind: Sendable { case shared, exclusive, none }
+
+    private let descriptor: Int32
+    private let path: String
+
+    /// - Parameter mode: the rights of a new side file.
+    /// - Throws: ``LibraryError``.
+    init(path: String, mode: mode_t) throws(LibraryError) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
+        // The umask must not shut out the group that shares the library; only the owner can and need do this.
+        _ = fchmod(descriptor, mode)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Tries to change a lock without waiting.
+    ///
+    /// - Returns: whether it is held now.
+    func attempt(_ kind: Kind, _ byte: Byte) throws(LibraryError) -> Bool {
+        var request = flock()
+        request.l_type =
+            switch kind {
+            case .shared: Int16(F_RDLCK)
+            case .exclusive: Int16(F_WRLCK)
+            case .none: Int16(F_UNLCK)
+            }
+        request.l_whence = Int16(SEEK_SET)
+        request.l_start = off_t(byte.rawValue)
+        request.l_len = 1
+        while fcntl(descriptor, setOpenFileLock, &request) == -1 {
+            switch errno {
+            case EINTR: continue
+            case EACCES, EAGAIN: return false
+            default: throw LibraryError(errno: errno, path: path)
+            }
+        }
+        return true
+    }
+
+    /// Waits for a lock.
+    ///
+    /// - Throws: ``LibraryError/locked(path:)`` when it is not to be had within `patience`.
+    func acquire(_ kind: Kind, _ byte: Byte, within patience: Duration, library: String) throws(LibraryError) {
+        let end = ContinuousClock.now.advanced(by: patience)
+        while try !attempt(kind, byte) {
+            guard ContinuousClock.now < end else { throw LibraryError.locked(path: library) }
+            // F_OFD_SETLKW has no time limit, so the lock is asked for a hundred times a second.
+            usleep(10_000)
+        }
+    }
+
+    func release(_ byte: Byte) throws(LibraryError) { _ = try attempt(.none, byte) }
+}
+
+extension LibraryError {
+    init(errno code: Int32, path: String) {
+        switch code {
+        case EACCES, EPERM, EROFS: self = .permission(path: path, errno: code)
+        case ENOSPC, EDQUOT: self = .diskFull(path: path)
+        default: self = .inputOutput(path: path, code: code)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import GRDB
+
+/// The schema's versions. A migration that has been released is never edited: append the next.
+enum Schema {
+    /// "BKPL", in the file's header (PRAGMA application_id).
+    static let applicationID: UInt32 = 0x424B_504C
+
+    /// In order; `user_version` counts those that a file has had.
+    private static let migrations: [(name: String, migrate: @Sendable (Database) throws -> Void)] = [
+        ("1 books, intake queue, changes", createFirstSchema)
+    ]
+
+    /// The newest schema that this program knows.
+    static var version: Int { migrations.count }
+
+    /// Brings a file to ``version``, each migration in one transaction.
+    static func migrate(_ database: any DatabaseWriter) throws {
+        guard try database.read(storedVersion) < version else { return }
+        var migrator = DatabaseMigrator()
+        for (index, migration) in migrations.enumerated() {
+            migrator.registerMigration(migration.name) { db in
+                try migration.migrate(db)
+                try createUndoTriggers(db)
+                try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+                try db.execute(sql: "PRAGMA user_version = \(index + 1)")
+            }
+        }
+        try migrator.migrate(database)
+    }
+
+    /// - Throws: ``LibraryError/newerSchema(path:version:known:)``.
+    static func checkVersion(_ db: Database, path: String) throws {
+        let stored = try storedVersion(db)
+        guard stored <= version else {
+            throw LibraryError.newerSchema(path: path, version: stored, known: version)
+        }
+    }
+
+    @Sendable private static func storedVersion(_ db: Database) throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+    }
+}
+
+extension Database {
+    /// Runs a statement; it is compiled once per connection.
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// The first column of the first row.
+    func value<Value: DatabaseValueConvertible>(
+        _ type: Value.Type, _ sql: String, _ arguments: StatementArguments = []
+    ) throws -> Value? {
+        try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+}

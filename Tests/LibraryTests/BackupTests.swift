@@ -1,0 +1,151 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import Library
+
+@Suite struct BackupTests {
+    let folder = Folder()
+    var path: String { folder("library.sqlite") }
+    let library: LibraryFile
+
+    init() async throws {
+        library = try LibraryFile.open(at: folder("library.sqlite"))
+        _ = try await library.add((0..<50).map { try confirmed(isbn($0), record("Book \($0)")) }, at: noon)
+    }
+
+    @Test func `a backup is one file that holds everything, and restores`() async throws {
+        let before = try await library.dump()
+        let target = try #require(library.defaultBackupPath(at: noon))
+        #expect(target == folder("backups/library-2026-11-21T120000Z.sqlite"))
+        let report = try await library.backup(to: target)
+        #expect(report.books == 50)
+        #expect(names(in: folder("backups")) == ["library-2026-11-21T120000Z.sqlite"])
+        #expect(try bytes(of: target).count == report.bytes)
+
+        try await library.save(dune, record("Dune"))
+        try library.close()
+        let restored = try LibraryFile.restore(from: target, to: path, at: noon)
+        #expect(restored.books == 50)
+        let again = try LibraryFile.open(at: path)
+        #expect(try await again.dump() == before)
+        // What was there is not lost.
+        let aside = try LibraryFile.open(at: try #require(restored.movedAside.first))
+        #expect(try await aside.books(matching: BookQuery()).total == 51)
+    }
+
+    @Test func `others go on writing while a backup is made`() async throws {
+        let library = library
+        async let report = library.backup(to: folder("b.sqlite"))
+        for number in 100..<130 { try await library.save(isbn(number), record("Late")) }
+        #expect(try await (50...80).contains(report.books))
+    }
+
+    @Test func `an interrupted backup leaves the old one and nothing else`() async throws {
+        struct PowerCut: Error {}
+        let target = folder("backups/b.sqlite")
+        _ = try await library.backup(to: target)
+        let old = try bytes(of: target)
+        try await library.save(dune, record("Dune"))
+        await #expect(throws: PowerCut.self) { try await library.backup(to: target) { _ in throw PowerCut() } }
+        #expect(names(in: folder("backups")) == ["b.sqlite"])
+        #expect(try bytes(of: target) == old)
+        #expect(try await library.backup(to: target).books == 51)
+        #expect(names(in: folder("backups")) == ["b.sqlite"])
+    }
+
+    @Test(.enabled(if: canMount, "needs root and mount"))
+    func `a target that is full keeps the old backup`() async throws {
+        let disk = try SmallDisk(bytes: 1 << 20)
+        _ = try await library.backup(to: disk("b.sqlite"))
+        let old = try bytes(of: disk("b.sqlite"))
+        _ = try await library.add((100..<3000).map { try confirmed(isbn($0), record("Book \($0)")) }, at: noon)
+        await #expect(throws: LibraryError.diskFull(path: disk("b.sqlite"))) {
+            try await library.backup(to: disk("b.sqlite"))
+        }
+        #expect(names(in: disk.path) == ["b.sqlite"])
+        #expect(try bytes(of: disk("b.sqlite")) == old)
+    }
+
+    @Test func `a damaged library is not taken for a backup`() async throws {
+        try library.close()
+        var content = try bytes(of: path)
+        content.replaceSubrange(8192..<12288, with: [UInt8](repeating: 0xA5, count: 4096))
+        try write(content, to: path)
+        let damaged = try LibraryFile.open(at: path)
+        let error = await #expect(throws: LibraryError.self) { try await damaged.backup(to: folder("b.sqlite")) }
+        #expect(error?.category == .corrupt)
+        #expect(error?.description.contains(path + ":") == true)
+        await #expect(throws: LibraryError.self) { try await damaged.check() }
+        #expect(!names(in: folder.path).contains { $0.hasPrefix("b.sqlite") })
+    }
+
+    @Test(arguments: ["corrupt", "text", "missing", "with its log"])
+    func `restore works whatever stands in the place, and moves it aside`(present: String) async throws {
+        _ = try await library.backup(to: folder("b.sqlite"))
+        if present == "with its log" {
+            let (main, log) = try (bytes(of: path), bytes(of: path + "-wal"))
+            try library.close()
+            try write(main, to: path)
+            try write(log, to: path + "-wal")
+        } else {
+            try library.close()
+        }
+        switch present {
+        case "corrupt": try write(Array(bytes(of: path).prefix(5000)), to: path)
+        case "text": try write(Array("hello".utf8), to: path)
+        case "missing": unlink(path)
+        default: break
+        }
+        let old = try fileFacts(path) == nil ? nil : bytes(of: path)
+        let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
+        #expect(report.movedAside.count == (present == "missing" ? 0 : present == "with its log" ? 2 : 1))
+        if let aside = report.movedAside.first { #expect(try bytes(of: aside) == old) }
+        let again = try LibraryFile.open(at: path)
+        #expect(try await again.books(matching: BookQuery()).total == 50)
+    }
+
+    @Test func `restore is refused while another has the library open, and touches nothing`() async throws {
+        _ = try await library.backup(to: folder("b.sqlite"))
+        let before = names(in: folder.path)
+        #expect(throws: LibraryError.inUse(path: path)) {
+            try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
+        }
+        #expect(names(in: folder.path) == before)
+        try await library.save(dune, record("Dune"))
+        try library.close()
+        _ = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
+    }
+
+    @Test(arguments: ["missing", "empty", "text", "foreign", "damaged", "newer"])
+    func `a backup that is none leaves the library as it is`(kind: String) async throws {
+        let backup = folder("b.sqlite")
+        switch kind {
+        case "empty": try write([], to: backup)
+        case "text": try write(Array("hello".utf8), to: backup)
+        case "foreign":
+            let other = try DatabaseQueue(path: backup)
+            try await other.write { db in try db.execute(sql: "CREATE TABLE t (x)") }
+            try other.close()
+        case "damaged", "newer":
+            _ = try await library.backup(to: backup)
+            var content = try bytes(of: backup)
+            if kind == "newer" {
+                content[63] = 99
+            } else {
+                content.replaceSubrange(8192..<12288, with: [UInt8](repeating: 0xA5, count: 4096))
+            }
+            try write(content, to: backup)
+        default: break
+        }
+        try library.close()
+        let before = try (names(in: folder.path), bytes(of: path))
+        let error = #expect(throws: LibraryError.self) { try LibraryFile.restore(from: backup, to: path, at: noon) }
+        #expect(error?.category == (kind == "newer" ? .configuration : .corrupt))
+        #expect(error?.description.contains(backup) == true)
+        #expect(names(in: folder.path) == before.0)
+        #expect(try bytes(of: path) == before.1)
+    }
+}

@@ -1,0 +1,126 @@
+import Bookplate
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Library
+
+@Suite struct CoverTests {
+    let folder = Folder()
+    let clock = HandClock()
+    let library: LibraryFile
+
+    init() throws {
+        let clock = clock
+        library = try LibraryFile.open(at: folder("library.sqlite"), clock: { clock.now })
+    }
+
+    private func edition(_ number: Int) async throws -> ID<Edition> {
+        try await library.save(
+            isbn(number),
+            record("Book \(number)") { $0.coverURL = "https://covers.openlibrary.org/b/id/\(number)-L.jpg" }
+        ).edition.id
+    }
+
+    @Test func `a fetched picture is kept, and the edition no longer wants one`() async throws {
+        let (one, two) = try await (edition(1), edition(2))
+        // The newest first: what was just scanned is what a person looks at.
+        #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [two, one])
+        #expect(try await library.editionsWithoutCover(limit: 1).map(\.edition) == [two])
+        #expect(try await library.cover(of: one) == nil)
+        try await library.keepCover([1, 2, 3], of: one)
+        #expect(try await library.cover(of: one) == [1, 2, 3])
+        #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [two])
+        #expect(
+            try await library.editionsWithoutCover(limit: 9).first?.url == "https://covers.openlibrary.org/b/id/2-L.jpg"
+        )
+        #expect(names(in: folder("covers")) == [one.rawValue])
+    }
+
+    @Test func `a person's photo is never replaced by a fetched one`() async throws {
+        let one = try await edition(1)
+        try await library.keepCover([1], of: one)
+        try await library.keepOwnCover([2], of: one)
+        try await library.keepCover([3], of: one)
+        try await library.coverMissing(of: one, retryAt: nil)
+        #expect(try await library.cover(of: one) == [2])
+    }
+
+    @Test func `a missing picture is asked for again when it was said to be, or never`() async throws {
+        let (one, two) = try await (edition(1), edition(2))
+        try await library.coverMissing(of: one, retryAt: nil)
+        try await library.coverMissing(of: two, retryAt: noon.addingTimeInterval(60))
+        #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
+        clock.now = noon.addingTimeInterval(61)
+        #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [two])
+    }
+
+    @Test func `the oldest fetched pictures go when there are too many, a person's never`() async throws {
+        var editions: [ID<Edition>] = []
+        for number in 0..<5 {
+            editions.append(try await edition(number))
+            clock.now = noon.addingTimeInterval(Double(number))
+            let picture = [UInt8](repeating: 7, count: 100)
+            if number == 0 {
+                try await library.keepOwnCover(picture, of: editions[0])
+            } else {
+                try await library.keepCover(picture, of: editions[number])
+            }
+        }
+        try await library.evictCovers(over: 250)
+        let kept = try await [
+            library.cover(of: editions[0]), library.cover(of: editions[1]), library.cover(of: editions[2]),
+            library.cover(of: editions[3]), library.cover(of: editions[4]),
+        ].map { $0 != nil }
+        #expect(kept == [true, false, false, true, true])
+        #expect(names(in: folder("covers")).count == 3)
+        #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
+    }
+
+    @Test func `a new cover address is fetched anew`() async throws {
+        let one = try await edition(1)
+        try await library.keepCover([1], of: one)
+        var book = try #require(try await library.books(with: [isbn(1)])[isbn(1)]?.first)
+        book.edition.metadata.coverURL = "https://archive.org/x.jpg"
+        _ = try await library.update(book, at: noon)
+        #expect(try await library.editionsWithoutCover(limit: 9).first?.url == "https://archive.org/x.jpg")
+    }
+
+    @Test func `pictures of books that are gone are swept away`() async throws {
+        let (one, two) = try await (edition(1), edition(2))
+        try await library.keepCover([1], of: one)
+        try await library.keepCover([2], of: two)
+        let change = try #require(try await library.lastChange())
+        _ = try await library.undo(change.id, at: noon)
+        clock.now = Date()
+        try await library.sweepCovers()
+        #expect(names(in: folder("covers")).count == 2)
+        clock.now = Date().addingTimeInterval(7200)
+        try await library.sweepCovers()
+        #expect(names(in: folder("covers")) == [one.rawValue])
+        #expect(try await library.cover(of: one) == [1])
+    }
+
+    @Test func `refuses what is too large, and ids that name nothing or a path`() async throws {
+        let one = try await edition(1)
+        await #expect(throws: LibraryError.coverTooLarge(bytes: (5 << 20) + 1, limit: 5 << 20)) {
+            try await library.keepCover([UInt8](repeating: 0, count: (5 << 20) + 1), of: one)
+        }
+        for name in ["../library.sqlite", "", "none"] {
+            let id = ID<Edition>(rawValue: name)
+            await #expect(throws: LibraryError.noSuchEdition(id)) { try await library.keepCover([1], of: id) }
+            #expect(try await library.cover(of: id) == nil)
+        }
+    }
+}
+
+/// A wall clock that a test sets.
+final class HandClock: Sendable {
+    private let instant = Mutex(noon)
+
+    var now: Date {
+        get { instant.withLock { $0 } }
+        set { instant.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,176 @@
+import Bookplate
+import FoundationEssentials
+import Testing
+
+@testable import Library
+
+/// Two processes at one queue: each test has the file open twice.
+@Suite struct LeaseTests {
+    let folder = Folder()
+    let one: LibraryFile
+    let two: LibraryFile
+
+    init() throws {
+        one = try LibraryFile.open(at: folder("library.sqlite"))
+        two = try LibraryFile.open(at: folder("library.sqlite"))
+    }
+
+    private func capture(lease: Duration = .zero) async throws -> ID<IntakeItem> {
+        try await one.capture(
+            [Sighting(isbn: dune, raw: "", origin: .camera)], preset: Preset(), lease: lease, at: noon)[0].id
+    }
+
+    private func lease(_ id: ID<IntakeItem>, by library: LibraryFile, after seconds: TimeInterval = 0) async throws
+        -> Bool
+    {
+        try await !library.lease([id], limit: 1, for: .seconds(60), at: noon.addingTimeInterval(seconds)).isEmpty
+    }
+
+    private func found(_ title: String, _ more: (inout Metadata) -> Void = { _ in }) -> LookupAnswer {
+        LookupAnswer(isbn: dune, outcome: .found(record(title, more), from: .openLibrary))
+    }
+
+    @Test func `what a process captures for itself no other looks up first`() async throws {
+        let id = try await capture(lease: .seconds(60))
+        #expect(try await two.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
+        #expect(try await lease(id, by: two) == false)
+        #expect(try await one.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
+        #expect(try await lease(id, by: two, after: 60))
+    }
+
+    @Test func `what is captured without a lease is anyone's`() async throws {
+        let id = try await capture()
+        #expect(try await lease(id, by: two))
+        #expect(try await lease(id, by: one) == false)
+    }
+
+    @Test func `a process that asks for its own item again has its lease begin anew`() async throws {
+        let id = try await capture(lease: .seconds(60))
+        #expect(try await lease(id, by: one, after: 50))
+        #expect(try await lease(id, by: two, after: 109) == false)
+        #expect(try await lease(id, by: two, after: 110))
+        #expect(try await lease(id, by: one, after: 111) == false)
+    }
+
+    @Test func `an answer that comes after another process took the item over is left out`() async throws {
+        let id = try await capture(lease: .seconds(60))
+        #expect(try await lease(id, by: two, after: 61))
+        let late = try await one.record([id: found("Late")], at: noon.addingTimeInterval(62))
+        #expect(late.map(\.id) == [id] && late[0].outcome == nil && late[0].metadata == nil)
+        #expect(try await lease(id, by: one, after: 63) == false)
+        let timely = try await two.record([id: found("Timely")], at: noon.addingTimeInterval(64))
+        #expect(timely[0].metadata?.title == "Timely")
+    }
+
+    @Test func `an answer counts when the other's lease has ended, or ends further ahead than any can`() async throws {
+        let id = try await capture(lease: .seconds(60))
+        #expect(try await lease(id, by: two, after: 61))
+        let ended = try await one.record([id: found("Ended")], at: noon.addingTimeInterval(121))
+        #expect(ended[0].metadata?.title == "Ended")
+        #expect(try await lease(id, by: two, after: 121))
+        let setBack = try await one.record([id: found("Set back")], at: noon.addingTimeInterval(-86_400))
+        #expect(setBack[0].metadata?.title == "Set back")
+    }
+
+    @Test(
+        arguments: [
+            .notFound(asked: [.openLibrary]), .temporary(SourceFailure(source: nil, reason: "offline")),
+            .blocked(SourceFailure(source: .googleBooks, reason: "403")),
+            .badData(SourceFailure(source: .googleBooks, reason: "no JSON")),
+        ] as [LookupOutcome])
+    func `what was found stays found when a later lookup is not`(outcome: LookupOutcome) async throws {
+        let id = try await capture()
+        let before = try await one.record([id: found("Dune")], at: noon)
+        #expect(try await lease(id, by: one))
+        #expect(try await one.record([id: LookupAnswer(isbn: dune, outcome: outcome)], at: noon) == before)
+        #expect(before[0].outcome == .found && before[0].source == .openLibrary && before[0].reason == nil)
+        // The lease is given back, and there is no need to ask again.
+        #expect(try await two.lease(nil, limit: 1, for: .seconds(1), at: noon.addingTimeInterval(1e8)).isEmpty)
+        #expect(try await lease(id, by: two))
+    }
+
+    @Test func `a person's title typed while the authors arrive keeps the authors`() async throws {
+        let id = try await capture()
+        // What the person saw when the editing began was an empty item.
+        _ = try await two.record([id: found("Dune")], at: noon)
+        try await one.edit(id) { metadata, preset in
+            metadata.title = "Mine"
+            preset.shelf = "Hall"
+        }
+        try await two.edit(id) { metadata, preset in
+            metadata.pageCount = 9
+            preset.tags = ["t"]
+        }
+        let item = try #require(try await one.item(id))
+        #expect(item.metadata?.title == "Mine" && item.metadata?.authorNames == ["Frank Herbert"])
+        #expect(item.metadata?.sources == [.title: .person, .authors: .openLibrary, .pageCount: .person])
+        #expect(item.preset == Preset(shelf: "Hall", tags: ["t"]))
+    }
+
+    @Test func `edits by two processes at the same moment are all kept`() async throws {
+        let id = try await capture()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                let library = number.isMultiple(of: 2) ? one : two
+                group.addTask { try await library.edit(id) { _, preset in preset.tags.append("\(number)") } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await one.item(id)?.preset.tags.count == 40)
+    }
+
+    @Test func `an edit that throws, or changes nothing, leaves the item as it was`() async throws {
+        struct NotNow: Error {}
+        let id = try await capture()
+        let before = try await one.item(id)
+        try await one.edit(id) { _, _ in }
+        await #expect(throws: NotNow.self) {
+            try await one.edit(id) { metadata, _ in
+                metadata.title = "X"
+                throw NotNow()
+            }
+        }
+        #expect(try await two.item(id) == before)
+        #expect(before?.metadata == nil)
+    }
+
+    @Test func `a record that may be another book's is marked, and gives way to a sure one`() async throws {
+        let id = try await capture()
+        let weak = try await one.record(
+            [
+                id: found("Dune?") {
+                    $0.isWeakMatch = true; $0.publisher = "Wrong"
+                }
+            ], at: noon)[0]
+        #expect(weak.metadata?.isWeakMatch == true)
+        #expect(try await two.item(id) == weak)
+
+        try await one.edit(id) { metadata, _ in metadata.pageCount = 9 }
+        let sure = try await one.record([id: found("Dune")], at: noon)[0]
+        #expect(sure.metadata?.isWeakMatch == false)
+        #expect(sure.metadata?.title == "Dune" && sure.metadata?.publisher == nil && sure.metadata?.pageCount == 9)
+        #expect(try await one.record([id: found("Dune?") { $0.isWeakMatch = true }], at: noon) == [sure])
+    }
+
+    @Test func `a weak match that a person confirmed is a book like any other`() async throws {
+        let candidate = try await one.candidate(dune, record("Dune?") { $0.isWeakMatch = true })
+        #expect(candidate.metadata.isWeakMatch)
+        _ = try await one.add([candidate.confirm(by: .person)], at: noon)
+        #expect(try await one.books(with: [dune])[dune]?.first?.edition.metadata == record("Dune?"))
+    }
+
+    @Test(arguments: ["{}", #"{"title":"Dune","sources":{"title":"openLibrary"}}"#])
+    func `metadata stored before a field came to be reads as well`(stored: String) async throws {
+        let id = try await capture()
+        try await one.write { db in
+            try db.run("UPDATE intakeItem SET metadata = ?", [stored])
+            try db.run(
+                "INSERT INTO answer (isbn, outcome, at, content) VALUES (?, 'found', 0, ?)",
+                [dune.digits, #"{"found":\#(stored),"from":"openLibrary","notAsked":[]}"#])
+        }
+        var expected = Metadata()
+        if stored != "{}" { expected.title = "Dune"; expected.sources = [.title: .openLibrary] }
+        #expect(try await two.item(id)?.metadata == expected)
+        #expect(try await two.answers(for: [dune], at: noon)[dune]?.outcome == .found(expected, from: .openLibrary))
+    }
+}

@@ -1,0 +1,214 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import Library
+
+@Suite struct OpeningTests {
+    let folder = Folder()
+
+    @Test func `creates a library with its folders, for its owner alone`() async throws {
+        let path = folder("deep/er/library.sqlite")
+        let library = try LibraryFile.open(at: path, station: "hall")
+        #expect(try mode(of: folder("deep/er")) == 0o700)
+        for name in ["", "-wal", "-shm", "-lock"] { #expect(try mode(of: path + name) == 0o600) }
+        let settings = try await library.database.write { db in
+            try ["journal_mode", "synchronous", "foreign_keys", "application_id", "user_version"].map {
+                try String.fetchOne(db, sql: "PRAGMA \($0)")
+            }
+        }
+        #expect(settings == ["wal", "2", "1", "\(0x424B_504C)", "\(Schema.version)"])
+        try library.close()
+        #expect(names(in: folder("deep/er")) == ["library.sqlite"])
+    }
+
+    @Test func `a library in a folder of a group is the group's`() throws {
+        chmod(folder.path, 0o770)
+        let library = try LibraryFile.open(at: folder("library.sqlite"))
+        for name in ["", "-wal", "-shm", "-lock"] { #expect(try mode(of: folder("library.sqlite") + name) == 0o660) }
+        try library.close()
+    }
+
+    @Test func `an empty file is a new library`() async throws {
+        try write([], to: folder("library.sqlite"))
+        let library = try LibraryFile.open(at: folder("library.sqlite"))
+        try await library.save(dune, record("Dune"))
+        try library.close()
+        let again = try LibraryFile.open(at: folder("library.sqlite"))
+        #expect(try await again.find("") == ["Dune"])
+    }
+
+    @Test func `a file that only got as far as its mark is a new library`() async throws {
+        let queue = try DatabaseQueue(path: folder("library.sqlite"))
+        try await queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+        }
+        try queue.close()
+        let library = try LibraryFile.open(at: folder("library.sqlite"))
+        try await library.save(dune, record("Dune"))
+    }
+
+    /// What must be refused and left as it is.
+    enum Refused: String, CaseIterable {
+        case text, binary, foreign, foreignWithLog, newer, newerInLog, halved, cutInHeader, damagedSchema, noPages
+    }
+
+    @Test(arguments: Refused.allCases)
+    func `refuses what is no sound library of this version, and leaves it byte for byte`(what: Refused) async throws {
+        let path = folder("library.sqlite")
+        try await make(what, at: path)
+        let before = try snapshot()
+
+        let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
+
+        #expect(error?.category == (what == .newer || what == .newerInLog ? .configuration : .corrupt))
+        #expect(error?.description.contains(path) == true)
+        if [.text, .binary, .foreign, .newer].contains(what) { #expect(try fileFacts(path + "-lock") == nil) }
+        let after = try snapshot()
+        #expect(after.filter { !$0.key.hasSuffix("-shm") } == before.filter { !$0.key.hasSuffix("-shm") })
+    }
+
+    private func make(_ what: Refused, at path: String) async throws {
+        switch what {
+        case .text: try write(Array("Dear diary,\nnothing happened.\n".utf8), to: path)
+        case .binary: try write((0..<9000).map { UInt8(truncatingIfNeeded: $0 * 7) }, to: path)
+        case .foreign, .foreignWithLog:
+            let other = try DatabasePool(path: folder("other"))
+            try await other.write { db in try db.execute(sql: "CREATE TABLE t (x); INSERT INTO t VALUES (1)") }
+            if what == .foreignWithLog {
+                try copyWithLog("other", to: "library.sqlite")
+                try other.close()
+            } else {
+                try other.close()
+                try write(bytes(of: folder("other")), to: path)
+            }
+        case .newer, .newerInLog:
+            let library = try LibraryFile.open(at: folder("other"))
+            if what == .newerInLog {
+                _ = try await library.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            }
+            try await library.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
+            if what == .newerInLog { try copyWithLog("other", to: "library.sqlite") }
+            try library.close()
+            if what == .newer { try write(bytes(of: folder("other")), to: path) }
+        case .halved, .cutInHeader, .damagedSchema, .noPages:
+            let library = try LibraryFile.open(at: path)
+            try await library.save(dune, record("Dune"))
+            try library.close()
+            var content = try bytes(of: path)
+            switch what {
+            case .halved: content.removeLast(content.count / 2)
+            case .cutInHeader: content.removeLast(content.count - 60)
+            case .noPages: content.removeLast(content.count - 100)
+            default: content.replaceSubrange(100..<4096, with: (100..<4096).map { UInt8(truncatingIfNeeded: $0 * 13) })
+            }
+            try write(content, to: path)
+        }
+    }
+
+    @Test func `after an unclean end the log is read, and nothing is missing`() async throws {
+        let library = try LibraryFile.open(at: folder("other"))
+        try await library.save(dune, record("Dune"))
+        try copyWithLog("other", to: "library.sqlite")
+        let again = try LibraryFile.open(at: folder("library.sqlite"))
+        #expect(try await again.find("") == ["Dune"])
+    }
+
+    @Test func `after an unclean end damage is found that a clean start would not look for`() async throws {
+        let library = try LibraryFile.open(at: folder("other"))
+        _ = try await library.add(
+            (0..<200).map { try confirmed(isbn($0), record("Book \($0)", by: ["Author \($0)"])) }, at: noon)
+        _ = try await library.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try await library.save(dune, record("Dune"))
+        try copyWithLog("other", to: "library.sqlite")
+        var content = try bytes(of: folder("library.sqlite"))
+        let start = content.count / 2 / 4096 * 4096
+        content.replaceSubrange(start..<start + 4096, with: [UInt8](repeating: 0xA5, count: 4096))
+        try write(content, to: folder("library.sqlite"))
+        let before = try snapshot()
+
+        let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: folder("library.sqlite")) }
+        #expect(error?.category == .corrupt)
+        #expect(try snapshot().filter { !$0.key.hasSuffix("-shm") } == before.filter { !$0.key.hasSuffix("-shm") })
+    }
+
+    @Test func `a folder at the path is refused`() throws {
+        mkdir(folder("library.sqlite"), 0o700)
+        #expect(throws: LibraryError.foreign(path: folder("library.sqlite"), what: "a folder or device")) {
+            try LibraryFile.open(at: folder("library.sqlite"))
+        }
+    }
+
+    @Test func `several that open a new library at once all work, and one creates it`() async throws {
+        let path = folder("library.sqlite")
+        let opened = try await withThrowingTaskGroup(of: LibraryFile.self) { group in
+            for number in 0..<8 { group.addTask { try LibraryFile.open(at: path, station: "station \(number)") } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, library) in opened.enumerated() {
+                group.addTask { try await library.save(isbn(number), record("Book \(number)")) }
+            }
+            try await group.waitForAll()
+        }
+        for library in opened { #expect(try await library.find("").count == 8) }
+        for library in opened { try library.close() }
+        #expect(names(in: folder.path) == ["library.sqlite"])
+    }
+
+    @Test func `waits for another that is opening, and says so when it takes too long`() throws {
+        let path = folder("library.sqlite")
+        let lock = try LibraryLock(path: path + "-lock", mode: 0o600)
+        #expect(try lock.attempt(.exclusive, .opening))
+        #expect(throws: LibraryError.locked(path: path)) { try LibraryFile.open(at: path, patience: .milliseconds(30)) }
+        try lock.release(.opening)
+        try LibraryFile.open(at: path, patience: .milliseconds(30)).close()
+    }
+
+    @Test func `a process that has the file open refuses to write once another has brought it to a newer schema`()
+        async throws
+    {
+        let path = folder("library.sqlite")
+        let library = try LibraryFile.open(at: path)
+        let newer = try DatabaseQueue(path: path)
+        try await newer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
+        await #expect(throws: LibraryError.newerSchema(path: path, version: 99, known: Schema.version)) {
+            try await library.save(dune, record("Dune"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("21 1 0:50 / /net rw - nfs4 host:/x rw", 50, "nfs4"),
+            ("21 1 0:50 / /net rw shared:1 - fuse.sshfs u@h: rw", 50, "fuse.sshfs"),
+            ("20 1 8:2 / / rw - ext4 /dev/sda2 rw\n21 1 0:51 / /n rw - cifs //h/x rw", 51, "cifs"),
+            ("20 1 8:2 / / rw - ext4 /dev/sda2 rw", 0x802, "ext4"), ("21 1 0:50 / /net rw - nfs4 h rw", 51, nil),
+            ("garbage", 0, nil), ("1 2 0:0 -", 0, nil),
+        ] as [(String, UInt, String?)])
+    func `reads the type of a file system from mountinfo`(text: String, device: UInt, type: String?) {
+        #expect(FileSystemKind.type(ofDevice: device, in: text) == type)
+    }
+
+    @Test(arguments: [
+        ("nfs4", true), ("cifs", true), ("fuse.sshfs", true), ("ext4", false), ("9p", false), ("fuseblk", false),
+    ])
+    func `refuses network file systems only`(type: String, isRefused: Bool) throws {
+        #expect(FileSystemKind.refused.contains(type) == isRefused)
+        #expect(try FileSystemKind.network(at: folder.path) == nil)
+    }
+
+    /// The content of every file in the folder.
+    private func snapshot() throws -> [String: [UInt8]] {
+        try Dictionary(uniqueKeysWithValues: names(in: folder.path).map { ($0, try bytes(of: folder($0))) })
+    }
+
+    /// Copies a database as it lies on the disk while it is open: what a killed process leaves.
+    private func copyWithLog(_ name: String, to copy: String) throws {
+        try write(bytes(of: folder(name)), to: folder(copy))
+        try write(bytes(of: folder(name + "-wal")), to: folder(copy + "-wal"))
+    }
+
+    private func mode(of path: String) throws -> mode_t { try #require(try fileFacts(path)).st_mode & 0o777 }
+}

@@ -1,0 +1,123 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+
+@testable import Library
+
+/// Noon of the day on which most tests play.
+let noon = Date(timeIntervalSince1970: 1_795_262_400)
+
+let dune = try! ISBN("978-0-441-17271-9")
+let odyssey = try! ISBN("9780140449266")
+
+/// The n-th of many valid ISBNs.
+func isbn(_ number: Int) -> ISBN {
+    let digits = "978" + String(String(1_000_000_000 + number).dropFirst())
+    let sum = digits.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
+    return try! ISBN(ean13: digits + String((10 - sum % 10) % 10))
+}
+
+/// A record as a source gives it.
+func record(
+    _ title: String, by authors: [String] = ["Frank Herbert"], from source: SourceName = .openLibrary,
+    _ more: (inout Metadata) -> Void = { _ in }
+) -> Metadata {
+    var metadata = Metadata()
+    metadata.title = title
+    metadata.authors = authors.map { Contributor(name: $0) }
+    more(&metadata)
+    metadata.attribute(to: source)
+    return metadata
+}
+
+/// What a person has typed and confirmed.
+func confirmed(
+    _ isbn: ISBN?, _ metadata: Metadata, preset: Preset = Preset(), anotherCopy: Bool = false,
+    request: String = ID<Confirmed>().rawValue
+) throws -> Confirmed {
+    try Confirmed(
+        enteredBy: .form, request: request, isbn: isbn, isbnText: isbn?.hyphenated, metadata: metadata,
+        preset: preset, anotherCopy: anotherCopy)
+}
+
+extension LibraryFile {
+    /// Captures without taking leases.
+    func capture(_ sightings: [Sighting], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem] {
+        try await capture(sightings, preset: preset, lease: .zero, at: now)
+    }
+
+    /// Brings a book to what it is in `book`.
+    func update(_ book: Book, at now: Date) async throws -> ID<Change> {
+        try await update(book.id, at: now) { $0 = book }.change
+    }
+
+    /// Captures one ISBN, gives the item a record and has it confirmed.
+    func candidate(_ isbn: ISBN, _ metadata: Metadata, preset: Preset = Preset()) async throws -> Candidate {
+        let items = try await capture(
+            [Sighting(isbn: isbn, raw: isbn.digits, origin: .photo)], preset: preset, at: noon)
+        let answer = LookupAnswer(isbn: isbn, outcome: .found(metadata, from: .openLibrary))
+        let found = try await record([items[0].id: answer], at: noon)
+        return Candidate(item: found[0])
+    }
+
+    /// Saves one book and returns it as it is stored.
+    @discardableResult
+    func save(_ isbn: ISBN?, _ metadata: Metadata, preset: Preset = Preset(), at now: Date = noon) async throws -> Book
+    {
+        let result = try await add([confirmed(isbn, metadata, preset: preset)], at: now)[0]
+        guard case .saved(let id, _) = result, let book = try await book(id) else {
+            throw LibraryError.noSuchBook(ID(rawValue: "\(result)"))
+        }
+        return book
+    }
+
+    func find(_ text: String, _ more: (inout BookQuery) -> Void = { _ in }) async throws -> [String] {
+        var query = BookQuery()
+        query.text = text
+        query.sort = .title
+        more(&query)
+        return try await books(matching: query).books.map(\.displayTitle)
+    }
+
+    /// Every row of every table that undo follows, as text.
+    func dump() async throws -> [String] {
+        try await read { db in
+            try trackedTables.flatMap { table in
+                let columns = table.columns?.sorted().joined(separator: ", ") ?? "*"
+                return try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table.name)")
+                    .map { "\(table.name) \($0.description)" }.sorted()
+            }
+        }
+    }
+}
+
+/// A folder that goes with the test.
+final class Folder: Sendable {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/bookplate-test-XXXXXX".utf8CString)
+        path = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+    }
+
+    deinit { remove(path) }
+
+    func callAsFunction(_ name: String) -> String { path + "/" + name }
+
+    private func remove(_ path: String) {
+        for name in names(in: path) where rmdir(path + "/" + name) != 0 && unlink(path + "/" + name) != 0 {
+            remove(path + "/" + name)
+        }
+        rmdir(path)
+    }
+}
+
+/// The names in a folder, sorted, without the side file that carries the locks.
+func names(in folder: String) -> [String] {
+    fileNames(in: folder).filter { !$0.hasSuffix("-lock") && $0 != "." && $0 != ".." }.sorted()
+}
+
+func bytes(of path: String) throws -> [UInt8] { try readFile(path, limit: 1 << 30) }
+
+func write(_ bytes: [UInt8], to path: String) throws { try replaceFile(path, with: bytes, mode: 0o600) }
