@@ -1,0 +1,99 @@
+import ArgumentParser
+import Bookplate
+import Foundation
+import Station
+
+struct CaptureCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture", abstract: "Take books in: from photos, typed numbers, or lines (the default command).",
+        discussion: """
+            Every ISBN is put into the intake queue first, then looked up, then shown as a card; one key answers it: s save, e
+            edit, k skip, c another copy, a save all, u undo the last, q quit. Without a terminal, and without --yes, the candidates
+            stay in the queue (exit code 4).
+
+              scan --image cover.jpg                  every book in the photo
+              scan --image photos/ --shelf Attic      all photos of a folder, onto a shelf
+              curl -s $URL | scan --image -           a photo on standard input
+              scan --isbn 0-441-47812-3 --yes         save it if it is found
+              scan --stdin --yes --json < isbns.txt   lines in, events out
+            """)
+
+    @Option(parsing: .upToNextOption, help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
+    var image: [String] = []
+
+    @Option(parsing: .upToNextOption, help: ArgumentHelp("Typed ISBNs.", valueName: "number"))
+    var isbn: [String] = []
+
+    @Flag(help: "Read numbers from standard input, one a line.")
+    var stdin = false
+
+    @OptionGroup var confirming: ConfirmOptions
+    @OptionGroup var preset: PresetOptions
+    @OptionGroup var places: PlaceOptions
+    @OptionGroup var output: OutputOptions
+
+    /// A word that is no option: most likely a command that is misspelt.
+    @Argument(help: .hidden) var strays: [String] = []
+
+    func validate() throws {
+        if image.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be named only once.") }
+    }
+
+    /// Checked after everything else, so that a misspelt option is told as such.
+    private func checkWays() throws {
+        if let stray = strays.first {
+            let known = Scan.configuration.subcommands.contains { $0._commandName == stray }
+            throw ValidationError(
+                known
+                    ? "A command comes first: scan \(stray) …"
+                    : "There is no command \"\(String(stray.prefix(40)).oneLine)\". scan --help lists them.")
+        }
+        switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
+        case 0:
+            throw ValidationError("Say what to capture: --image FILE, --isbn NUMBER, or --stdin. More in scan --help.")
+        case 1: return
+        default: throw ValidationError("One way in at a time: --image, --isbn or --stdin.")
+        }
+    }
+
+    func run() async throws {
+        try checkWays()
+        let preset = try preset.preset()
+        let wiring = try Wiring(settings: places.settings())
+        let library = try wiring.openLibrary()
+        let report = ExitReport()
+        let events = EventPrinter(json: output.json, report: report)
+        let feed = feed()
+        let run = CaptureRun(
+            flow: wiring.captureFlow(library), history: library, preset: preset, anotherCopy: confirming.anotherCopy,
+            answer: feed.answer, events: events, report: report)
+        Interrupts.handle {
+            "Interrupted. What was captured is in the queue (scan intake list); what was saved is in the library."
+        }
+        defer { feed.answer.giveBackTerminal() }
+        try await run.run(feed.arrivals, expected: feed.expected)
+        if !image.isEmpty, events.total == 0 { report.note(.nothing) }
+        noteUnasked(events, feed.answer)
+        await wiring.catchUp(library, saved: events.count(.saved))
+        try report.end()
+    }
+
+    /// What was left unasked because nobody could be asked.
+    private func noteUnasked(_ events: EventPrinter, _ answer: CaptureRun.Answer) {
+        guard case .leave = answer, events.count(.queued) > 0, !output.json else { return }
+        Output.shared.note(
+            "There is no terminal to ask at, so the candidates stay in the queue. scan intake confirm goes through it; "
+                + "--yes saves what is found.")
+    }
+
+    private func feed() -> Feed {
+        if !image.isEmpty { return Feed(photos: image, answer: confirming.answer(json: output.json)) }
+        if !isbn.isEmpty { return Feed(numbers: isbn, answer: confirming.answer(json: output.json)) }
+        let asksByLine = !confirming.yes && !output.json && isatty(STDIN_FILENO) == 1
+        return asksByLine ? Feed.askingByLine() : Feed(linesWithAnswer: confirming.answer(json: output.json))
+    }
+}
+
+extension CaptureRun.Answer {
+    func giveBackTerminal() { if case .prompt(.keyboard(let keyboard)) = self { keyboard.close() } }
+}

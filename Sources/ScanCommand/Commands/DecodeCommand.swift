@@ -1,0 +1,79 @@
+import ArgumentParser
+import Bookplate
+import Foundation
+
+struct DecodeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode", abstract: "Read the bar codes of photos, and save nothing.",
+        discussion: """
+            Reads JPEG, PNG and WebP (HEIC where libheif is installed), folders with everything below them, and - for standard
+            input. All EAN-13 codes of a photo are listed in reading order with what they stand for.
+
+              scan decode cover.jpg
+              scan decode --json photos/
+            """)
+
+    @Argument(help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
+    var files: [String]
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be named only once.") }
+    }
+
+    func run() async throws {
+        let report = ExitReport()
+        let (inputs, problems) = PhotoInput.expand(files)
+        let unreadable = problems.map { PhotoReading(name: $0.photo, error: "\($0)", isUnreadable: true) }
+        let bar = ProgressBar("photos", total: inputs.count)
+        var foundISBN = false
+        func take(_ reading: PhotoReading) {
+            if reading.isUnreadable { report.note(.unreadable) }
+            if reading.symbols.contains(where: { $0.kind == .isbn }) { foundISBN = true }
+            if output.json { Output.shared.line(Self.json(reading)) } else { show(reading) }
+        }
+        for reading in unreadable { take(reading) }
+        for await reading in PhotoReader(withThumbnails: false).read(inputs) {
+            bar.advance()
+            take(reading)
+        }
+        bar.finish()
+        if inputs.isEmpty, problems.isEmpty {
+            Output.shared.complain("there is no photo in \(files.joined(separator: ", ").printable).")
+        }
+        if !foundISBN { report.note(.nothing) }
+        try report.end()
+    }
+
+    private func show(_ reading: PhotoReading) {
+        if let error = reading.error {
+            Output.shared.complain((reading.isUnreadable ? error : "\(reading.name): \(error).").oneLine)
+        }
+        for symbol in reading.symbols {
+            let addon = symbol.addon.map { " +\($0)" } ?? ""
+            let number = (try? symbol.isbn())?.hyphenated ?? symbol.payload
+            Output.shared.line("\(reading.name.oneLine): \(symbol.kind.rawValue) \(number)\(addon)")
+        }
+        if reading.symbols.isEmpty, reading.error == nil {
+            Output.shared.line("\(reading.name.oneLine): no bar code found")
+        }
+    }
+
+    static func json(_ reading: PhotoReading) -> JSONValue {
+        [
+            "image": .string(reading.name), "symbols": .array(reading.symbols.map(json)),
+            "error": JSONValue(reading.error),
+        ]
+    }
+
+    private static func json(_ symbol: Symbol) -> JSONValue {
+        [
+            "payload": .string(symbol.payload), "kind": .string(symbol.kind.rawValue),
+            "isbn13": JSONValue((try? symbol.isbn())?.digits), "addon": JSONValue(symbol.addon),
+            "quality": .integer(symbol.quality),
+            "corners": .array(
+                symbol.corners.all.map { [.number(($0.x * 10).rounded() / 10), .number(($0.y * 10).rounded() / 10)] }),
+        ]
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Bookplate
+
+struct ISBNCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "isbn", abstract: "Check and convert ISBNs.",
+        discussion: """
+            Takes ISBN-10 and ISBN-13 with or without hyphens, and says which digit or rule is wrong.
+
+              scan isbn 0-441-47812-3
+              scan isbn --json 9791032305690 9780441478126
+            """)
+
+    @Argument(help: ArgumentHelp("The numbers; - reads them from standard input, one a line.", valueName: "text"))
+    var texts: [String]
+
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let report = ExitReport()
+        for text in texts {
+            if text == "-" {
+                while let line = readLine() { show(line, report) }
+            } else {
+                show(text, report)
+            }
+        }
+        try report.end()
+    }
+
+    private func show(_ text: String, _ report: ExitReport) {
+        do throws(ISBNRefusal) {
+            let isbn = try ISBN(text)
+            if output.json {
+                Output.shared.line(Self.json(input: text, isbn: isbn, error: nil))
+            } else {
+                let ten = isbn.isbn10.map { "  \($0)" } ?? ""
+                Output.shared.line("\(isbn.hyphenated)  \(isbn.digits)\(ten)")
+            }
+        } catch {
+            report.note(.nothing)
+            if output.json {
+                Output.shared.line(Self.json(input: text, isbn: nil, error: error.description))
+            } else {
+                Output.shared.complain("\"\(String(text.prefix(80)).printable)\" is no ISBN: \(error).")
+            }
+        }
+    }
+
+    static func json(input: String, isbn: ISBN?, error: String?) -> JSONValue {
+        [
+            "input": .string(input), "isbn13": JSONValue(isbn?.digits), "isbn10": JSONValue(isbn?.isbn10),
+            "hyphenated": JSONValue(isbn?.hyphenated), "error": JSONValue(error),
+        ]
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Bookplate
+import Foundation
+import Lookup
+
+struct IndexCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "index", abstract: "The offline index: a metadata source that needs no network.",
+        discussion: """
+            Built from Open Library's dumps (https://openlibrary.org/developers/dumps): editions, and where they are given
+            authors and works, as text or gzip.
+
+              scan index build ol_dump_editions_latest.txt.gz ol_dump_authors_latest.txt.gz --out index.sqlite
+              BOOKPLATE_INDEX=index.sqlite scan lookup 9780441478125
+            """,
+        subcommands: [Build.self, Info.self])
+
+    struct Build: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "build", abstract: "Build an index; the one that is there stays until it is done.")
+        @Argument(help: ArgumentHelp("Dumps, .txt or .txt.gz.", valueName: "file")) var dumps: [String]
+        @Option(help: ArgumentHelp("Where to.", valueName: "file")) var out: String
+
+        func run() throws {
+            let bar = ProgressBar("MB", total: 0)
+            let report = try OfflineIndexBuilder.build(dumpFiles: dumps, to: out) { progress in
+                bar.set(Int(progress.bytesDone >> 20), of: Int(progress.bytesTotal >> 20))
+            }
+            bar.finish()
+            Output.shared.note(
+                "\(report.editions) editions, \(report.isbns) ISBNs, \(report.authors) authors, from \(report.rowsRead) rows."
+            )
+            let left = [
+                (report.wrongColumns, "with a wrong number of columns"), (report.junk, "that make no sense"),
+                (report.tooLong, "that are too long"), (report.withoutISBN, "without an ISBN"),
+            ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+            if !left.isEmpty { Output.shared.note("Left out: " + left.joined(separator: ", ") + ".") }
+        }
+    }
+
+    struct Info: ParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "info", abstract: "Say what an index holds.")
+        @Argument(help: ArgumentHelp("The index; else the one of the settings.", valueName: "file")) var file: String?
+        @OptionGroup var places: PlaceOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() throws {
+            guard let path = try file ?? places.settings()[.index] else {
+                throw Complaint(.nothing, "no index is set; name a file, or build one with scan index build.")
+            }
+            let info = try OfflineIndex(path: path).info()
+            let json: JSONValue = [
+                "path": .string(path), "editions": .integer(info.editions), "isbns": .integer(info.isbns),
+                "authors": .integer(info.authors), "builtFrom": JSONValue(info.builtFrom),
+                "newest": JSONValue(info.newest),
+                "bytes": .integer(Int(info.bytes)),
+            ]
+            if output.json {
+                Output.shared.line(json)
+            } else {
+                Output.shared.line("\(info.editions) editions, \(info.isbns) ISBNs, \(info.authors) authors")
+                Output.shared.line(
+                    "from \(info.builtFrom.joined(separator: ", ")), newest row \(info.newest ?? "unknown"), \(info.bytes) bytes"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Bookplate
+import Foundation
+
+struct LookupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lookup", abstract: "Ask the metadata sources, and save nothing.",
+        discussion: """
+            Asks the library, the answer cache, the offline index, Open Library and Google Books, in that order, and merges what
+            they say. --refresh passes over the library and the cache.
+
+              scan lookup 9780441478125
+              scan lookup --json --refresh 0-441-47812-3
+            """)
+
+    @Argument(help: ArgumentHelp("ISBNs in any form.", valueName: "isbn"))
+    var numbers: [String]
+
+    @Flag(help: "Ask the sources although an answer is known.")
+    var refresh = false
+
+    @OptionGroup var places: PlaceOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let report = ExitReport()
+        var isbns: [ISBN] = []
+        for number in numbers {
+            do {
+                isbns.append(try ISBN(refusingWith: .nothing, number))
+            } catch {
+                report.note(.nothing)
+                Output.shared.complain("\(error)")
+            }
+        }
+        let wiring = try Wiring(settings: places.settings())
+        let library = try wiring.openExistingLibrary()
+        var known: [ISBN: [Book]] = [:]
+        if let library, !refresh { known = try await library.books(with: isbns) }
+        var answers: [ISBN: LookupAnswer] = [:]
+        for (isbn, books) in known {
+            guard let edition = books.first?.edition else { continue }
+            answers[isbn] = LookupAnswer(isbn: isbn, outcome: .found(edition.metadata, from: .library))
+        }
+        let open = isbns.filter { answers[$0] == nil }
+        if !open.isEmpty {
+            let bar = ProgressBar("looked up", total: open.count)
+            for await answer in wiring.lookup(library).lookUp(open, refresh: refresh) {
+                answers[answer.isbn] = answer
+                bar.advance()
+            }
+            bar.finish()
+        }
+        for isbn in isbns {
+            guard let answer = answers[isbn] else { continue }
+            switch answer.outcome {
+            case .found: break
+            case .notFound: report.note(.nothing)
+            case .temporary, .blocked, .badData: report.note(.unavailable)
+            }
+            if output.json { Output.shared.line(answer.json) } else { show(answer) }
+        }
+        try report.end()
+    }
+
+    private func show(_ answer: LookupAnswer) {
+        let number = answer.isbn.hyphenated
+        switch answer.outcome {
+        case .found(let metadata, let source):
+            let facts = [
+                metadata.authorNames.joined(separator: ", "), metadata.publisher ?? "",
+                metadata.publishedDateText ?? "",
+                metadata.pageCount.map { "\($0) pages" } ?? "",
+            ].filter { !$0.isEmpty }.map(\.oneLine).joined(separator: " · ")
+            let title = [metadata.title, metadata.subtitle].compactMap { $0?.oneLine }.joined(separator: ": ")
+            Output.shared.line("\(number)  \(Output.shared.style.strong(title.isEmpty ? "(no title)" : title))")
+            Output.shared.line("  \(facts)")
+            if metadata.isWeakMatch {
+                Output.shared.line(
+                    "  " + Output.shared.style.attention("perhaps another book: the source names no ISBN"))
+            }
+            Output.shared.line(
+                "  " + Output.shared.style.faint(source.displayName + (answer.isCached ? ", answered before" : "")))
+        case .notFound(let asked):
+            Output.shared.line(
+                "\(number)  not found; asked \(asked.map(\.displayName).joined(separator: ", "))")
+        case .temporary(let failure): Output.shared.complain("\(number): \(failure). Try again later.")
+        case .blocked(let failure): Output.shared.complain("\(number): \(failure).")
+        case .badData(let failure): Output.shared.complain("\(number): \(failure).")
+        }
+        for left in answer.notAsked {
+            Output.shared.note("  not asked: \(left.source.displayName), \(left.reason.oneLine)")
+        }
+    }
+}

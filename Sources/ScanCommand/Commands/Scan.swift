@@ -1,0 +1,67 @@
+import ArgumentParser
+
+/// The program. Without a command it captures: `scan --image cover.jpg`.
+@main
+struct Scan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan",
+        abstract: "Point a camera at a book; confirm; it is in your library.",
+        usage: """
+            scan --image FILE... [--yes] [--shelf NAME] [--tag NAME] [--status STATUS] [--wishlist]
+            scan --isbn NUMBER... [the same]
+            scan --stdin [the same]
+            scan COMMAND ...
+            """,
+        discussion: """
+            Ways in (all of their options: scan capture --help):
+              scan --image cover.jpg      photos, folders of photos, - for standard input
+              scan --isbn 9780441478125   typed numbers
+              scan --stdin                lines, as handheld scanners type them
+
+            Each candidate is shown with what the sources know of it, and saved when
+            you say so. Nothing else is.
+
+            Exit codes: 0 done, 3 no ISBN or no such book, 4 candidates left
+            unconfirmed, 64 usage, 65 library damaged, 66 an input unreadable, 69 a
+            source unavailable, 74 I/O, 75 locked, 77 permission, 78 settings or newer
+            schema; 128 + the signal when interrupted.
+            """,
+        version: productVersion,
+        subcommands: [
+            CaptureCommand.self, DecodeCommand.self, ISBNCommand.self, LookupCommand.self, IntakeCommand.self,
+            LibraryCommand.self, UndoCommand.self, BackupCommand.self, RestoreCommand.self, IndexCommand.self,
+            SettingsCommand.self,
+        ],
+        defaultSubcommand: CaptureCommand.self)
+
+    static func main() async {
+        var command: any ParsableCommand
+        do {
+            command = try parseAsRoot()
+        } catch {
+            exit(withError: error)
+        }
+        do {
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error where exitCode(for: error) != .failure {
+            // What the argument parser throws itself: exit codes, help, wrong usage.
+            Output.shared.status("")
+            exit(withError: error)
+        } catch {
+            let complaint = Failure.complaint(for: error)
+            Output.shared.status("")
+            Output.shared.complain(complaint.description)
+            exit(withError: ExitCode(complaint.status.rawValue))
+        }
+    }
+}
+
+/// The release, as in CHANGELOG.md.
+let productVersion = "0.1.0"
+
+/// Where the project lives; part of the User-Agent, as the sources ask.
+let productURL = "https://github.com/bookplate/bookplate"

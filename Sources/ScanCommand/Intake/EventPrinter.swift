@@ -1,0 +1,126 @@
+import Bookplate
+import Foundation
+import Station
+import Synchronization
+
+/// Shows what happens, as JSON lines or as lines for a person, and keeps count for the summary and the exit code.
+final class EventPrinter: Sendable {
+    private struct State {
+        /// How each captured item stands; a later event replaces an earlier one.
+        var standings: [ID<IntakeItem>: CaptureEvent.Name] = [:]
+        var refused = 0
+        var unreadable = 0
+        /// Lines that wait until the card is answered; `nil` while none is open.
+        var held: [CaptureEvent]?
+    }
+
+    private let json: Bool
+    private let report: ExitReport
+    private let state = Mutex(State())
+
+    init(json: Bool, report: ExitReport) {
+        self.json = json
+        self.report = report
+    }
+
+    /// How many items stand so.
+    func count(_ names: CaptureEvent.Name...) -> Int {
+        state.withLock { state in state.standings.values.count { names.contains($0) } }
+    }
+
+    /// Items that came into the queue or are to be answered in this run.
+    var total: Int { state.withLock { $0.standings.count } }
+
+    /// Items of the queue that this run is to answer.
+    func expect(_ items: [IntakeItem]) {
+        state.withLock { state in for item in items { state.standings[item.id] = .captured } }
+    }
+
+    /// Keeps back what happens in the background, so that it does not push an open card away, and shows it afterwards.
+    func hold(_ isOpen: Bool) {
+        let held = state.withLock { state in
+            defer { state.held = isOpen ? state.held ?? [] : nil }
+            return isOpen ? [] : state.held ?? []
+        }
+        for event in held { printLine(event) }
+    }
+
+    /// - Parameter inBackground: whether an open card goes first.
+    func show(_ events: [CaptureEvent], inBackground: Bool = false) {
+        for event in events { note(event) }
+        if json {
+            if !events.isEmpty { Output.shared.raw(events.map { $0.json.text + "\n" }.joined()) }
+            return
+        }
+        let isHeld =
+            inBackground
+            && state.withLock { state in
+                state.held?.append(contentsOf: events)
+                return state.held != nil
+            }
+        if !isHeld { for event in events { printLine(event) } }
+    }
+
+    private func printLine(_ event: CaptureEvent) {
+        if let line = line(for: event) { Output.shared.line(line) }
+    }
+
+    private func note(_ event: CaptureEvent) {
+        state.withLock { state in
+            switch event.name {
+            case .refused: state.refused += 1
+            case .unreadable: state.unreadable += 1
+            case .edited: break
+            case .captured, .found, .notFound, .temporary, .blocked, .badData, .queued, .owned, .saved, .skipped,
+                .undone:
+                if let item = event.item { state.standings[item] = event.name }
+            }
+        }
+        switch event.name {
+        case .unreadable: report.note(.unreadable)
+        case .refused where event.origin != .photo: report.note(.nothing)
+        default: break
+        }
+    }
+
+    /// What a person reads of an event, `nil` where it is no news.
+    private func line(for event: CaptureEvent) -> String? {
+        let style = Output.shared.style
+        let raw = event.raw.map { $0.isEmpty ? "\"\"" : $0.oneLine }
+        let number = event.isbn?.hyphenated ?? raw ?? event.image?.oneLine ?? ""
+        let title = event.title.map { "  \($0.oneLine)" } ?? ""
+        let why = event.reason.map { " (\($0.oneLine))" } ?? ""
+        switch event.name {
+        case .saved: return style.new("✓ saved") + "   \(number)\(title)\(why)"
+        case .owned: return style.owned("● owned") + "   \(number)\(title)\(why)"
+        case .queued: return style.attention("▲ waiting") + " \(number)\(title)\(why)"
+        case .refused:
+            let place = event.raw != nil ? event.image.map { " in \($0.oneLine)" } ?? "" : ""
+            return style.problem("✕ refused") + " \(number)\(place): \(event.reason?.oneLine ?? "")"
+        case .unreadable:
+            Output.shared.complain(event.reason?.oneLine ?? "\(number) cannot be read.")
+            return nil
+        case .skipped: return style.faint("– skipped \(number)\(title)")
+        case .undone: return style.attention("↶ undone") + "  \(number)\(title)"
+        case .edited, .captured, .found, .notFound, .temporary, .blocked, .badData: return nil
+        }
+    }
+
+    /// One line at the end, such as "2 saved, 1 owned already, 1 refused."; what was left unanswered counts for the exit code.
+    func conclude() {
+        let settled: [(CaptureEvent.Name, String)] = [
+            (.saved, "saved"), (.owned, "owned already"), (.skipped, "skipped"),
+        ]
+        var parts = settled.map { (count($0.0), $0.1) }
+        let left = total - parts.reduce(0) { $0 + $1.0 }
+        if left > 0 { report.note(.unconfirmed) }
+        guard !json else { return }
+        let (refused, unreadable) = state.withLock { ($0.refused, $0.unreadable) }
+        parts += [(left, "waiting in the queue"), (refused, "refused"), (unreadable, "unreadable")]
+        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        guard !words.isEmpty else { return }
+        Output.shared.note(
+            words.joined(separator: ", ") + "."
+                + (count(.saved, .skipped) > 0 ? " scan undo takes back the last change." : ""))
+    }
+}

@@ -1,0 +1,154 @@
+import Bookplate
+import Capture
+import Decoder
+import Foundation
+import Synchronization
+
+/// A photo that was asked for by name.
+enum PhotoInput: Sendable {
+    case file(String)
+    case standardInput
+
+    /// As given; standard input is `-`.
+    var name: String {
+        switch self {
+        case .file(let path): path
+        case .standardInput: "-"
+        }
+    }
+
+    /// Turns the arguments into photos: folders become the photos in and below them, in order of their names.
+    ///
+    /// What cannot be opened stays in the list; reading it tells why. Folders below that cannot be opened come as problems.
+    static func expand(_ arguments: [String]) -> (photos: [PhotoInput], problems: [PhotoError]) {
+        var photos: [PhotoInput] = []
+        var problems: [PhotoError] = []
+        for argument in arguments {
+            if argument == "-" {
+                photos.append(.standardInput)
+            } else if PhotoFolder.isFolder(argument) {
+                do throws(PhotoError) {
+                    let folder = try PhotoFolder(below: argument)
+                    photos += folder.photos.map { .file($0) }
+                    problems += folder.problems
+                } catch {
+                    problems.append(error)
+                }
+            } else {
+                photos.append(.file(argument))
+            }
+        }
+        return (photos, problems)
+    }
+
+    func open() throws -> PhotoFile {
+        switch self {
+        case .file(let path): try PhotoFile(path: path)
+        case .standardInput: try PhotoFile(descriptor: STDIN_FILENO, name: "-")
+        }
+    }
+}
+
+/// What one photo came to.
+struct PhotoReading: Sendable {
+    let name: String
+    /// In reading order.
+    var symbols: [Symbol] = []
+    /// A small JPEG around each symbol, in the same order; empty when none was asked for.
+    var thumbnails: [[UInt8]?] = []
+    /// Why nothing, or not all, could be read, for a person; `nil` when the photo was read whole.
+    var error: String?
+    /// Whether the photo could not be read at all.
+    var isUnreadable = false
+}
+
+/// Reads photos on threads of its own, as many as there are processors: zbar and the image libraries block.
+struct PhotoReader {
+    let withThumbnails: Bool
+
+    /// - Returns: a reading for each input, in the order of the inputs.
+    func read(_ inputs: [PhotoInput]) -> AsyncStream<PhotoReading> {
+        let (stream, continuation) = AsyncStream.makeStream(of: PhotoReading.self)
+        let queue = InOrder(total: inputs.count) {
+            continuation.yield($0)
+        } finish: {
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in queue.stop() }
+        let workers = min(inputs.count, max(1, ProcessInfo.processInfo.activeProcessorCount))
+        if inputs.isEmpty { continuation.finish() }
+        for _ in 0..<workers {
+            let thread = Thread { work(through: inputs, queue) }
+            thread.stackSize = 8 << 20
+            thread.start()
+        }
+        return stream
+    }
+
+    private func work(through inputs: [PhotoInput], _ queue: InOrder) {
+        var decoder: ZBarDecoder?
+        while let index = queue.next() {
+            queue.finish(index, read(inputs[index], with: &decoder))
+        }
+    }
+
+    private func read(_ input: PhotoInput, with decoder: inout ZBarDecoder?) -> PhotoReading {
+        var reading = PhotoReading(name: input.name)
+        do {
+            if decoder == nil { decoder = try ZBarDecoder() }
+            let photo = try input.open()
+            reading.symbols = try decoder?.decode(photo) ?? []
+            if withThumbnails {
+                reading.thumbnails = try reading.symbols.map { try photo.thumbnail(around: $0.corners) }
+            }
+            if photo.isDamaged { reading.error = "the photo is damaged; only a part of it could be read" }
+        } catch {
+            reading.error = "\(error)"
+            reading.isUnreadable = reading.symbols.isEmpty
+        }
+        return reading
+    }
+}
+
+/// Hands out indices, and hands on results in their order whatever order they come in.
+private final class InOrder: Sendable {
+    private struct State {
+        var next = 0
+        var handedOn = 0
+        var waiting: [Int: PhotoReading] = [:]
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+    private let total: Int
+    private let yield: @Sendable (PhotoReading) -> Void
+    private let finished: @Sendable () -> Void
+
+    init(total: Int, yield: @escaping @Sendable (PhotoReading) -> Void, finish: @escaping @Sendable () -> Void) {
+        self.total = total
+        self.yield = yield
+        finished = finish
+    }
+
+    func next() -> Int? {
+        state.withLock { state in
+            guard state.next < total, !state.isStopped else { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    func finish(_ index: Int, _ reading: PhotoReading) {
+        let isLast = state.withLock { state in
+            state.waiting[index] = reading
+            while let reading = state.waiting.removeValue(forKey: state.handedOn) {
+                yield(reading)
+                state.handedOn += 1
+            }
+            return state.handedOn == total
+        }
+        if isLast { finished() }
+    }
+
+    func stop() { state.withLock { $0.isStopped = true } }
+}

@@ -1,0 +1,52 @@
+/// Every setting there is. Flag > environment > file > default.
+enum Setting: String, CaseIterable {
+    case library, index, openLibraryURL, googleBooksURL, coversURL, googleBooksKey, contact, caFile, offline
+
+    /// The environment variable that sets it.
+    var environmentName: String {
+        switch self {
+        case .library: "BOOKPLATE_LIBRARY"
+        case .index: "BOOKPLATE_INDEX"
+        case .openLibraryURL: "BOOKPLATE_OPENLIBRARY_URL"
+        case .googleBooksURL: "BOOKPLATE_GOOGLEBOOKS_URL"
+        case .coversURL: "BOOKPLATE_COVERS_URL"
+        case .googleBooksKey: "BOOKPLATE_GOOGLEBOOKS_KEY"
+        case .contact: "BOOKPLATE_CONTACT"
+        case .caFile: "BOOKPLATE_CA_FILE"
+        case .offline: "BOOKPLATE_OFFLINE"
+        }
+    }
+
+    /// What it is for, in one line.
+    var explanation: String {
+        switch self {
+        case .library: "the library file"
+        case .index: "the offline index, made by scan index build"
+        case .openLibraryURL: "base address of Open Library"
+        case .googleBooksURL: "base address of the Google Books API"
+        case .coversURL: "base address of Open Library's covers"
+        case .googleBooksKey: "API key for Google Books (console.cloud.google.com, Books API)"
+        case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
+        case .caFile: "certificate authorities to trust instead of the system's (PEM)"
+        case .offline: "1 to ask no online source"
+        }
+    }
+
+    var isSecret: Bool { self == .googleBooksKey }
+
+    /// A file; in the settings file always from the root.
+    var isPath: Bool { self == .library || self == .index || self == .caFile }
+
+    /// What holds when nothing is set; empty for none.
+    func defaultValue(_ places: Places) -> String {
+        switch self {
+        case .library: places.defaultLibrary
+        case .index: places.defaultIndex ?? ""
+        case .openLibraryURL: "https://openlibrary.org"
+        case .googleBooksURL: "https://www.googleapis.com"
+        case .coversURL: "https://covers.openlibrary.org"
+        case .googleBooksKey, .contact, .caFile: ""
+        case .offline: "0"
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Bookplate
+import Foundation
+import Synchronization
+
+/// Standard output and standard error: whole lines at once, from any task, with a status line at the bottom of a terminal.
+///
+/// When nobody reads any more (EPIPE) the process ends by SIGPIPE, as programs in a pipe do.
+final class Output: Sendable {
+    static let shared = Output()
+
+    private struct State {
+        /// What the status line shows now, without escapes; empty when there is none.
+        var status = ""
+    }
+
+    private let state = Mutex(State())
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    /// Where the status line goes: standard error, so that data on standard output stays clean.
+    let showsStatus = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    let style: Style
+
+    init() { style = Style(isOn: isTerminal && Style.isWanted) }
+
+    /// Prints one or several whole lines to standard output.
+    func line(_ text: String) {
+        state.withLock { state in
+            clear(&state)
+            Self.write(text + "\n", to: STDOUT_FILENO)
+        }
+    }
+
+    /// Prints a JSON value on one line.
+    func line(_ value: JSONValue) { line(value.text) }
+
+    /// Prints text as it is, without a line break.
+    func raw(_ text: String) {
+        state.withLock { state in
+            clear(&state)
+            Self.write(text, to: STDOUT_FILENO)
+        }
+    }
+
+    /// Tells what went wrong, on standard error, with the program's name in front.
+    func complain(_ text: String) {
+        state.withLock { state in
+            clear(&state)
+            Self.write("scan: \(text.printable)\n", to: STDERR_FILENO)
+        }
+    }
+
+    /// Tells something that is neither data nor an error, on standard error.
+    func note(_ text: String) {
+        state.withLock { state in
+            clear(&state)
+            Self.write(text + "\n", to: STDERR_FILENO)
+        }
+    }
+
+    /// Replaces the status line; on anything but a terminal nothing happens. Empty takes it away.
+    func status(_ text: String) {
+        guard showsStatus else { return }
+        state.withLock { state in
+            guard text != state.status else { return }
+            let width = max(20, terminalSize().columns) - 1
+            Self.write("\r\u{1B}[K" + String(text.prefix(width)), to: STDERR_FILENO)
+            state.status = text
+        }
+    }
+
+    private func clear(_ state: inout State) {
+        guard !state.status.isEmpty else { return }
+        Self.write("\r\u{1B}[K", to: STDERR_FILENO)
+        state.status = ""
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if errno == EAGAIN {
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&waiting, 1, -1)
+            } else if errno != EINTR {
+                guard descriptor == STDOUT_FILENO else { return }
+                let reason = String(cString: strerror(errno))
+                write(
+                    "scan: cannot write the output: \(reason). What was captured and saved is in the library.\n",
+                    to: STDERR_FILENO)
+                exit(ExitStatus.inputOutput.rawValue)
+            }
+        }
+    }
+}
+
+/// Columns and rows of the terminal, 80x24 where it does not say.
+func terminalSize() -> (columns: Int, rows: Int) {
+    var size = winsize()
+    for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO] {
+        if ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+            return (Int(size.ws_col), Int(size.ws_row))
+        }
+    }
+    return (80, 24)
+}
+
+/// Colours by meaning, empty when they are not wanted.
+struct Style: Sendable {
+    let isOn: Bool
+
+    /// Never with NO_COLOR (https://no-color.org) or on a terminal that has none.
+    static var isWanted: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    func new(_ text: String) -> String { wrap(text, "32") }
+    func owned(_ text: String) -> String { wrap(text, "34") }
+    func attention(_ text: String) -> String { wrap(text, "33") }
+    func problem(_ text: String) -> String { wrap(text, "31") }
+    func strong(_ text: String) -> String { wrap(text, "1") }
+    func faint(_ text: String) -> String { wrap(text, "2") }
+
+    private func wrap(_ text: String, _ code: String) -> String { isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+}
+
+extension String {
+    /// The text without anything that could steer a terminal: control characters and bidirectional overrides become spaces.
+    var printable: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { scalar in
+                    switch scalar.value {
+                    case 0x0A: scalar
+                    case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: " "
+                    default: scalar
+                    }
+                }))
+    }
+}

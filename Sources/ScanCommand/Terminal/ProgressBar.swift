@@ -1,0 +1,46 @@
+import Foundation
+import Synchronization
+
+/// A bar on the status line for whatever takes more than a second.
+final class ProgressBar: Sendable {
+    private let state: Mutex<(done: Int, total: Int)>
+    private let started = ContinuousClock.now
+    private let noun: String
+
+    /// - Parameters:
+    ///   - noun: what is counted, in the plural ("photos").
+    ///   - total: 0 when it is not known.
+    init(_ noun: String, total: Int) {
+        self.noun = noun
+        state = Mutex((0, total))
+    }
+
+    func advance(by count: Int = 1) {
+        let now = state.withLock { state in
+            state.done += count
+            return state
+        }
+        show(now)
+    }
+
+    /// Counts were known elsewhere.
+    func set(_ done: Int, of total: Int) {
+        state.withLock { $0 = (done, total) }
+        show((done, total))
+    }
+
+    private func show(_ now: (done: Int, total: Int)) {
+        guard Output.shared.showsStatus, ContinuousClock.now - started > .seconds(1) else { return }
+        Output.shared.status(Self.text(done: now.done, total: now.total, noun: noun))
+    }
+
+    func finish() { Output.shared.status("") }
+
+    static func text(done: Int, total: Int, noun: String) -> String {
+        guard total > 0 else { return "\(done) \(noun)" }
+        let width = 30
+        let filled = min(width, done * width / total)
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+            + " \(min(100, done * 100 / total)) %  \(done) of \(total) \(noun)"
+    }
+}

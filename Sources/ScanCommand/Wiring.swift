@@ -1,0 +1,106 @@
+import Bookplate
+import Foundation
+import Library
+import Lookup
+import Station
+
+/// Puts the modules together as the settings say. The only place that knows which technology stands behind a port.
+struct Wiring {
+    let settings: Settings
+    private let configuration: LookupConfiguration
+
+    init(settings: Settings) throws {
+        self.settings = settings
+        configuration = try Self.configuration { settings[$0] }
+    }
+
+    /// - Throws: ``LookupConfigurationError`` when values from the settings file would not work together.
+    static func check(_ values: [Setting: String]) throws {
+        let places = Places(environment: [:])
+        _ = try configuration { setting in
+            (values[setting] ?? setting.defaultValue(places)).isEmpty
+                ? nil : values[setting] ?? setting.defaultValue(places)
+        }
+    }
+
+    private static func configuration(_ value: (Setting) -> String?) throws -> LookupConfiguration {
+        try Settings.checkSwitch(.offline, value(.offline))
+        return try LookupConfiguration(
+            version: productVersion, homepage: productURL, contact: value(.contact),
+            openLibrary: value(.openLibraryURL) ?? "", googleBooks: value(.googleBooksURL) ?? "",
+            covers: value(.coversURL) ?? "", googleBooksKey: value(.googleBooksKey), certificateFile: value(.caFile),
+            isOffline: Settings.means(on: value(.offline)))
+    }
+
+    /// Opens the library, and makes it where there is none.
+    func openLibrary() throws -> LibraryFile {
+        guard let path = settings[.library] else {
+            throw Complaint(.configuration, "no library is set. Name one with --library.")
+        }
+        return try LibraryFile.open(at: path)
+    }
+
+    /// - Returns: `nil` where there is no library yet; none is made.
+    func openExistingLibrary() throws -> LibraryFile? {
+        guard let path = settings[.library], FileManager.default.fileExists(atPath: path) else { return nil }
+        return try openLibrary()
+    }
+
+    /// All sources in their order. Without a library nothing is remembered, neither answers nor manners. An offline index that
+    /// cannot be read is told and left out: capturing goes on.
+    func lookup(_ library: LibraryFile?) -> LookupChain {
+        var index: OfflineIndex?
+        var notAsked: [NotAsked] = []
+        if let path = settings[.index] {
+            do throws(OfflineIndexError) {
+                index = try OfflineIndex(path: path)
+            } catch {
+                Output.shared.complain("\(error). Going on without it.")
+                notAsked = [NotAsked(source: .offlineIndex, reason: error.description)]
+            }
+        }
+        return LookupChain(
+            configuration, index: index, notAsked: notAsked, cache: library, states: library ?? UnsharedSourceStates(),
+            report: { Output.shared.complain($0) })
+    }
+
+    func captureFlow(_ library: LibraryFile) -> CaptureFlow {
+        CaptureFlow(intake: library, shelf: library, lookup: lookup(library))
+    }
+
+    private var isOffline: Bool { Settings.means(on: settings[.offline]) }
+
+    /// What a run does for others at its end, within seconds: looks up what waits in the queue and is due, and fetches covers of
+    /// what was saved. What is left is done by the next run; nothing of it changes how this one ends.
+    func catchUp(_ library: LibraryFile, saved: Int) async {
+        guard !isOffline else { return }
+        do {
+            let flow = captureFlow(library)
+            try await within(.seconds(8)) {
+                for try await _ in flow.refreshQueue() {}
+            }
+            if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
+        } catch {
+            Output.shared.complain(Failure.complaint(for: error).description)
+        }
+    }
+
+    /// Fetches covers that are missing, with a bar. What cannot be had now is put off.
+    func fetchCovers(_ library: LibraryFile, limit: Int, patience: Duration) async throws {
+        guard !isOffline else { return }
+        let bar = ProgressBar("covers", total: limit)
+        defer { bar.finish() }
+        let flow = CoverFlow(covers: library, fetch: CoverFetcher(configuration, states: library))
+        _ = try await flow.fetchMissing(limit: limit, patience: patience) { bar.set($0, of: $1) }
+    }
+}
+
+/// Runs the work, and cancels it when the time is over.
+private func within(_ limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await work() }
+        group.addTask { try await Task.sleep(for: limit) }
+        defer { group.cancelAll() }
+        try await group.next()
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+
+/// Photos, typed numbers and lines, against the offline index of samples/.
+@Suite struct `Taking books in` {
+    static let eventKeys: Set = [
+        "event", "isbn13", "raw", "kind", "addon", "origin", "image", "title", "source", "reason", "itemId", "copyId",
+        "change",
+    ]
+
+    @Test func `saves a photographed book when the person said yes in advance, and only tells it after the commit`()
+        throws
+    {
+        try withScan { scan in
+            let photo = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg").path
+            let ending = try scan.run("--image", photo, "--yes", "--json", "--shelf", "Attic", "--tag", "sf")
+            #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "found", "saved"])
+            #expect(try ending.objects().allSatisfy { Set($0.keys) == Self.eventKeys })
+            let saved = try #require(ending.events("saved").first)
+            #expect(saved["title"] as? String == "The Left Hand of Darkness")
+            #expect(saved["isbn13"] as? String == "9780441478125")
+            #expect(saved["source"] as? String == "offlineIndex")
+            #expect(saved["origin"] as? String == "photo")
+            #expect(saved["image"] as? String == photo)
+            #expect(ending.status == 0)
+
+            let book = try #require(scan.run("library", "show", "9780441478125", "--json").objects().first)
+            #expect(book["id"] as? String == saved["copyId"] as? String)
+            #expect(book["shelf"] as? String == "Attic")
+            #expect(book["tags"] as? [String] == ["sf"])
+            #expect(book["owned"] as? Bool == true)
+        }
+    }
+
+    @Test func `finds every book of a photo, in reading order`() throws {
+        try withScan { scan in
+            let photo = ScanProcess.samples.appendingPathComponent("photos/three-books.jpg")
+            let answer = try String(
+                contentsOf: photo.deletingPathExtension().appendingPathExtension("txt"), encoding: .utf8)
+            let expected = answer.split(separator: "\n").map { String($0.split(separator: " ")[1]) }
+            let ending = try scan.run("--image", photo.path, "--yes", "--json")
+            #expect(try ending.events("captured").map { $0["isbn13"] as? String } == expected)
+            #expect(try ending.events("saved").count == 3)
+        }
+    }
+
+    @Test func `reads a photo from standard input`() throws {
+        try withScan { scan in
+            let bytes = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/frontal.jpg"))
+            let ending = try scan.run("--image", "-", "--yes", "--json", input: bytes)
+            #expect(try ending.events("saved").first?["image"] as? String == "-")
+            #expect(ending.status == 0)
+        }
+    }
+
+    @Test func `without a terminal and without yes leaves the candidate in the queue, says so, and ends with 4`() throws
+    {
+        try withScan { scan in
+            let ending = try scan.run("--isbn", "9780441478125")
+            #expect(ending.status == 4)
+            #expect(ending.err.contains("stay in the queue"))
+            #expect(try scan.run("library", "list", "--json").out.isEmpty)
+            let waiting = try scan.run("intake", "list", "--json").objects()
+            #expect(waiting.map { $0["title"] as? String } == ["The Left Hand of Darkness"])
+            let confirmed = try scan.run("intake", "confirm", "--yes", "--json")
+            #expect(try confirmed.events("saved").count == 1)
+            #expect(confirmed.status == 0)
+            #expect(try scan.run("intake", "list", "--json").out.isEmpty)
+        }
+    }
+
+    @Test func `with json never asks`() throws {
+        try withScan { scan in
+            let ending = try scan.run("--isbn", "9780441478125", "--json")
+            #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "found", "queued"])
+            #expect(ending.status == 4)
+        }
+    }
+
+    @Test func `never adds a second copy on yes, unless told so`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes")
+            let again = try scan.run("--isbn", "0441478123", "--yes", "--json")
+            #expect(try again.events("owned").count == 1)
+            #expect(try again.events("saved").isEmpty)
+            #expect(try again.events("found").first?["source"] as? String == "library")
+            #expect(again.status == 0)
+            #expect(try scan.run("intake", "list", "--json").out.isEmpty, "what is owned leaves the queue")
+            try scan.run("--isbn", "9780441478125", "--yes", "--another-copy")
+            #expect(try scan.run("library", "list", "--json").lines.count == 2)
+        }
+    }
+
+    @Test func `makes a wish come true, and brings a book back from the trash`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes", "--wishlist")
+            #expect(try scan.run("library", "list", "--json", "--wishlist").lines.count == 1)
+            let bought = try scan.run("--isbn", "9780441478125", "--yes", "--json")
+            #expect(try bought.events("saved").first?["reason"] as? String == "it was on the wishlist and is owned now")
+            #expect(try scan.run("library", "list", "--json", "--wishlist").lines.isEmpty)
+
+            try scan.run("library", "delete", "9780441478125")
+            #expect(try scan.run("library", "list", "--json").lines.isEmpty)
+            let back = try scan.run("--isbn", "9780441478125", "--yes", "--json")
+            #expect(try back.events("saved").first?["reason"] as? String == "it was in the trash and is back")
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `refuses a wrong number by its reason, and goes on with the others`() throws {
+        try withScan { scan in
+            let ending = try scan.run(
+                "--stdin", "--yes", "--json", input: Data("9780441478126\r\n]E09780441478125\r\n\r\n".utf8))
+            let refused = try #require(ending.events("refused").first)
+            #expect((refused["reason"] as? String)?.contains("should be 5, not 6") == true)
+            #expect(refused["origin"] as? String == "stdin")
+            #expect(try ending.events("saved").count == 1)
+            #expect(ending.status == 3)
+        }
+    }
+
+    @Test(arguments: [("periodical", "issn"), ("sheet-music", "ismn"), ("upc-product", "upc")])
+    func `refuses a code that is no book by its kind`(photo: String, kind: String) throws {
+        try withScan { scan in
+            let path = ScanProcess.samples.appendingPathComponent("photos/\(photo).jpg").path
+            let ending = try scan.run("--image", path, "--yes", "--json")
+            let refused = try #require(ending.events("refused").first)
+            #expect(refused["kind"] as? String == kind)
+            #expect(ending.status == 3)
+            #expect(try scan.run("intake", "list", "--json").out.isEmpty)
+        }
+    }
+
+    @Test func `keeps what no source knows in the queue, where it can be entered by hand`() throws {
+        try withScan { scan in
+            // Offline, and not in the index: nobody was asked who could say that there is no such book.
+            let ending = try scan.run("--isbn", "9783161484100", "--yes", "--json")
+            #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "temporary", "queued"])
+            #expect(ending.status == 69)
+            #expect(try scan.run("intake", "edit", "9783161484100", "--title", "By hand").status == 0)
+            let confirmed = try scan.run("intake", "confirm", "--yes", "--json")
+            #expect(try confirmed.events("saved").first?["title"] as? String == "By hand")
+            #expect(confirmed.status == 0)
+        }
+    }
+
+    @Test func `goes on after a photo that cannot be read, and says so at the end with 66`() throws {
+        try withScan { scan in
+            let broken = scan.home.appendingPathComponent("broken.jpg")
+            try Data("not a photo".utf8).write(to: broken)
+            let photo = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg").path
+            let ending = try scan.run("--image", broken.path, "/nowhere/missing.jpg", photo, "--yes", "--json")
+            #expect(try ending.events("unreadable").count == 2)
+            #expect(try ending.events("saved").count == 1)
+            #expect(ending.status == 66)
+        }
+    }
+
+    @Test func `undoes the last save, and the book waits in the queue again`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes")
+            let undone = try scan.run("undo")
+            #expect(undone.out.contains("The Left Hand of Darkness"))
+            #expect(undone.status == 0)
+            #expect(try scan.run("library", "list", "--json").lines.isEmpty)
+            #expect(try scan.run("intake", "list", "--json").lines.count == 1)
+            #expect(try scan.run("undo").status == 3, "nothing is left to undo")
+        }
+    }
+
+    @Test func `undoes a whole batch at once, however many commits it took`() throws {
+        try withScan { scan in
+            let numbers = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt"))
+            let batch = try scan.run("--stdin", "--yes", "--json", input: numbers)
+            #expect(Set(try batch.events("saved").compactMap { $0["change"] as? String }).count == 1)
+            #expect(try scan.run("undo").out.contains("and 39 more"))
+            #expect(try scan.run("library", "list", "--json").lines.isEmpty)
+            #expect(try scan.run("intake", "list", "--json").lines.count == 40)
+        }
+    }
+
+    @Test func `folds the write-ahead log in when it ends`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes")
+            #expect(!FileManager.default.fileExists(atPath: scan.library + "-wal"))
+        }
+    }
+
+    @Test func `shares one library between processes that capture at the same moment`() throws {
+        try withScan { scan in
+            let numbers = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt"))
+            let running = try (0..<4).map { _ in try scan.start(["--stdin", "--yes", "--json"], input: numbers) }
+            let endings = try running.map { try $0.wait() }
+            #expect(endings.allSatisfy { $0.status == 0 }, "\(endings.map(\.err))")
+            let saved = try endings.flatMap { try $0.events("saved") }.compactMap { $0["isbn13"] as? String }
+            let inLibrary = try scan.run("library", "list", "--json", "--limit", "1000").objects()
+            #expect(saved.count == inLibrary.count)
+            #expect(Set(inLibrary.compactMap { $0["isbn13"] as? String }).count == inLibrary.count, "one copy each")
+        }
+    }
+}

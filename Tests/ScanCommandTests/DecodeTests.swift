@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@Suite struct `scan decode` {
+    @Test func `prints exactly the documented JSON`() throws {
+        try withScan { scan in
+            let photo = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg").path
+            let ending = try scan.run("decode", "--json", photo)
+            let line = try #require(ending.objects().first)
+            #expect(Set(line.keys) == ["image", "symbols", "error"])
+            #expect(line["image"] as? String == photo)
+            #expect(line["error"] is NSNull)
+            let symbol = try #require((line["symbols"] as? [[String: Any]])?.first)
+            #expect(Set(symbol.keys) == ["payload", "kind", "isbn13", "addon", "quality", "corners"])
+            #expect(symbol["payload"] as? String == "9780441478125")
+            #expect(symbol["kind"] as? String == "isbn")
+            #expect((symbol["corners"] as? [[Double]])?.count == 4)
+            #expect(ending.status == 0)
+            #expect(!FileManager.default.fileExists(atPath: scan.library))
+        }
+    }
+
+    @Test func `keeps the order of the arguments, and goes on after what it cannot read`() throws {
+        try withScan { scan in
+            let photos = ScanProcess.samples.appendingPathComponent("photos")
+            let names = ["six-books.jpg", "frontal.jpg", "missing.jpg", "no-code-table.jpg"].map {
+                photos.appendingPathComponent($0).path
+            }
+            let ending = try scan.run(["decode", "--json"] + names)
+            #expect(try ending.objects().map { $0["image"] as? String } == names)
+            #expect(ending.status == 66)
+        }
+    }
+
+    @Test(arguments: [("no-code-table.jpg", 3), ("periodical.jpg", 3), ("frontal.jpg", 0)])
+    func `ends with 3 when there is no ISBN`(photo: String, status: Int32) throws {
+        try withScan { scan in
+            let path = ScanProcess.samples.appendingPathComponent("photos/\(photo)").path
+            let ending = try scan.run("decode", path)
+            #expect(ending.status == status)
+        }
+    }
+
+    @Test(arguments: [
+        "a folder without photos", "a FIFO", "/dev/zero", "nothing", "an empty file", "an unreadable file",
+    ])
+    func `answers with one message each and never hangs on`(what: String) throws {
+        try withScan { scan in
+            let path = scan.home.appendingPathComponent("input").path
+            switch what {
+            case "a folder without photos":
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            case "a FIFO": #expect(mkfifo(path, 0o600) == 0)
+            case "/dev/zero": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
+            case "an empty file": try Data().write(to: URL(fileURLWithPath: path))
+            case "an unreadable file":
+                try Data("x".utf8).write(to: URL(fileURLWithPath: path))
+                chmod(path, 0)
+            default: break
+            }
+            let ending = try scan.run("decode", path)
+            #expect(ending.status == (what.hasPrefix("a folder") ? 3 : 66))
+            #expect(ending.err.split(separator: "\n").count == 1)
+            #expect(ending.err.contains("input"))
+        }
+    }
+}
+
+/// What the samples are for: the photos that this decoder reads, and how many there are.
+@Suite struct `The samples` {
+    /// Photos whose codes this decoder misses, wholly or in part.
+    static let missed: Set = ["too-blurred.jpg"]
+
+    @Test func `read as their answers say, but for those that are known to be missed`() throws {
+        try withScan { scan in
+            let folder = ScanProcess.samples.appendingPathComponent("photos")
+            let ending = try scan.run("decode", "--json", folder.path)
+            let lines = try ending.objects()
+            #expect(lines.count >= 24)
+            var missed: Set<String> = []
+            for line in lines {
+                let photo = URL(fileURLWithPath: try #require(line["image"] as? String))
+                let answer = try String(
+                    contentsOf: photo.deletingPathExtension().appendingPathExtension("txt"), encoding: .utf8)
+                let symbols = try #require(line["symbols"] as? [[String: Any]])
+                let read = symbols.map { symbol in
+                    let addon = (symbol["addon"] as? String).map { " +\($0)" } ?? ""
+                    return "\(symbol["kind"] as? String ?? "") \(symbol["payload"] as? String ?? "")\(addon)"
+                }
+                let expected = answer.split(separator: "\n").map(String.init)
+                #expect(Set(read).isSubset(of: expected), "\(photo.lastPathComponent) reads what is not there")
+                if read != expected { missed.insert(photo.lastPathComponent) }
+            }
+            #expect(missed == Self.missed)
+        }
+    }
+
+    @Test func `have the offline index that scan index build makes of their editions`() throws {
+        try withScan { scan in
+            let built = scan.home.appendingPathComponent("index.sqlite").path
+            try scan.run(
+                "index", "build", ScanProcess.samples.appendingPathComponent("editions.txt").path, "--out", built)
+            let kept = ScanProcess.samples.appendingPathComponent("index.sqlite").path
+            let numbers = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt"))
+            let isbns = try scan.run("isbn", "-", "--json", input: numbers).objects().compactMap {
+                $0["isbn13"] as? String
+            }
+            let answers = try [kept, built].map { try scan.run(["lookup", "--json", "--index", $0] + isbns) }
+            #expect(answers[0].lines.count == 40)
+            #expect(answers[0].lines == answers[1].lines)
+            #expect(answers[0].status == 0)
+        }
+    }
+}

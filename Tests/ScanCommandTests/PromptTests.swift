@@ -1,0 +1,245 @@
+import FaultServer
+import Foundation
+import Testing
+
+@Suite(.serialized) struct `The prompt` {
+    private func withTerminal(
+        _ arguments: String, redirection: String = "", _ body: (ScanProcess, Terminal) throws -> Void
+    ) throws {
+        try withScan { scan in try body(scan, Terminal(scan, arguments, redirection: redirection)) }
+    }
+
+    private func titles(_ scan: ScanProcess) throws -> [String] {
+        try scan.run("library", "list", "--json", "--sort", "title").objects().compactMap { $0["title"] as? String }
+    }
+
+    @Test func `shows a card and saves on s`() throws {
+        try withTerminal("--isbn 9780441478125") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            #expect(terminal.screen.contains("✓ NEW"))
+            #expect(terminal.screen.contains("The Left Hand of Darkness"))
+            #expect(terminal.screen.contains("978-0-441-47812-5 · offline index"))
+            #expect(terminal.screen.split(separator: "\r\n").allSatisfy { $0.count <= 80 })
+            terminal.type("s")
+            #expect(try terminal.finish() == 0)
+            #expect(terminal.screen.contains("✓ saved"))
+            #expect(terminal.isRestored)
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+        }
+    }
+
+    @Test func `skips on k, takes it back on u, and leaves the rest on q`() throws {
+        try withTerminal("--isbn 9780441478125 9780441013593") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("k")
+            try terminal.wait(for: "Dune")
+            terminal.clear()
+            terminal.type("u")
+            try terminal.wait(for: "The Left Hand of Darkness")
+            terminal.type("s")
+            try terminal.wait(for: "✓ saved")
+            terminal.type("q")
+            #expect(try terminal.finish() == 4)
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+            #expect(try scan.run("intake", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `undoes a save, and offers the book again`() throws {
+        try withTerminal("--isbn 9780441478125 9780441013593") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("s")
+            try terminal.wait(for: "Dune")
+            terminal.clear()
+            terminal.type("u")
+            try terminal.wait(for: "undone")
+            try terminal.wait(for: "[s] save")
+            #expect(try titles(scan).isEmpty)
+            terminal.type("ss")
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan).count == 2)
+        }
+    }
+
+    @Test func `edits field by field, Esc leaves everything as it was`() throws {
+        try withTerminal("--isbn 9780441013593") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("e")
+            try terminal.wait(for: "Title: Dune")
+            terminal.type("xyz\u{1B}")
+            try terminal.wait(for: "[s] save")
+            terminal.clear()
+            terminal.type("e")
+            try terminal.wait(for: "Title: Dune")
+            terminal.type("\u{15}Der Wüstenplanet\n")
+            try terminal.wait(for: "Subtitle:")
+            terminal.type("\n\n\n\nmany\n")
+            try terminal.wait(for: "pages is a number")
+            terminal.type("\u{15}540\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("s")
+            #expect(try terminal.finish() == 0)
+            let book = try #require(scan.run("library", "show", "9780441013593", "--json").objects().first)
+            #expect(book["title"] as? String == "Der Wüstenplanet")
+            #expect(book["pageCount"] as? Int == 540)
+        }
+    }
+
+    @Test func `asks before it adds another copy of what is owned`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441013593", "--yes", "--shelf", "Attic")
+            let terminal = try Terminal(scan, "--isbn 9780441013593")
+            try terminal.wait(for: "[c] another copy")
+            #expect(terminal.screen.contains("● OWNED ALREADY"))
+            #expect(terminal.screen.contains("You have it: on Attic"))
+            terminal.type("s")
+            try terminal.wait(for: "You have it already")
+            terminal.type("c")
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan).count == 2)
+        }
+    }
+
+    @Test func `takes a book that no source knows by hand; a title is enough`() throws {
+        try withTerminal("--isbn 9783161484100") { scan, terminal in
+            try terminal.wait(for: "[e] enter it by hand")
+            #expect(terminal.screen.contains("▲ SOURCE UNAVAILABLE"))
+            terminal.type("e")
+            try terminal.wait(for: "Title:")
+            terminal.type("By hand\n")
+            try terminal.wait(for: "Subtitle:")
+            terminal.type("\n\n\n\n\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("s")
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan) == ["By hand"])
+        }
+    }
+
+    @Test func `leaves a book whose source is away for later on l`() throws {
+        try withTerminal("--isbn 9783161484100") { scan, terminal in
+            try terminal.wait(for: "[l] later")
+            terminal.type("l")
+            #expect(try terminal.finish() == 69)
+            #expect(try scan.run("intake", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `saves all on a, as one change that undo takes back`() throws {
+        try withTerminal("--isbn 9780441478125 9780441013593 9780141439518") { scan, terminal in
+            try terminal.wait(for: "[a] save all")
+            terminal.type("a")
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan).count == 3)
+            try scan.run("undo")
+            #expect(try titles(scan).isEmpty)
+        }
+    }
+
+    @Test func `confirms nothing on Enter, which a handheld scanner types after its digits`() throws {
+        try withTerminal("--isbn 9780441478125") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("9780441013593\n\n")
+            terminal.type("q")
+            #expect(try terminal.finish() == 4)
+            #expect(try titles(scan).isEmpty)
+        }
+    }
+
+    @Test func `leaves an open card in the queue when no answer can come any more`() throws {
+        try withTerminal("--stdin") { scan, terminal in
+            try terminal.wait(for: "Control-D ends")
+            terminal.type("9780441478125\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("\u{04}")
+            #expect(try terminal.finish() == 4)
+            #expect(try scan.run("intake", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `counts what was still being looked up when the person quits`() throws {
+        let source = try FaultServer()
+        source.on("/api/books", .blackHole)
+        var scan = try ScanProcess.offline()
+        defer { try? scan.remove() }
+        scan.environment["BOOKPLATE_OFFLINE"] = nil
+        scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = source.address
+        scan.environment["BOOKPLATE_GOOGLEBOOKS_URL"] = source.address
+        let terminal = try Terminal(scan, "--isbn 9780441478125 9783161484100")
+        try terminal.wait(for: "[s] save")
+        terminal.type("s")
+        try terminal.wait(for: "✓ saved")
+        terminal.type("q")
+        #expect(try terminal.finish() == 4)
+        #expect(try scan.run("intake", "list", "--json").lines.count == 1)
+    }
+
+    @Test func `edits line by line where standard input is the terminal`() throws {
+        try withTerminal("--stdin") { scan, terminal in
+            try terminal.wait(for: "Control-D ends")
+            terminal.type("9780441013593\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("e\n")
+            try terminal.wait(for: "An empty line keeps a field")
+            terminal.type("Der Wüstenplanet\n\n\n-\n\n\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("s\n")
+            try terminal.wait(for: "✓ saved")
+            terminal.type("\u{04}")
+            #expect(try terminal.finish() == 0)
+            let book = try #require(scan.run("library", "show", "9780441013593", "--json").objects().first)
+            #expect(book["title"] as? String == "Der Wüstenplanet")
+            #expect(book["publisher"] is NSNull)
+            #expect(book["pageCount"] as? Int == 528)
+        }
+    }
+
+    @Test func `takes its keys from the terminal while standard input carries a photo`() throws {
+        try withTerminal("--image -", redirection: "< samples/photos/frontal.jpg") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("s")
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+        }
+    }
+
+    @Test func `with --stdin on a terminal takes letters as answers and everything else as numbers`() throws {
+        try withTerminal("--stdin") { scan, terminal in
+            try terminal.wait(for: "Control-D ends")
+            terminal.type("9780441478125\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("9780441013593\n")
+            terminal.type("s\n")
+            try terminal.wait(for: "Dune")
+            terminal.type("k\n")
+            try terminal.wait(for: "skipped")
+            terminal.type("\u{04}")
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+        }
+    }
+
+    @Test(arguments: [(SIGINT, "\u{03}"), (SIGTERM, nil), (SIGHUP, nil)] as [(Int32, String?)])
+    func `puts the terminal back and loses nothing when it is interrupted`(signal: Int32, key: String?) throws {
+        try withTerminal("--isbn 9780441478125") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            #expect(!terminal.isRestored)
+            if let key { terminal.type(key) } else { try terminal.send(signal) }
+            #expect(try terminal.finish() == 128 + signal)
+            #expect(terminal.screen.contains("Interrupted"))
+            #expect(terminal.isRestored)
+            #expect(try scan.run("intake", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `has no colour with NO_COLOR`() throws {
+        var scan = try ScanProcess.offline()
+        defer { try? scan.remove() }
+        scan.environment["NO_COLOR"] = "1"
+        let terminal = try Terminal(scan, "--isbn 9780441478125")
+        try terminal.wait(for: "[s] save")
+        #expect(!terminal.raw.contains("\u{1B}[3"))
+        terminal.type("k")
+        _ = try terminal.finish()
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import GRDB
+import Testing
+
+@Suite struct `The library file` {
+    private func original(_ scan: ScanProcess) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: scan.library))
+    }
+
+    @Test(arguments: [
+        ("a text file", 65), ("another program's database", 65), ("half of a library", 65), ("a newer schema", 78),
+    ])
+    func `is refused and left as it is when it is`(what: String, status: Int32) throws {
+        try withScan { scan in
+            switch what {
+            case "a text file":
+                try Data(String(repeating: "Dear diary\n", count: 500).utf8).write(
+                    to: URL(fileURLWithPath: scan.library))
+            case "another program's database":
+                try sqlite(scan.library, "CREATE TABLE bookmark(id INTEGER); PRAGMA user_version=3")
+            case "half of a library":
+                try scan.run(
+                    "--stdin", "--yes", input: Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt"))
+                )
+                try sqlite(scan.library, "PRAGMA wal_checkpoint(TRUNCATE)")
+                let whole = try original(scan)
+                try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: scan.library))
+            default:
+                try scan.run("--isbn", "9780441478125", "--yes")
+                try sqlite(scan.library, "PRAGMA user_version=999; PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+            let before = try original(scan)
+            let ending = try scan.run("--isbn", "9780441478125", "--yes")
+            #expect(ending.status == status, "\(ending.err)")
+            #expect(ending.err.contains("library.sqlite"))
+            #expect(try original(scan) == before)
+        }
+    }
+
+    @Test func `of 0 bytes is a new library`() throws {
+        try withScan { scan in
+            try Data().write(to: URL(fileURLWithPath: scan.library))
+            #expect(try scan.run("--isbn", "9780441478125", "--yes").status == 0)
+        }
+    }
+
+    @Test func `is backed up, damaged, and restored with what it held; the damaged one is kept aside`() throws {
+        try withScan { scan in
+            try scan.run(
+                "--stdin", "--yes", input: Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt")))
+            let books = try scan.run("library", "list", "--json", "--limit", "1000").out
+            let backup = try #require(scan.run("backup").lines.last)
+            #expect(FileManager.default.fileExists(atPath: backup))
+            try Data(repeating: 0x58, count: 10_000).write(to: URL(fileURLWithPath: scan.library))
+            #expect(try scan.run("library", "list").status == 65)
+            let restored = try scan.run("restore", backup)
+            #expect(restored.status == 0, "\(restored.err)")
+            #expect(try scan.run("library", "list", "--json", "--limit", "1000").out == books)
+            let kept = try FileManager.default.contentsOfDirectory(atPath: scan.home.path).filter {
+                $0 != "library.sqlite" && $0.hasPrefix("library")
+                    && (try? Data(contentsOf: scan.home.appendingPathComponent($0)))?.first == 0x58
+            }
+            #expect(kept.count == 1)
+        }
+    }
+
+    @Test func `is never the target of its own backup, nor is any other file than a backup`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes")
+            let precious = scan.home.appendingPathComponent("precious.txt")
+            try Data("mine".utf8).write(to: precious)
+            let link = scan.home.appendingPathComponent("link.sqlite").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: scan.library)
+            for target in [scan.library, link, precious.path, scan.home.path] {
+                #expect(try scan.run("backup", "--to", target).status != 0, "\(target)")
+            }
+            #expect(try Data(contentsOf: precious) == Data("mine".utf8))
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `waits for a lock that another process holds, and loses nothing`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes")
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: scan.library, configuration: configuration)
+            let running = try other.writeWithoutTransaction { db in
+                // A commit, so that the write-ahead log is not empty: else opening the library would be what waits.
+                try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
+                let running = try scan.start(["--stdin", "--yes", "--json"], input: Data("9780441013593\n".utf8))
+                // Until it has said that it waits.
+                try waitUntil { try running.complaint().contains("trying on") }
+                try db.execute(sql: "ROLLBACK")
+                return running
+            }
+            let ending = try running.wait()
+            #expect(try ending.events("saved").count == 1)
+            #expect(ending.status == 0)
+        }
+    }
+
+    @Test func `is opened by eight processes at once when it is not there yet`() throws {
+        try withScan { scan in
+            let running = try (0..<8).map { _ in try scan.start(["--isbn", "9780441478125", "--yes", "--json"]) }
+            let endings = try running.map { try $0.wait() }
+            #expect(endings.allSatisfy { $0.status == 0 }, "\(endings.map(\.err))")
+            #expect(try endings.flatMap { try $0.events("saved") }.count == 1)
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+        }
+    }
+
+    /// Two writers of the same books are killed at any moment, again and again; what was acknowledged has to be there, once.
+    @Test func `loses nothing that was acknowledged when its writers are killed`() throws {
+        let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == nil ? 30 : 200
+        let booksARound = 150
+        try withScan { scan in
+            var scan = scan
+            let numbers = try indexOfBooks(rounds * booksARound, &scan)
+            var acknowledged: [String: String] = [:]
+            for round in 0..<rounds {
+                let batch = numbers[(round * booksARound)..<((round + 1) * booksARound)]
+                let writers = try [Array(batch), batch.reversed()].map { numbers in
+                    try scan.start(["--stdin", "--yes", "--json"], input: Data(numbers.joined(separator: "\n").utf8))
+                }
+                // The moment is drawn by how much was told by then: three lines a book, some 270 bytes each.
+                let moment = Int.random(in: 1...(booksARound * 3 * 270 * 2))
+                try waitUntil {
+                    try writers.reduce(0) { try $0 + $1.bytesSoFar() } >= moment
+                        || writers.allSatisfy { !$0.process.isRunning }
+                }
+                for writer in writers { killProgram(below: writer.process.processIdentifier) }
+                for writer in writers {
+                    // A line that was cut by the kill acknowledges nothing.
+                    let told = try writer.wait().out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                    for line in told where line.hasPrefix(#"{"event":"saved""#) {
+                        let event = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+                        let isbn = try #require(event["isbn13"] as? String)
+                        #expect(acknowledged.updateValue(try #require(event["copyId"] as? String), forKey: isbn) == nil)
+                    }
+                }
+            }
+            #expect(acknowledged.count > rounds)
+            let books = try scan.run("library", "list", "--json", "--limit", "1000000").objects()
+            let there = Dictionary(
+                uniqueKeysWithValues: books.compactMap { book in
+                    (book["isbn13"] as? String).map { ($0, book["id"] as? String) }
+                })
+            for (isbn, copy) in acknowledged { #expect(there[isbn] == copy, "\(isbn) was acknowledged and is lost") }
+            #expect(books.allSatisfy { $0["title"] is String }, "none is half there")
+            #expect(try sqlite(scan.library, "PRAGMA integrity_check") == "ok")
+            #expect(try sqlite(scan.library, "PRAGMA foreign_key_check").isEmpty)
+        }
+    }
+}
+
+/// Builds an offline index of made-up books and lets the program use it.
+///
+/// - Returns: their ISBNs.
+private func indexOfBooks(_ count: Int, _ scan: inout ScanProcess) throws -> [String] {
+    let numbers = (0..<count).map { number in
+        let body = "978" + String(1_000_000_000 + number * 7919).suffix(9)
+        let sum = body.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
+        return body + String((10 - sum % 10) % 10)
+    }
+    let rows = numbers.enumerated().map { index, isbn in
+        "/type/edition\t/books/OL\(index)M\t1\t2020-01-01T00:00:00\t"
+            + #"{"key":"/books/OL\#(index)M","title":"Book \#(index)","isbn_13":["\#(isbn)"],"by_statement":"Nobody"}"#
+    }
+    let dump = scan.home.appendingPathComponent("dump.txt")
+    try Data(rows.joined(separator: "\n").utf8).write(to: dump)
+    let index = scan.home.appendingPathComponent("index.sqlite").path
+    let built = try scan.run("index", "build", dump.path, "--out", index)
+    try #require(built.status == 0, "\(built.err)")
+    scan.environment["BOOKPLATE_INDEX"] = index
+    return numbers
+}
+
+/// Waits for what another process does, at most a minute.
+private func waitUntil(_ condition: () throws -> Bool) throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while try !condition() {
+        try #require(ContinuousClock.now < end, "it did not happen within a minute")
+        poll(nil, 0, 1)
+    }
+}
+
+/// Kills the program below setsid, which passes nothing on.
+private func killProgram(below setsid: Int32) {
+    // There is no such file when it has ended by itself.
+    let children = (try? String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)) ?? ""
+    let targets = children.split(separator: " ").compactMap { Int32($0) }
+    for target in targets.isEmpty ? [setsid] : targets { kill(target, SIGKILL) }
+}
+
+/// Runs SQL on a file from outside the program; what the last statement answers, first column, line by line.
+@discardableResult
+func sqlite(_ path: String, _ sql: String) throws -> String {
+    try DatabaseQueue(path: path).writeWithoutTransaction { db in
+        try db.allStatements(sql: sql).reduce(into: "") { answer, statement in
+            answer = try String.fetchAll(statement).joined(separator: "\n")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@Suite struct `The settings` {
+    private func value(_ name: String, _ scan: ScanProcess, _ flags: [String] = []) throws -> (String?, String?) {
+        let lines = try scan.run(["settings", "show", "--json"] + flags).objects()
+        let line = lines.first { $0["name"] as? String == name }
+        return (line?["value"] as? String, line?["origin"] as? String)
+    }
+
+    @Test func `come from the flag, else the environment, else the file, else the default`() throws {
+        var scan = try ScanProcess()
+        defer { try? scan.remove() }
+        scan.environment["BOOKPLATE_LIBRARY"] = nil
+        #expect(try value("library", scan) == (scan.home.path + "/.local/share/bookplate/library.sqlite", "default"))
+        try scan.run("settings", "set", "library", "/tmp/of-the-file.sqlite")
+        #expect(try value("library", scan) == ("/tmp/of-the-file.sqlite", "file"))
+        scan.environment["BOOKPLATE_LIBRARY"] = "/tmp/of-the-environment.sqlite"
+        #expect(try value("library", scan) == ("/tmp/of-the-environment.sqlite", "environment"))
+        #expect(
+            try value("library", scan, ["--library", "/tmp/of-the-flag.sqlite"]) == ("/tmp/of-the-flag.sqlite", "flag"))
+        try scan.run("settings", "unset", "library")
+        scan.environment["BOOKPLATE_LIBRARY"] = nil
+        #expect(try value("library", scan).1 == "default")
+    }
+
+    @Test func `mask the key, and keep the file to its owner`() throws {
+        try withScan { scan in
+            try scan.run("settings", "set", "googleBooksKey", "-", input: Data("AIzaSySecretSecretSecret1234\n".utf8))
+            let shown = try scan.run("settings")
+            #expect(!shown.out.contains("Secret"))
+            #expect(shown.out.contains("••••••••1234"))
+            let path = scan.home.path + "/.config/bookplate/settings.json"
+            let mode = try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+            #expect(mode & 0o077 == 0)
+        }
+    }
+
+    @Test(arguments: ["{", "[]", #"{"library": 7}"#, #"{"colour": "red"}"#])
+    func `that make no sense are refused with 78, and the file is named`(text: String) throws {
+        try withScan { scan in
+            let folder = scan.home.appendingPathComponent(".config/bookplate")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: folder.appendingPathComponent("settings.json"))
+            let ending = try scan.run("library", "list")
+            #expect(ending.status == 78)
+            #expect(ending.err.contains("settings.json"))
+        }
+    }
+
+    @Test(arguments: ["http://openlibrary.example", "ftp://x", "nonsense", "https://"])
+    func `refuse an address that is none, or is not safe`(address: String) throws {
+        var scan = try ScanProcess()
+        defer { try? scan.remove() }
+        #expect(try scan.run("settings", "set", "openLibraryURL", address).status == 78)
+        scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = address
+        #expect(try scan.run("lookup", "9780441478125").status == 78)
+    }
+}

@@ -1,0 +1,197 @@
+import FaultServer
+import Foundation
+import Testing
+
+/// The program against sources that answer, fail, and lie, on free ports of this machine.
+@Suite struct `Asking the sources` {
+    private static let dune = "9780441013593"
+    private static let record = """
+        {"ISBN:9780441013593": {"title": "Dune", "authors": [{"name": "Frank Herbert"}], "number_of_pages": 528,
+        "publishers": [{"name": "Ace Books"}], "publish_date": "August 2, 2005", "key": "/books/OL1M",
+        "identifiers": {"isbn_13": ["9780441013593"], "openlibrary": ["OL1M"]}}}
+        """
+
+    /// A program whose sources are two fault servers.
+    private func withSources<Result>(
+        _ body: (ScanProcess, FaultServer, FaultServer) throws -> Result
+    ) throws -> Result {
+        let (openLibrary, googleBooks) = (try FaultServer(), try FaultServer())
+        openLibrary.on("/api/books", .json("{}"))
+        googleBooks.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
+        var scan = try ScanProcess()
+        defer { try? scan.remove() }
+        scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = openLibrary.address
+        scan.environment["BOOKPLATE_COVERS_URL"] = openLibrary.address
+        scan.environment["BOOKPLATE_GOOGLEBOOKS_URL"] = googleBooks.address
+        scan.environment["BOOKPLATE_CONTACT"] = "me@example.org"
+        return try body(scan, openLibrary, googleBooks)
+    }
+
+    @Test func `prints exactly the documented JSON of a lookup, and saves nothing`() throws {
+        try withSources { scan, openLibrary, _ in
+            openLibrary.on("/api/books", .json(Self.record))
+            let ending = try scan.run("lookup", "--json", Self.dune)
+            let line = try #require(ending.objects().first)
+            #expect(
+                Set(line.keys) == [
+                    "isbn13", "outcome", "source", "cached", "notAsked", "title", "subtitle", "authors", "publisher",
+                    "publishedDate", "publishedDateText", "pageCount", "language", "coverURL", "identifiers",
+                    "subjects",
+                ])
+            #expect(line["outcome"] as? String == "found")
+            #expect(line["source"] as? String == "openLibrary")
+            #expect(line["cached"] as? Bool == false)
+            #expect(line["authors"] as? [String] == ["Frank Herbert"])
+            #expect(line["publishedDate"] as? String == "2005-08-02")
+            #expect(line["publishedDateText"] as? String == "August 2, 2005")
+            #expect(line["pageCount"] as? Int == 528)
+            #expect(ending.status == 0)
+            #expect(!FileManager.default.fileExists(atPath: scan.library))
+        }
+    }
+
+    @Test func `says who it is and how to be reached`() throws {
+        try withSources { scan, openLibrary, _ in
+            try scan.run("lookup", Self.dune)
+            let agent = try #require(openLibrary.requests.first?.headers["user-agent"])
+            #expect(agent.hasPrefix("Bookplate/"))
+            #expect(agent.contains("me@example.org"))
+        }
+    }
+
+    @Test func `uses the cache of an existing library, and refresh does not`() throws {
+        try withSources { scan, openLibrary, _ in
+            openLibrary.on("/api/books", .json(Self.record))
+            try scan.run("--isbn", Self.dune, "--json")
+            let asked = openLibrary.count("/api/books")
+            let cached = try scan.run("lookup", "--json", Self.dune)
+            #expect(try cached.objects().first?["cached"] as? Bool == true)
+            #expect(openLibrary.count("/api/books") == asked)
+            let fresh = try scan.run("lookup", "--json", "--refresh", Self.dune)
+            #expect(try fresh.objects().first?["cached"] as? Bool == false)
+            #expect(openLibrary.count("/api/books") == asked + 1)
+        }
+    }
+
+    /// What a source does, what the outcome is called, and how the program ends.
+    static let faults: [(String, Reply, String, Int32)] = [
+        ("an honest miss", .json("{}"), "notFound", 4), ("503", .status(503), "temporary", 69),
+        ("429", .status(429, headers: ["Retry-After": "60"]), "temporary", 69), ("403", .status(403), "blocked", 69),
+        ("511", .status(511), "blocked", 69), ("a sign-in page", .page("<html>Sign in</html>"), "blocked", 69),
+        ("a redirect to another host", .redirect(to: "https://login.example/"), "blocked", 69),
+        ("a reset", .reset, "temporary", 69), ("half a body", .cut("{\"ISBN:97", length: 500), "temporary", 69),
+        ("nonsense", .json("{\"ISBN:"), "badData", 69), ("an endless body", .endless, "badData", 69),
+        ("a gzip bomb", .gzipBomb(size: 64 << 20), "badData", 69),
+    ]
+
+    @Test(arguments: faults)
+    func `tells apart`(what: String, reply: Reply, outcome: String, status: Int32) throws {
+        try withSources { scan, openLibrary, googleBooks in
+            openLibrary.on("/api/books", reply)
+            // The other source has no key, so it does not decide.
+            googleBooks.on("/books/v1/volumes", .status(429))
+            let ending = try scan.run("--isbn", Self.dune, "--yes", "--json")
+            #expect(try ending.objects().map { $0["event"] as? String } == ["captured", outcome, "queued"], "\(what)")
+            #expect(ending.status == status, "\(what)")
+            #expect(try scan.run("intake", "list", "--json").lines.count == 1, "nothing is lost")
+        }
+    }
+
+    @Test func `names the source that it did not ask, and why`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            openLibrary.on("/api/books", .json("{}"))
+            googleBooks.on("/books/v1/volumes", .status(429))
+            let line = try #require(scan.run("lookup", "--json", Self.dune).objects().first)
+            #expect(line["outcome"] as? String == "notFound")
+            let left = try #require((line["notAsked"] as? [[String: Any]])?.first)
+            #expect(left["source"] as? String == "googleBooks")
+            #expect((left["reason"] as? String)?.contains("key") == true)
+        }
+    }
+
+    @Test func `keeps what waited and looks it up when the source is back`() throws {
+        try withSources { scan, openLibrary, _ in
+            openLibrary.on("/api/books", .status(503))
+            #expect(try scan.run("--isbn", Self.dune, "--yes").status == 69)
+            openLibrary.on("/api/books", .json(Self.record))
+            let refreshed = try scan.run("intake", "refresh", "--all", "--json")
+            #expect(try refreshed.objects().map { $0["event"] as? String } == ["found"])
+            #expect(try scan.run("intake", "confirm", "--yes", "--json").events("saved").count == 1)
+        }
+    }
+
+    @Test func `never asks a source when it is offline`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            let ending = try scan.run("lookup", Self.dune, "--offline")
+            #expect(ending.status == 69)
+            #expect(openLibrary.requests.isEmpty && googleBooks.requests.isEmpty)
+        }
+    }
+
+    @Test func `shows a hostile title as text, without control characters`() throws {
+        try withSources { scan, openLibrary, _ in
+            let title = #"\u001b[31mEvil\u0000\u202e <script>alert(1)</script>"#
+            openLibrary.on("/api/books", .json(Self.record.replacingOccurrences(of: "\"Dune\"", with: "\"\(title)\"")))
+            let ending = try scan.run("lookup", Self.dune)
+            #expect(ending.out.contains("<script>alert(1)</script>"))
+            #expect(!ending.out.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0 || $0.value == 0x202E })
+        }
+    }
+
+    @Test func `asks for many at once`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            googleBooks.on("/books/v1/volumes", .status(429))
+            let numbers = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt"))
+            try scan.run("--stdin", "--json", input: numbers)
+            let asked = openLibrary.requests.compactMap { $0.query("bibkeys") }
+            #expect(Set(asked.flatMap { $0.split(separator: ",") }).count == 40)
+            #expect(asked.contains { $0.split(separator: ",").count >= 20 })
+        }
+    }
+
+    @Test func `keeps four processes to a burst of three and one request a second`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            googleBooks.on("/books/v1/volumes", .status(429))
+            let start = ContinuousClock.now
+            openLibrary.stampRequests { ContinuousClock.now - start }
+            let list = ScanProcess.samples.appendingPathComponent("isbns.txt")
+            let numbers = try String(contentsOf: list, encoding: .utf8).split(separator: "\n")
+            let running = try (0..<4).map { process in
+                try scan.start(["--isbn", String(numbers[process]), "--json"])
+            }
+            for process in running { _ = try process.wait() }
+            let times = openLibrary.requests.map { $0.time / .seconds(1) }.sorted()
+            #expect(times.count >= 4)
+            for (earlier, later) in zip(times, times.dropFirst(4)) {
+                // Five requests are the burst, the one of that second, and one of the next: not within a second.
+                #expect(later - earlier > 0.9)
+            }
+        }
+    }
+
+    @Test func `captures although the offline index is gone, and says so`() throws {
+        try withSources { scan, openLibrary, _ in
+            openLibrary.on("/api/books", .json(Self.record))
+            let ending = try scan.run("--isbn", Self.dune, "--yes", "--json", "--index", "/nowhere/index.sqlite")
+            #expect(try ending.events("saved").count == 1)
+            #expect(ending.err.contains("/nowhere/index.sqlite"))
+            #expect(ending.status == 0)
+        }
+    }
+
+    @Test func `fetches the cover of a saved book once and keeps it beside the library`() throws {
+        try withSources { scan, openLibrary, _ in
+            let cover = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/webcam-640x480.jpg"))
+            let withCover = Self.record.replacingOccurrences(
+                of: "\"title\"", with: "\"cover\": {\"large\": \"\(openLibrary.address)/b/id/77-L.jpg\"}, \"title\"")
+            openLibrary.on("/api/books", .json(withCover))
+            openLibrary.on("/b/id/77-L.jpg", .answer(Array(cover), type: "image/jpeg"))
+            #expect(try scan.run("--isbn", Self.dune, "--yes").status == 0)
+            let folder = scan.home.appendingPathComponent("covers")
+            let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            #expect(try files.map { try Data(contentsOf: $0) } == [cover])
+            try scan.run("intake", "refresh")
+            #expect(openLibrary.count("/b/id/77-L.jpg") == 1)
+        }
+    }
+}

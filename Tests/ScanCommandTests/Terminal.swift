@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// A pseudo-terminal with the program in its foreground: what a person sees and types.
+final class Terminal {
+    private let master: Int32
+    private let process = Process()
+    private var seen: [UInt8] = []
+
+    /// - Parameter redirection: shell words after the command, such as `< file`.
+    init(_ scan: ScanProcess, _ arguments: String, redirection: String = "", columns: UInt16 = 80, rows: UInt16 = 24)
+        throws
+    {
+        // posix_openpt() and ptsname() are not imported; these are the requests behind them (ioctl_tty(2)).
+        master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var (unlocked, number): (Int32, Int32) = (0, 0)
+        try #require(
+            master >= 0 && ioctl(master, 0x4004_5431, &unlocked) == 0 && ioctl(master, 0x8004_5430, &number) == 0)
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+        let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+        try #require(slave >= 0)
+        let end = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+        process.arguments = [
+            "--ctty", "--wait", "/bin/bash", "-c",
+            "trap : INT TERM HUP; '\(ScanProcess.program.path)' \(arguments) \(redirection)",
+        ]
+        process.environment = scan.environment
+        process.currentDirectoryURL = ScanProcess.root
+        process.standardInput = end
+        process.standardOutput = end
+        process.standardError = end
+        try process.run()
+        try end.close()
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+        close(master)
+    }
+
+    func type(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { write(master, $0.baseAddress, $0.count) } }
+
+    /// Everything shown so far, without escapes.
+    var screen: String {
+        String(decoding: seen, as: UTF8.self).replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "")
+    }
+
+    /// The same with its escapes.
+    var raw: String { String(decoding: seen, as: UTF8.self) }
+
+    /// Sends a signal to the program, the last in the line of setsid's descendants.
+    func send(_ signal: Int32) throws {
+        var target = process.processIdentifier
+        while let child = try String(contentsOfFile: "/proc/\(target)/task/\(target)/children", encoding: .utf8)
+            .split(separator: " ").first.flatMap({ Int32($0) })
+        {
+            target = child
+        }
+        kill(target, signal)
+    }
+
+    /// Forgets what was shown.
+    func clear() { seen.removeAll() }
+
+    /// Reads until the screen holds the text; fails after a minute.
+    func wait(for text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let limit = ContinuousClock.now + .seconds(60)
+        while !screen.contains(text) {
+            try #require(
+                try readMore(until: limit), "\"\(text)\" never came; the screen was:\n\(screen)",
+                sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Reads to the end of the program.
+    ///
+    /// - Returns: its exit status as the shell tells it, 128 + the signal when one ended it.
+    func finish() throws -> Int32 {
+        let limit = ContinuousClock.now + .seconds(60)
+        while try readMore(until: limit) {}
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal
+            ? 128 + process.terminationStatus : process.terminationStatus
+    }
+
+    /// The terminal echoes and edits lines, as before the program.
+    var isRestored: Bool {
+        var settings = termios()
+        tcgetattr(master, &settings)
+        return settings.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)
+    }
+
+    /// - Returns: false when the program has ended, or nothing came in time.
+    private func readMore(until limit: ContinuousClock.Instant) throws -> Bool {
+        var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+        let left = (limit - .now).components
+        guard poll(&waiting, 1, max(0, Int32(left.seconds) * 1000)) > 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(master, &buffer, buffer.count)
+        guard count > 0 else { return false }
+        seen += buffer[0..<count]
+        return true
+    }
+}
