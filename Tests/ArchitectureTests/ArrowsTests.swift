@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// What each module may know, as in docs and style: every module the domain, no adapter another, `ScanCommand` all of them.
+private let arrows: [String: Set<String>] = [
+    "Bookplate": [],
+    "Capture": ["Bookplate", "CTurboJPEG", "CPNG", "CWebP", "CHeif"],
+    "Decoder": ["Bookplate", "CZBar"],
+    "Lookup": ["Bookplate", "CCurl", "CZlib", "GRDB"],
+    "Library": ["Bookplate", "GRDB"],
+    "Station": ["Bookplate"],
+    "ScanCommand": ["Bookplate", "Capture", "Decoder", "Lookup", "Library", "Station", "ArgumentParser"],
+]
+
+private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+@Suite struct `The modules` {
+    @Test func `know only what the layout lets them know`() throws {
+        let package = try dumpedPackage()
+        for target in package.targets where target.type == "regular" || target.type == "executable" {
+            guard !target.path.hasPrefix("Tests/") else { continue }
+            let known = Set(target.dependencies.compactMap(\.name))
+            #expect(known == arrows[target.name], "Package.swift gives \(target.name) other arrows than the layout")
+        }
+        #expect(Set(package.targets.map(\.name)).isSuperset(of: arrows.keys))
+    }
+
+    @Test func `import nothing that the layout does not give them`() throws {
+        let system: Set = ["Foundation", "FoundationEssentials", "Glibc", "Dispatch", "Synchronization", "GRDBSQLite"]
+        for (module, known) in arrows {
+            for (file, imports) in try importsBelow("Sources/\(module)") {
+                let strange = imports.subtracting(known).subtracting(system)
+                #expect(strange.isEmpty, "\(file) imports \(strange.sorted().joined(separator: ", "))")
+            }
+        }
+    }
+
+    @Test func `keep the domain free of files, network and databases`() throws {
+        for (file, imports) in try importsBelow("Sources/Bookplate") {
+            #expect(imports.isSubset(of: ["FoundationEssentials"]), "\(file)")
+        }
+    }
+}
+
+private struct Package: Decodable {
+    struct Target: Decodable {
+        let name: String
+        let type: String
+        private let folder: String?
+        let dependencies: [Dependency]
+        var path: String { folder ?? "" }
+
+        enum CodingKeys: String, CodingKey { case name, type, dependencies, folder = "path" }
+    }
+
+    /// `{"byName": ["Bookplate", null]}` or `{"product": ["GRDB", "GRDB.swift", null, null]}`
+    struct Dependency: Decodable {
+        let name: String?
+
+        init(from decoder: any Decoder) throws {
+            let forms = try decoder.singleValueContainer().decode([String: [Part?]].self)
+            name = forms.values.first?.first.flatMap { $0?.text }
+        }
+    }
+
+    struct Part: Decodable {
+        let text: String?
+        init(from decoder: any Decoder) throws { text = try? decoder.singleValueContainer().decode(String.self) }
+    }
+
+    let targets: [Target]
+}
+
+private func dumpedPackage() throws -> Package {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    // A folder of its own: the one of this build is locked while its tests run.
+    process.arguments = ["swift", "package", "--scratch-path", root.path + "/.build-dump", "dump-package"]
+    process.currentDirectoryURL = root
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return try JSONDecoder().decode(Package.self, from: data)
+}
+
+private func importsBelow(_ folder: String) throws -> [(file: String, imports: Set<String>)] {
+    let names = try #require(FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path))
+    return try names.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.map { name in
+        let text = try String(
+            contentsOf: root.appendingPathComponent(folder).appendingPathComponent(name), encoding: .utf8)
+        let lines = text.split(separator: "\n").filter {
+            $0.contains("import ") && !$0.hasPrefix("/") && !$0.hasPrefix(" ")
+        }
+        let modules = lines.compactMap { line -> String? in
+            let words = line.split(separator: " ")
+            guard let index = words.firstIndex(of: "import"), index + 1 < words.count else { return nil }
+            return String(words[words.count - 1].split(separator: ".")[0])
+        }
+        return ("\(folder)/\(name)", Set(modules))
+    }
+}
