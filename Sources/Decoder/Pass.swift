@@ -43,8 +43,9 @@ struct Pass: Sendable {
             isWorthIt: { picture, _, _ in max(picture.width, picture.height) > overviewSide }),
         Pass(
             name: "full size",
-            reason: "small codes in a cover's texture or beside its print, which no region tells apart",
-            look: .whole(longSide: 2560, density: 3),
+            reason:
+                "small codes in a cover's texture or beside its print, which no region tells apart; even every fifth line crosses one often",
+            look: .whole(longSide: 2560, density: 5),
             isWorthIt: { picture, evidence, hasOpenRegion in
                 max(picture.width, picture.height) > overviewSide && (hasOpenRegion || evidence.symbols.isEmpty)
             }),
