@@ -19,7 +19,6 @@ enum DigitTemplates {
     /// Modules of a code, and where its parts begin.
     static let modules = 95
     static let leftDigits = 3
-    static let middleGuard = 45
     static let rightDigits = 50
 
     /// The twenty patterns a digit can have on the left (A, then B) or ten on the right, after a blur that gives each module `blur` of
