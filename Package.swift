@@ -32,10 +32,13 @@ let package = Package(
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CHeif"),
+        // Not linked either: libv4l2 is opened when a camera is.
+        .systemLibrary(name: "CV4L2", providers: [.apt(["libv4l-dev"])]),
+        .systemLibrary(name: "CInput"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(
-            name: "Capture", dependencies: [domain, "CTurboJPEG", "CPNG", "CWebP", "CHeif"],
+            name: "Capture", dependencies: [domain, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
             swiftSettings: optimized),
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
@@ -52,14 +55,21 @@ let package = Package(
 
         // A web server that misbehaves as told; for tests of Lookup and of the commands.
         .target(name: "FaultServer", dependencies: ["CZlib"], path: "Tests/FaultServer"),
+        // Live decoding beside its peer; started by script/bench.
+        .executableTarget(
+            name: "FrameBench", dependencies: [domain, "Capture", "Decoder", "CZBar", "CTurboJPEG"],
+            path: "Tests/FrameBench", exclude: ["count-allocations.c"]),
         .testTarget(name: "BookplateTests", dependencies: [domain]),
-        .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP"]),
+        .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
         .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder"]),
         .testTarget(
             name: "LookupTests", dependencies: [domain, "Lookup", "FaultServer", "CZlib", grdb], exclude: ["Fixtures"]),
         .testTarget(name: "LibraryTests", dependencies: [domain, "Library", grdb]),
         .testTarget(name: "StationTests", dependencies: [domain, "Station", "Library"]),
-        .testTarget(name: "ScanCommandTests", dependencies: ["ScanCommand", "FaultServer", grdb]),
+        .testTarget(
+            name: "ScanCommandTests",
+            dependencies: [domain, "Capture", "Lookup", "Library", "Station", "ScanCommand", "FaultServer", grdb]),
+        .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

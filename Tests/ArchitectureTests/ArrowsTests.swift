@@ -4,7 +4,7 @@ import Testing
 /// What each module may know, as in docs and style: every module the domain, no adapter another, `ScanCommand` all of them.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
-    "Capture": ["Bookplate", "CTurboJPEG", "CPNG", "CWebP", "CHeif"],
+    "Capture": ["Bookplate", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
     "Decoder": ["Bookplate", "CZBar"],
     "Lookup": ["Bookplate", "CCurl", "CZlib", "GRDB"],
     "Library": ["Bookplate", "GRDB"],

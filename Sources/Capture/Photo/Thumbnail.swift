@@ -13,7 +13,8 @@ extension PhotoFile {
     public func thumbnail(around corners: Corners? = nil, longSide: Int = 320) throws -> [UInt8] {
         let full = orientation.uprightSize(width: width, height: height)
         let area =
-            corners.map { Self.surroundings(of: $0, in: full) } ?? (x: 0, y: 0, width: full.width, height: full.height)
+            corners?.surroundings(width: full.width, height: full.height)
+            ?? (x: 0, y: 0, width: full.width, height: full.height)
         // A small area needs a larger picture to cut it from; above this size a sharper thumbnail is not worth its time.
         let wanted = longSide * max(width, height) / max(area.width, area.height)
         let upright = try luma(longSide: min(wanted, 1280)).turned(by: orientation)
@@ -25,22 +26,6 @@ extension PhotoFile {
             x: x, y: y, width: min(max(1, scaled(area.width)), upright.width - x),
             height: min(max(1, scaled(area.height)), upright.height - y))
         return try cut.areaAveraged(longSide: longSide).jpeg(quality: 80, name: name)
-    }
-
-    private static func surroundings(
-        of corners: Corners, in full: (width: Int, height: Int)
-    ) -> (x: Int, y: Int, width: Int, height: Int) {
-        let xs = corners.all.map(\.x)
-        let ys = corners.all.map(\.y)
-        let length = max(xs.max()! - xs.min()!, ys.max()! - ys.min()!)
-        let centre = corners.centre
-        func range(_ middle: Double, _ limit: Int) -> Range<Int> {
-            let low = Int(max(0, min(middle - length * 1.5, Double(limit - 1))))
-            let high = Int(min(Double(limit), max(middle + length * 1.5, Double(low + 1))))
-            return low..<high
-        }
-        let (across, down) = (range(centre.x, full.width), range(centre.y, full.height))
-        return (across.lowerBound, down.lowerBound, across.count, down.count)
     }
 }
 

@@ -1,0 +1,144 @@
+import Bookplate
+import Glibc
+import Synchronization
+
+/// Frames from a stream such as standard input: JPEGs one after the other (MJPEG), or grey PGMs.
+///
+/// All frames are given in turn and none is skipped. Nothing piles up behind a slow reader: a pipe holds 64 KiB, a read takes that much
+/// more, and together that is two frames or three; then the program that writes waits, and what its camera does meanwhile is that
+/// program's affair.
+public final class FrameStream: FrameSource {
+    private let descriptor: Int32
+    private let rate: Double?
+    private let tick: Duration
+    private let now: @Sendable () -> Duration
+    private let counter = Mutex(FrameCounts())
+    private let wake = Wake()
+
+    /// A stream that is silent for so long, from the start or after frames, is told as frozen.
+    static let frozenAfter: Duration = .seconds(10)
+    /// Bytes of no frame, before the first, after which it is told that these are none.
+    static let mostNoise = 64 << 10
+
+    /// - Parameters:
+    ///   - descriptor: open for reading; it stays the caller's.
+    ///   - rate: the frames' times are counted with so many a second (a recording); `nil` takes the time of arrival.
+    public convenience init(descriptor: Int32, rate: Double? = nil) {
+        self.init(descriptor: descriptor, rate: rate, tick: .seconds(1), now: { .monotonicNow })
+    }
+
+    /// - Parameter tick: how long is waited for bytes at once.
+    init(descriptor: Int32, rate: Double?, tick: Duration, now: @escaping @Sendable () -> Duration) {
+        (self.descriptor, self.rate, self.tick, self.now) = (descriptor, rate, tick, now)
+    }
+
+    public func stop() { wake.stop() }
+
+    public var counts: FrameCounts { counter.withLock(\.self) }
+
+    public func run(state tell: (CameraState) -> Void, frame give: (Frame) -> Void) {
+        defer { tell(.ended) }
+        guard var picture = StreamPicture() else {
+            return tell(.trouble(CameraTrouble(.failing, "cannot decode frames: out of memory. Close other programs.")))
+        }
+        var cutter = FrameCutter()
+        var standing = Standing(now())
+        tell(standing.state)
+        while !wake.isStopped {
+            switch wake.wait(for: descriptor, atMost: tick) {
+            case .ready:
+                switch cutter.fill(from: descriptor) {
+                case .some: break
+                case .end: return end(cutter, standing, tell)
+                case .failed(let number): return tell(.trouble(.cannotRead(number)))
+                }
+            case .over: break
+            case .failed(let number): return tell(.trouble(.cannotRead(number)))
+            }
+            let arrival = now()
+            while !wake.isStopped, take(cutter.next(), &cutter, &picture, at: arrival) {
+                guard picture.isSound else { continue }
+                if standing.streams(picture.format(rate: rate), at: arrival) { tell(standing.state) }
+                give(picture.frame)
+            }
+            if cutter.passedOver >= Self.mostNoise, counts.delivered == 0 { standing.fail(.noFrames) }
+            if standing.isDue(at: now()) { tell(standing.state) }
+        }
+    }
+
+    /// Makes a frame of a piece of the stream, and counts it.
+    ///
+    /// - Returns: whether there may be another piece.
+    private func take(
+        _ cut: FrameCutter.Cut, _ cutter: inout FrameCutter, _ picture: inout StreamPicture, at arrival: Duration
+    ) -> Bool {
+        if case .more = cut { return false }
+        picture.take(cut, from: cutter)
+        let number = counter.withLock { counts in
+            if picture.isSound { counts.delivered += 1 } else { counts.dropped += 1 }
+            return counts.delivered + counts.dropped - 1
+        }
+        picture.frame.sequence = UInt32(truncatingIfNeeded: number)
+        picture.frame.timestamp = rate.map { .seconds(Double(number) / $0) } ?? arrival
+        return true
+    }
+
+    private func end(_ cutter: FrameCutter, _ standing: Standing, _ tell: (CameraState) -> Void) {
+        let delivered = counter.withLock { counts in
+            if cutter.endsInDamage { counts.dropped += 1 }
+            return counts.delivered
+        }
+        if delivered == 0, standing.state != .trouble(.noFrames) { tell(.trouble(.noFrames)) }
+    }
+}
+
+/// What was told last of a stream, and when.
+private struct Standing {
+    private(set) var state = CameraState.starting
+    private var format: CaptureFormat?
+    private var toldAt: Duration
+    private var lastFrame: Duration
+    private var isNews = false
+
+    init(_ time: Duration) { (toldAt, lastFrame) = (time, time) }
+
+    /// - Returns: whether that is news.
+    mutating func streams(_ format: CaptureFormat, at time: Duration) -> Bool {
+        lastFrame = time
+        guard format != self.format else { return false }
+        (self.format, isNews, toldAt) = (format, false, time)
+        state = .streaming(name: "standard input", format: format)
+        return true
+    }
+
+    /// To be told with the next sign of life.
+    mutating func fail(_ trouble: CameraTrouble) {
+        guard state != .trouble(trouble) else { return }
+        (state, format, isNews) = (.trouble(trouble), nil, true)
+    }
+
+    /// Whether it is time for a sign of life.
+    mutating func isDue(at time: Duration) -> Bool {
+        if format != nil || state == .starting, time - lastFrame >= FrameStream.frozenAfter { fail(.silent) }
+        guard isNews || time - toldAt >= .seconds(1) else { return false }
+        (isNews, toldAt) = (false, time)
+        return true
+    }
+}
+
+extension CameraTrouble {
+    fileprivate static let noFrames = CameraTrouble(
+        .noFrames,
+        "no frames come on standard input. It takes JPEGs one after the other (MJPEG), or grey PGMs: with rpicam-vid add "
+            + "--codec mjpeg, with ffmpeg -f mjpeg.")
+
+    fileprivate static let silent = CameraTrouble(
+        .frozen, "no frame has come on standard input for ten seconds. Look after the program that writes them.")
+
+    fileprivate static func cannotRead(_ errno: Int32) -> CameraTrouble {
+        CameraTrouble(
+            .failing,
+            "cannot read frames from standard input: \(String(cString: strerror(errno))). Start the program that writes them again."
+        )
+    }
+}
