@@ -105,7 +105,7 @@ extension Digits {
 
     /// 912, 918, 919 and 972 are what 978 and 979 become when a 7 is read as 1 or an 8 as 2. Real codes that begin so (Austrian
     /// goods) are no books either, so nothing is lost with them.
-    fileprivate var looksLikeMisreadBook: Bool {
+    var looksLikeMisreadBook: Bool {
         [912, 918, 919, 972].contains(number / 10_000_000_000)
     }
 }
@@ -118,9 +118,13 @@ extension Region {
         let (x, y) = (right.x - left.x, right.y - left.y)
         let length = (x * x + y * y).squareRoot()
         let across = length > 0 ? Point(x: x / length, y: y / length) : Point(x: 1, y: 0)
-        let heights = corners.all.map { $0.y * across.x - $0.x * across.y }
+        // Without an array of them: this is asked for every code of every frame.
+        func height(_ point: Point) -> Double { point.y * across.x - point.x * across.y }
+        let (a, b) = (height(corners.topLeft), height(corners.topRight))
+        let (c, d) = (height(corners.bottomRight), height(corners.bottomLeft))
+        let (top, bottom) = (min(min(a, b), min(c, d)), max(max(a, b), max(c, d)))
         self.init(
             centre: left.middle(to: right), across: across, length: length,
-            height: max(heights.max()! - heights.min()!, length / 3), weight: 0)
+            height: max(bottom - top, length / 3), weight: 0)
     }
 }

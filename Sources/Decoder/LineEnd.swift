@@ -22,10 +22,15 @@ struct RawSymbol {
     var addon: Digits?
     /// Lines that agreed.
     var lines: Int
+    /// Those of them that showed the code whole.
+    var wholeLines = 0
     /// Points known of the end that fewer are known of, from lines that showed the code whole: what the corners rest on.
     var pointsPerEnd: Int
     /// In pixels of the scanned frame.
     var corners: Corners
+
+    /// Enough whole lines for the corners to be the code's: one or two, as rows across a slanted code, do not tell how it lies.
+    var isPlaced: Bool { pointsPerEnd >= 4 }
 
     var length: Double {
         let (dx, dy) = (corners.topRight.x - corners.topLeft.x, corners.topRight.y - corners.topLeft.y)

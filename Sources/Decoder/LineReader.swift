@@ -104,8 +104,15 @@ struct Digits: Hashable {
     }
 
     var text: String {
-        let digits = String(number)
-        return String(repeating: "0", count: count - digits.count) + digits
+        // Up to fifteen characters lie in the String itself: nothing is allocated.
+        String(unsafeUninitializedCapacity: count) { digits in
+            var rest = number
+            for at in stride(from: count - 1, through: 0, by: -1) {
+                digits[at] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            }
+            return count
+        }
     }
 
     /// GS1 General Specifications, 7.9: weights 1 and 3 from the right, a multiple of ten.

@@ -8,7 +8,9 @@ struct LineScan {
     private(set) var lineEnds: [LineEnd] = []
     private var lines = 0
     /// One resampled line, in 1/6 grey levels.
-    private var samples: [Int16] = []
+    private(set) var samples: [Int16] = []
+    /// The one before it, where lines are compared.
+    var before: [Int16] = []
 
     init() throws(DecoderError) { (reader, singleReader) = (try LineReader(), try LineReader()) }
 
@@ -19,17 +21,19 @@ struct LineScan {
     }
 
     /// Reads every `density`-th row and column.
-    mutating func scan(_ frame: Frame, density: Int) {
+    ///
+    /// - Parameter offset: the first of them, less than `density`; `nil` for what leaves as much out at either edge.
+    mutating func scan(_ frame: Frame, density: Int, offset: Int? = nil) {
         frame.withLuma { luma in
             guard let base = luma.baseAddress else { return }
             reader.forget()
-            for y in stride(from: (frame.height - 1) % density / 2, to: frame.height, by: density) {
+            for y in stride(from: offset ?? (frame.height - 1) % density / 2, to: frame.height, by: density) {
                 read(
                     base + y * frame.bytesPerLine, count: frame.width, stride: 1,
                     from: (0, Float(y)), step: (1, 0))
             }
             reader.forget()
-            for x in stride(from: (frame.width - 1) % density / 2, to: frame.width, by: density) {
+            for x in stride(from: offset ?? (frame.width - 1) % density / 2, to: frame.width, by: density) {
                 read(
                     base + x, count: frame.height, stride: frame.bytesPerLine,
                     from: (Float(x), 0), step: (0, 1))
@@ -37,16 +41,16 @@ struct LineScan {
         }
     }
 
-    /// Reads a region along its length, at most 60 lines of it. Each is the mean of three lines beside each other, which
+    /// Reads a region along its length, at most `most` lines of it. Each is the mean of three lines beside each other, which
     /// takes noise away and keeps the bars.
-    mutating func scan(_ frame: Frame, region: Region, enlargement: Double) {
+    mutating func scan(_ frame: Frame, region: Region, enlargement: Double, most: Int = 60) {
         // Quiet zones and what the blocks missed on both sides; an add-on is half a code long.
         let reach = region.length * 0.5 + max(16, region.length * 0.25)
         let count = Int(reach * 2 * enlargement)
         guard count > 40, count < 16_384, frame.width > 1, frame.height > 1 else { return }
         let (ux, uy) = (region.across.x / enlargement, region.across.y / enlargement)
         reader.forget()
-        let spacing = max(1, region.height / 60)
+        let spacing = max(1, region.height / Double(most))
         var offset = -region.height / 2
         while offset <= region.height / 2 {
             // `offset` runs along the bars.
@@ -59,7 +63,7 @@ struct LineScan {
     }
 
     /// Fills ``samples`` by bilinear interpolation; outside the frame its edge goes on.
-    private mutating func sample(
+    mutating func sample(
         _ frame: Frame, from origin: (Double, Double), step: (Double, Double), count: Int, beside across: Point
     ) {
         if samples.count < count { samples = [Int16](repeating: 0, count: count) }
@@ -103,9 +107,9 @@ struct LineScan {
     /// Reads a line. When that shows something, it is read once more, either way and on its own: for both ends of the code, and for
     /// its add-on.
     ///
-    /// Lines are begun from either side in turn, and two of four are read coarsely. The line scanner adapts its threshold as it goes, so what is lost one way can be
-    /// seen the other way, and halves of a code that neighbouring lines saw are put together (106 ISBNs instead of 102). A code
-    /// put together so ends wherever its second half did; its corners are known from the lines that show it whole.
+    /// Lines are begun from either side in turn, and two of four are read coarsely. The line scanner adapts its threshold as it
+    /// goes, so what is lost one way can be seen the other way, and halves of a code that neighbouring lines saw are put
+    /// together (106 ISBNs instead of 102). A code put together so ends wherever its second half did; its corners are known from the lines that show it whole.
     private mutating func read<Value: FixedWidthInteger>(
         _ values: UnsafePointer<Value>, count: Int, stride: Int, from origin: (Float, Float), step: (Float, Float)
     ) {

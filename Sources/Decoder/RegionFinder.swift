@@ -12,6 +12,9 @@ struct RegionFinder {
     private var blocks: [Block] = []
     private var columns = 0
     private var rows = 0
+    private var found: [Region] = []
+    /// Blocks of the region that is growing.
+    private var members: [Int] = []
 
     private struct Block {
         var xx: Float = 0
@@ -25,11 +28,14 @@ struct RegionFinder {
         var energy: Float { xx + yy }
     }
 
+    /// Allocates nothing when it has seen a frame of that size before, and the last regions were let go.
+    ///
     /// - Returns: the likeliest first.
     mutating func regions(in frame: Frame) -> [Region] {
         measure(frame)
         choose()
-        return grow()
+        grow()
+        return found
     }
 
     /// The sums of products of the gradients, per block; every second row is enough.
@@ -91,9 +97,8 @@ struct RegionFinder {
     }
 
     /// Joins neighbours of one direction (within 15 degrees) and keeps what has the shape of a code.
-    private mutating func grow() -> [Region] {
-        var regions: [Region] = []
-        var members: [Int] = []
+    private mutating func grow() {
+        found.removeAll(keepingCapacity: true)
         for seed in blocks.indices where blocks[seed].isCandidate {
             members.removeAll(keepingCapacity: true)
             members.append(seed)
@@ -115,12 +120,12 @@ struct RegionFinder {
                     }
                 }
             }
-            if let region = region(of: members) { regions.append(region) }
+            if let region = regionOfMembers() { found.append(region) }
         }
-        return regions.sorted { $0.weight > $1.weight }
+        found.sort { $0.weight > $1.weight }
     }
 
-    private func region(of members: [Int]) -> Region? {
+    private func regionOfMembers() -> Region? {
         guard members.count >= 6 else { return nil }
         var (x, y, energy) = (Float(0), Float(0), Float(0))
         for at in members {

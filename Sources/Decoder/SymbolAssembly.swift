@@ -1,58 +1,151 @@
 import Bookplate
 
-extension Sequence<LineEnd> {
-    /// One symbol per payload, add-ons joined to the code that they stand beside.
+extension [LineEnd] {
+    /// One symbol per payload, add-ons joined to the code that they stand beside, those of most lines first.
     func assembled() -> [RawSymbol] {
-        let codes = Dictionary(grouping: filter { $0.digits.count == 13 }, by: \.digits)
-        let addons = filter { $0.digits.count < 13 }
-        return codes.values.map { lineEnds in
-            var symbol = RawSymbol(
-                digits: lineEnds[0].digits, lines: lineEnds.countOfLines,
-                pointsPerEnd: lineEnds.pointsPerEnd, corners: corners(of: lineEnds))
-            symbol.addon = symbol.addon(among: addons)
-            return symbol
-        }.sorted { ($0.lines, $0.digits.number) > ($1.lines, $1.digits.number) }
+        var symbols: [RawSymbol] = []
+        assemble(into: &symbols)
+        return symbols
+    }
+
+    /// The same into memory that is there already: nothing is allocated once it is large enough.
+    func assemble(into symbols: inout [RawSymbol]) {
+        symbols.removeAll(keepingCapacity: true)
+        for lineEnd in self where lineEnd.digits.count == 13 {
+            if symbols.contains(where: { $0.digits == lineEnd.digits }) { continue }
+            var symbol = Group(all: self, digits: lineEnd.digits).symbol
+            symbol.addon = symbol.addon(among: self)
+            symbols.append(symbol)
+        }
+        symbols.sort { ($0.lines, $0.digits.number) > ($1.lines, $1.digits.number) }
+    }
+
+    /// Lines that hold what is asked for. Line ends come in the order of their lines.
+    fileprivate func countOfLines(where isCounted: (LineEnd) -> Bool) -> Int {
+        var (count, last) = (0, -1)
+        for lineEnd in self where lineEnd.line != last && isCounted(lineEnd) {
+            (count, last) = (count + 1, lineEnd.line)
+        }
+        return count
     }
 }
 
-extension Sequence<LineEnd> {
-    fileprivate var countOfLines: Int { Set(lazy.map(\.line)).count }
+/// What the lines saw of one payload: a view that copies nothing.
+private struct Group {
+    let all: [LineEnd]
+    let digits: Digits
 
-    fileprivate var pointsPerEnd: Int {
-        let whole = filter(\.isWhole)
-        let right = whole.filter(\.isRightEnd).count
-        return Swift.min(right, whole.count - right)
+    var symbol: RawSymbol {
+        RawSymbol(
+            digits: digits, lines: all.countOfLines { $0.digits == digits },
+            wholeLines: all.countOfLines { $0.digits == digits && $0.isWhole },
+            pointsPerEnd: Swift.min(end(right: true, whole: true).count, end(right: false, whole: true).count),
+            corners: corners)
     }
-}
 
-/// The corners of what was read.
-///
-/// Each line that shows the code whole ran from one end to the other, so its points lie on the code's left and right edge: a straight
-/// line is laid through those of either edge. All lines together, also those that saw a half of the code, tell how far up and down it
-/// could be read.
-private func corners(of lineEnds: [LineEnd]) -> Corners {
-    let whole = lineEnds.filter(\.isWhole)
-    let ends = whole.isEmpty ? lineEnds : whole
-    let right = ends.filter(\.isRightEnd).map(Point.init)
-    let left = ends.filter { !$0.isRightEnd }.map(Point.init)
-    guard let rightMean = mean(right) ?? mean(left), let leftMean = mean(left) ?? mean(right) else {
-        preconditionFailure("a group has at least one lineEnd")
+    /// The points of one end of the code.
+    private func end(right: Bool, whole: Bool) -> Points {
+        Points(all: all, digits: digits, isRightEnd: right, wholeOnly: whole)
     }
-    var axes = Axes(
-        from: leftMean, to: rightMean,
+
+    /// The corners of what was read.
+    ///
+    /// Each line that shows the code whole ran from one end to the other, so its points lie on the code's left and right edge: a
+    /// straight line is laid through those of either edge. All lines together, also those that saw a half of the code, tell how
+    /// far up and down it could be read.
+    private var corners: Corners {
+        let wholeOnly = all.contains { $0.digits == digits && $0.isWhole }
+        let (right, left) = (end(right: true, whole: wholeOnly), end(right: false, whole: wholeOnly))
+        guard let rightMean = right.mean ?? left.mean, let leftMean = left.mean ?? right.mean else {
+            preconditionFailure("a group has at least one lineEnd")
+        }
+        var way = Point(x: 0, y: 0)
+        for lineEnd in all where lineEnd.digits == digits && (lineEnd.isWhole || !wholeOnly) {
+            way = Point(x: way.x + Double(lineEnd.dx), y: way.y + Double(lineEnd.dy))
+        }
         // Where only one end was seen: as the lines ran.
-        orAlong: Point(x: Double(ends.reduce(0) { $0 + $1.dx }), y: Double(ends.reduce(0) { $0 + $1.dy })))
-    // Rows across a slanted code meet its ends at different heights, so the edges know better which way is up.
-    axes.lean(by: slope(of: [right, left].map { $0.map(axes.place) }))
-    let heights = lineEnds.map { axes.place(Point($0)).y }
-    let (top, bottom) = (heights.min() ?? 0, heights.max() ?? 0)
-    func edge(_ points: [Point], _ mean: Point) -> (top: Point, bottom: Point) {
-        let (middle, slope) = (axes.place(mean), slope(of: [points.map(axes.place)]))
-        func point(_ height: Double) -> Point { axes.point(middle.x + slope * (height - middle.y), height) }
-        return (point(top), point(bottom))
+        var axes = Axes(from: leftMean, to: rightMean, orAlong: way)
+        // Rows across a slanted code meet its ends at different heights, so the edges know better which way is up.
+        axes.lean(by: (right.spread(axes) + left.spread(axes)).slope)
+        var (top, bottom) = (Double.infinity, -Double.infinity)
+        for lineEnd in all where lineEnd.digits == digits {
+            let height = axes.place(Point(lineEnd)).y
+            (top, bottom) = (Swift.min(top, height), Swift.max(bottom, height))
+        }
+        func edge(_ points: Points, _ mean: Point) -> (top: Point, bottom: Point) {
+            let (middle, slope) = (axes.place(mean), points.spread(axes).slope)
+            func point(_ height: Double) -> Point { axes.point(middle.x + slope * (height - middle.y), height) }
+            return (point(top), point(bottom))
+        }
+        let (r, l) = (edge(right, rightMean), edge(left, leftMean))
+        return Corners(topLeft: l.top, topRight: r.top, bottomRight: r.bottom, bottomLeft: l.bottom)
     }
-    let (r, l) = (edge(right, rightMean), edge(left, leftMean))
-    return Corners(topLeft: l.top, topRight: r.top, bottomRight: r.bottom, bottomLeft: l.bottom)
+}
+
+/// The points of one end of one payload.
+private struct Points {
+    let all: [LineEnd]
+    let digits: Digits
+    let isRightEnd: Bool
+    let wholeOnly: Bool
+
+    private func forEach(_ body: (Point) -> Void) {
+        for lineEnd in all
+        where lineEnd.digits == digits && lineEnd.isRightEnd == isRightEnd && (lineEnd.isWhole || !wholeOnly) {
+            body(Point(lineEnd))
+        }
+    }
+
+    var count: Int {
+        var count = 0
+        forEach { _ in count += 1 }
+        return count
+    }
+
+    /// nil where there are none.
+    var mean: Point? { mean { $0 } }
+
+    private func mean(_ place: (Point) -> Point) -> Point? {
+        var (x, y, count) = (0.0, 0.0, 0.0)
+        forEach { point in
+            let point = place(point)
+            (x, y, count) = (x + point.x, y + point.y, count + 1)
+        }
+        return count > 0 ? Point(x: x / count, y: y / count) : nil
+    }
+
+    /// How the points of an end lie in a code's own directions. None of fewer than three: they do not tell.
+    func spread(_ axes: Axes) -> Spread {
+        var spread = Spread()
+        guard count >= 3, let mean = mean(axes.place) else { return spread }
+        forEach { point in
+            let point = axes.place(point)
+            spread.covariance += (point.x - mean.x) * (point.y - mean.y)
+            spread.variance += (point.y - mean.y) * (point.y - mean.y)
+            spread.count += 1
+        }
+        return spread
+    }
+}
+
+/// Sums for a straight line through points: least squares.
+private struct Spread {
+    var covariance = 0.0
+    var variance = 0.0
+    var count = 0
+
+    static func + (one: Spread, other: Spread) -> Spread {
+        Spread(
+            covariance: one.covariance + other.covariance, variance: one.variance + other.variance,
+            count: one.count + other.count)
+    }
+
+    /// How far the line goes to the right on its way down; 0 where the points do not reach far enough to tell.
+    var slope: Double {
+        // Less than two pixels up and down on average: the pixels' own steps would decide.
+        guard count > 0, variance / Double(count) > 4 else { return 0 }
+        return Swift.min(Swift.max(covariance / variance, -2), 2)
+    }
 }
 
 /// A code's own directions: x from its left to its right, y from its top to its bottom.
@@ -76,27 +169,6 @@ private struct Axes {
     }
 }
 
-/// How far straight lines through groups of points go to the right on their way down, all groups having the same slope: least squares.
-/// 0 where the points do not reach far enough to tell.
-private func slope(of groups: [[Point]]) -> Double {
-    var (covariance, variance, count) = (0.0, 0.0, 0)
-    for points in groups {
-        guard points.count >= 3, let mean = mean(points) else { continue }
-        covariance += points.reduce(0) { $0 + ($1.x - mean.x) * ($1.y - mean.y) }
-        variance += points.reduce(0) { $0 + ($1.y - mean.y) * ($1.y - mean.y) }
-        count += points.count
-    }
-    // Less than two pixels up and down on average: the pixels' own steps would decide.
-    guard count > 0, variance / Double(count) > 4 else { return 0 }
-    return min(max(covariance / variance, -2), 2)
-}
-
-private func mean(_ points: [Point]) -> Point? {
-    guard !points.isEmpty else { return nil }
-    let count = Double(points.count)
-    return Point(x: points.reduce(0) { $0 + $1.x } / count, y: points.reduce(0) { $0 + $1.y } / count)
-}
-
 extension Point {
     fileprivate init(_ lineEnd: LineEnd) { self.init(x: Double(lineEnd.x), y: Double(lineEnd.y)) }
 }
@@ -107,14 +179,15 @@ extension RawSymbol {
     /// Distances are in modules (a code is 95 wide): the add-on begins 7 to 12 behind the code's right end, and is 20 or 47 wide
     /// (GS1 General Specifications, 5.2.1.4); some room is given for perspective.
     fileprivate func addon(among lineEnds: [LineEnd]) -> Digits? {
-        guard !lineEnds.isEmpty, length > 0 else { return nil }
+        guard length > 0 else { return nil }
         let right = corners.topRight.middle(to: corners.bottomRight)
         let left = corners.topLeft.middle(to: corners.bottomLeft)
         let module =
             ((right.x - left.x) * (right.x - left.x) + (right.y - left.y) * (right.y - left.y)).squareRoot() / 95
         guard module > 0 else { return nil }
         let unit = Point(x: (right.x - left.x) / module / 95, y: (right.y - left.y) / module / 95)
-        let beside = lineEnds.filter { lineEnd in
+        func isBeside(_ lineEnd: LineEnd) -> Bool {
+            guard lineEnd.digits.count < 13 else { return false }
             let (x, y) = (Double(lineEnd.x) - right.x, Double(lineEnd.y) - right.y)
             let width = lineEnd.digits.count == 2 ? 20.0 : 47.0
             let gap = (x * unit.x + y * unit.y) / module - (lineEnd.isRightEnd ? width : 0)
@@ -122,10 +195,13 @@ extension RawSymbol {
             let sameWay = Double(lineEnd.dx) * unit.x + Double(lineEnd.dy) * unit.y > 0
             return sameWay && (4...18).contains(gap) && offset < 60
         }
-        let votes = Dictionary(grouping: beside, by: \.digits).mapValues(\.countOfLines).sorted { $0.value > $1.value }
-        guard let best = votes.first, best.value >= 2, votes.dropFirst().first.map({ $0.value < best.value }) ?? true
-        else { return nil }
-        return best.key
+        var best: (digits: Digits?, votes: Int) = (nil, 1)
+        for lineEnd in lineEnds where lineEnd.digits != best.digits && isBeside(lineEnd) {
+            let votes = lineEnds.countOfLines { $0.digits == lineEnd.digits && isBeside($0) }
+            // As many for two of them is no answer.
+            if votes > best.votes { best = (lineEnd.digits, votes) } else if votes == best.votes { best.digits = nil }
+        }
+        return best.digits
     }
 }
 

@@ -1,0 +1,142 @@
+import Bookplate
+
+extension Frame {
+    /// The brightness of every eighth pixel of every eighth row.
+    func light(offset: Int) -> FrameReading.Light {
+        var (sum, clipped, count) = (0, 0, 0)
+        withLuma { luma in
+            guard let base = luma.baseAddress else { return }
+            for y in stride(from: min(offset, height - 1), to: height, by: 8) {
+                let row = base + y * bytesPerLine
+                for x in stride(from: min(offset, width - 1), to: width, by: 8) {
+                    sum += Int(row[x])
+                    if row[x] >= 250 { clipped += 1 }
+                    count += 1
+                }
+            }
+        }
+        return FrameReading.Light(mean: Double(sum) / Double(count), clipped: Double(clipped) / Double(count))
+    }
+
+    /// Fills `result` with the means of `factor` by `factor` pixels each; what is left over at the right and below is left out.
+    ///
+    /// - Precondition: `factor` is positive and no larger than either side.
+    func reduce(by factor: Int, into result: inout Frame) {
+        let (newWidth, newHeight, stride) = (width / factor, height / factor, bytesPerLine)
+        result.resize(width: newWidth, height: newHeight)
+        withLuma { source in
+            result.withMutableLuma { target in
+                guard let base = source.baseAddress, let target = target.baseAddress else { return }
+                for y in 0..<newHeight {
+                    let (rows, line) = (base + y * factor * stride, target + y * newWidth)
+                    if factor == 2 {
+                        // By far the most frequent, and in a form that becomes vector instructions.
+                        let below = rows + stride
+                        for x in 0..<newWidth {
+                            let sum =
+                                UInt16(rows[2 * x]) &+ UInt16(rows[2 * x + 1]) &+ UInt16(below[2 * x])
+                                &+ UInt16(below[2 * x + 1])
+                            line[x] = UInt8(truncatingIfNeeded: (sum &+ 2) >> 2)
+                        }
+                    } else {
+                        for x in 0..<newWidth {
+                            var sum = 0
+                            for row in 0..<factor {
+                                for column in 0..<factor { sum &+= Int(rows[row * stride + x * factor + column]) }
+                            }
+                            line[x] = UInt8(truncatingIfNeeded: sum / (factor * factor))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What lines across a region show, whether or not they can be read.
+struct Stripes {
+    /// Share of the ink's whole range that one pixel's step takes; the mean over the lines.
+    var sharpness: Double
+    /// How often light and dark change, in the line that shows it least often.
+    var changes: Int
+    /// How like each other lines a part of the height away are, -1 to 1.
+    var likeness: Double
+    /// Grey levels between ink and paper, in the line that has fewest.
+    var range: Double
+
+    /// A code changes 60 times; blurred until its narrow bars run together, still 16 times. Lines of print and most textures differ from
+    /// line to line.
+    var areBars: Bool { likeness > 0.6 && changes >= 14 && range > 20 }
+}
+
+extension LineScan {
+    private static let offsets = [-0.32, -0.16, 0, 0.16, 0.32]
+
+    /// Looks at five lines across a region.
+    ///
+    /// - Returns: `nil` for a region too small for it.
+    mutating func stripes(of frame: Frame, in region: Region) -> Stripes? {
+        let count = Int(region.length)
+        guard count > 40, count < 16_384, frame.width > 1, frame.height > 1 else { return nil }
+        var stripes = Stripes(sharpness: 0, changes: .max, likeness: 0, range: .infinity)
+        if before.count < count { before = [Int16](repeating: 0, count: count) }
+        for offset in Self.offsets {
+            let (along, beside) = (-region.length / 2, offset * region.height)
+            let x = region.centre.x + region.across.x * along - region.across.y * beside
+            let y = region.centre.y + region.across.y * along + region.across.x * beside
+            sample(frame, from: (x, y), step: (region.across.x, region.across.y), count: count, beside: region.across)
+            samples.withUnsafeBufferPointer { line in
+                let line = UnsafeBufferPointer(rebasing: line[0..<count])
+                let (low, high) = (Int(line.min() ?? 0), Int(line.max() ?? 0))
+                var step = 0
+                for at in 1..<count { step = max(step, abs(Int(line[at]) - Int(line[at - 1]))) }
+                stripes.sharpness += high > low ? Double(step) / Double(high - low) / 5 : 0
+                stripes.range = min(stripes.range, Double(high - low) / 6)
+                stripes.changes = min(stripes.changes, line.changes(hysteresis: (high - low) / 10))
+                before.withUnsafeMutableBufferPointer { before in
+                    let before = UnsafeMutableBufferPointer(rebasing: before[0..<count])
+                    if offset != Self.offsets[0] {
+                        stripes.likeness += line.likeness(to: UnsafeBufferPointer(before)) / 4
+                    }
+                    _ = before.update(fromContentsOf: line)
+                }
+            }
+        }
+        return stripes
+    }
+}
+
+extension UnsafeBufferPointer<Int16> {
+    /// How often the values go from rising to falling and back by more than `hysteresis`.
+    fileprivate func changes(hysteresis: Int) -> Int {
+        var (changes, isRising, extreme) = (0, true, Int(self[0]))
+        for value in self {
+            let value = Int(value)
+            if isRising ? value > extreme : value < extreme {
+                extreme = value
+            } else if abs(value - extreme) > hysteresis {
+                (isRising, extreme) = (!isRising, value)
+                changes += 1
+            }
+        }
+        return changes
+    }
+
+    /// Correlation with another line of the same length, at the best of a few shifts: a region's direction is known to some degrees.
+    fileprivate func likeness(to other: UnsafeBufferPointer<Int16>) -> Double {
+        var best = -1.0
+        for shift in -4...4 {
+            var (x, y, xx, yy, xy) = (0, 0, 0, 0, 0)
+            let places = Swift.max(0, shift)..<Swift.min(count, count + shift)
+            for at in places {
+                let (a, b) = (Int(self[at]), Int(other[at - shift]))
+                (x, y, xx, yy, xy) = (x &+ a, y &+ b, xx &+ a &* a, yy &+ b &* b, xy &+ a &* b)
+            }
+            let n = Double(places.count)
+            let (mx, my) = (Double(x) / n, Double(y) / n)
+            let variances = (Double(xx) / n - mx * mx) * (Double(yy) / n - my * my)
+            if variances > 1 { best = Swift.max(best, (Double(xy) / n - mx * my) / variances.squareRoot()) }
+        }
+        return best
+    }
+}

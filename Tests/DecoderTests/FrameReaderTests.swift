@@ -1,0 +1,184 @@
+import Bookplate
+import Decoder
+import Testing
+
+private let isbn = "9780306406157"
+
+/// What so many frames of one scene showed, one after the other, a thirtieth of a second apart.
+private func read(_ scene: Scene, frames: Int = 8, with reader: inout FrameReader) -> [FrameReading] {
+    var frame = scene.frame
+    return (0..<frames).map { number in
+        frame.timestamp = .milliseconds(33 * number)
+        var reading = FrameReading()
+        reader.read(frame, into: &reading)
+        return reading
+    }
+}
+
+private func read(_ scene: Scene, frames: Int = 8) throws -> [FrameReading] {
+    var reader = try FrameReader()
+    return read(scene, frames: frames, with: &reader)
+}
+
+extension [FrameReading] {
+    /// In how many frames this was read and nothing else.
+    fileprivate func count(of payloads: Set<String>) -> Int { count { Set($0.symbols.map(\.payload)) == payloads } }
+    fileprivate var others: Set<String> { Set(flatMap(\.symbols).map(\.payload)).subtracting([isbn]) }
+}
+
+@Test(arguments: [(640, 480), (1280, 720), (1920, 1080)])
+func `reads an upright code in every frame`(_ width: Int, _ height: Int) throws {
+    var scene = Scene(width: width, height: height)
+    scene.draw(Scene.Code(payload: isbn, centre: Point(x: Double(width) / 2, y: Double(height) / 2)))
+    scene.addNoise(8)
+    #expect(try read(scene).count(of: [isbn]) == 8)
+}
+
+@Test(arguments: Array(stride(from: 0.0, to: 360, by: 15)))
+func `reads a code held at any angle`(_ angle: Double) throws {
+    var scene = Scene(width: 1280, height: 720)
+    scene.draw(Scene.Code(payload: isbn, centre: Point(x: 600, y: 350), module: 2.5, height: 130, angle: angle))
+    scene.addNoise(6)
+    let readings = try read(scene)
+    #expect(readings.count(of: [isbn]) >= 6)
+    #expect(readings.allSatisfy { $0.unread.isEmpty || $0.symbols.isEmpty })
+    let corners = try #require(readings.last?.symbols.first?.corners)
+    #expect(abs(corners.centre.x - 600) < 15 && abs(corners.centre.y - 350) < 40)
+}
+
+@Test(arguments: [0, 90, 33] as [Double])
+func `reads a code of one and a half pixels a module`(_ angle: Double) throws {
+    var scene = Scene(width: 1280, height: 720)
+    scene.draw(Scene.Code(payload: isbn, centre: Point(x: 300, y: 500), module: 1.5, height: 80, angle: angle))
+    scene.addNoise(4)
+    let readings = try read(scene)
+    #expect(readings.count(of: [isbn]) >= 3)
+    #expect(readings.others.isEmpty)
+}
+
+@Test func `reads a code that fills the frame, and one in its corner`() throws {
+    var near = Scene(width: 1280, height: 720)
+    near.draw(Scene.Code(payload: isbn, centre: Point(x: 640, y: 360), module: 10, height: 500, angle: 8))
+    #expect(try read(near).count(of: [isbn]) >= 6)
+    var corner = Scene(width: 1280, height: 720)
+    corner.draw(Scene.Code(payload: isbn, centre: Point(x: 1130, y: 640), height: 90))
+    #expect(try read(corner).count(of: [isbn]) == 8)
+}
+
+@Test func `reads two books in view, and a book beside a product`() throws {
+    for other in ["9791032305690", "4006381333931"] {
+        var scene = Scene(width: 1280, height: 720)
+        scene.draw(Scene.Code(payload: isbn, centre: Point(x: 300, y: 200)))
+        scene.draw(Scene.Code(payload: other, centre: Point(x: 800, y: 450), angle: 20))
+        #expect(try read(scene).count(of: [isbn, other]) >= 6)
+    }
+}
+
+@Test func `reads a blurred code`() throws {
+    var scene = Scene(width: 1280, height: 720)
+    scene.draw(Scene.Code(payload: isbn, centre: Point(x: 640, y: 360), module: 3, height: 150, angle: 5))
+    scene.blur(radius: 1, times: 2)
+    scene.addNoise(4)
+    #expect(try read(scene).count(of: [isbn]) >= 3)
+}
+
+@Test(arguments: ["90000", "05"])
+func `gives the add-on to its code`(_ addon: String) throws {
+    var scene = Scene(width: 1280, height: 720)
+    scene.draw(Scene.Code(payload: isbn, addon: addon, centre: Point(x: 500, y: 300)))
+    #expect(try read(scene).compactMap { $0.symbols.first?.addon }.filter { $0 == addon }.count >= 3)
+}
+
+@Test func `follows a code that moves, and finds it again after it was gone`() throws {
+    var reader = try FrameReader()
+    var reading = FrameReading()
+    var hits = 0
+    for number in 0..<30 {
+        var scene = Scene(width: 1280, height: 720)
+        if number < 12 || number > 18 {
+            scene.draw(
+                Scene.Code(
+                    payload: isbn, centre: Point(x: 200 + 25 * Double(number), y: 250 + 8 * Double(number)),
+                    module: 2.2,
+                    angle: 40 + Double(number)))
+        }
+        var frame = scene.frame
+        frame.timestamp = .milliseconds(33 * number)
+        reader.read(frame, into: &reading)
+        #expect(reading.symbols.allSatisfy { $0.payload == isbn })
+        if !reading.symbols.isEmpty { hits += 1 }
+        if (13...18).contains(number) { #expect(reading.symbols.isEmpty) }
+    }
+    #expect(hits >= 16)
+}
+
+@Test func `finds nothing on blank paper or in noise`() throws {
+    var noise = Scene(width: 1280, height: 720, paper: 128)
+    noise.addNoise(120)
+    for scene in [Scene(width: 1280, height: 720), Scene(paper: 0), noise] {
+        for reading in try read(scene) {
+            #expect(reading.symbols.isEmpty && reading.unread.isEmpty && reading.sharpness == nil)
+        }
+    }
+}
+
+@Test func `takes frames of other sizes in turn, also the smallest`() throws {
+    var reader = try FrameReader()
+    for (width, height, stride) in [
+        (640, 480, 640), (1920, 1080, 1920), (1, 1, 1), (2, 3, 2), (3, 2, 7), (16, 16, 16), (17, 1000, 17),
+        (1000, 5, 1024),
+        (640, 480, 704), (1280, 720, 1280),
+    ] {
+        var scene = Scene(width: width, height: height, bytesPerLine: stride)
+        scene.draw(Scene.Code(payload: isbn, centre: Point(x: Double(width) / 2, y: Double(height) / 2)))
+        let hits = read(scene, frames: 4, with: &reader).count(of: [isbn])
+        #expect(hits == (min(width, height) >= 480 ? 4 : hits))
+    }
+}
+
+@Test func `tells where bars are that it cannot read, and how blurred they are`() throws {
+    var scene = Scene(width: 1280, height: 720)
+    scene.draw(Scene.Code(payload: isbn, centre: Point(x: 640, y: 360), module: 2.5, height: 150, angle: 30))
+    scene.blur(radius: 2, times: 3)
+    let readings = try read(scene)
+    #expect(readings.allSatisfy { $0.symbols.isEmpty })
+    let measured = readings.filter { !$0.unread.isEmpty }
+    #expect(measured.count >= 2)
+    for reading in measured {
+        #expect(abs(reading.unread[0].centre.x - 640) < 20 && abs(reading.unread[0].centre.y - 360) < 20)
+        #expect((reading.sharpness ?? 1) < HintRules.sharpness)
+        #expect((2.0...3.5).contains(reading.pixelsPerModule ?? 0))
+    }
+}
+
+@Test func `measures the light, and the sharpness of a code in focus`() throws {
+    var scene = Scene(width: 1280, height: 720, paper: 255)
+    let white = try read(scene)[0].light
+    #expect(white.mean == 255 && white.clipped == 1)
+    scene.draw(Scene.Code(payload: isbn, centre: Point(x: 640, y: 360), module: 2.5))
+    let sharp = try read(scene).compactMap(\.sharpness)
+    #expect(!sharp.isEmpty && sharp.allSatisfy { $0 > 0.4 })
+}
+
+@Test(arguments: ["9187569709672", "9121569709672", "9721569709672"])
+func `does not tell what is rather a misread book`(_ payload: String) throws {
+    var scene = Scene(width: 1280, height: 720)
+    scene.draw(Scene.Code(payload: payload, centre: Point(x: 640, y: 360)))
+    #expect(try read(scene).allSatisfy { $0.symbols.isEmpty })
+}
+
+@Test func `takes another number where a book was read for a misread, for a second`() throws {
+    let product = "4006381333931"
+    var reader = try FrameReader()
+    var reading = FrameReading()
+    for (milliseconds, payload, told) in [
+        (0, isbn, [isbn]), (33, product, []), (900, product, []), (1100, product, [product]), (1133, isbn, [isbn]),
+    ] {
+        var scene = Scene(width: 1280, height: 720)
+        scene.draw(Scene.Code(payload: payload, centre: Point(x: 640, y: 360)))
+        var frame = scene.frame
+        frame.timestamp = .milliseconds(milliseconds)
+        reader.read(frame, into: &reading)
+        #expect(reading.symbols.map(\.payload) == told, "at \(milliseconds) ms")
+    }
+}
