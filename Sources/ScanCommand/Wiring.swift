@@ -25,6 +25,7 @@ struct Wiring {
 
     private static func configuration(_ value: (Setting) -> String?) throws -> LookupConfiguration {
         try Settings.checkSwitch(.offline, value(.offline))
+        _ = try FrameSize(setting: value(.cameraSize))
         return try LookupConfiguration(
             version: productVersion, homepage: productURL, contact: value(.contact),
             openLibrary: value(.openLibraryURL) ?? "", googleBooks: value(.googleBooksURL) ?? "",
@@ -64,11 +65,16 @@ struct Wiring {
             report: { Output.shared.complain($0) })
     }
 
+    /// Asks each online source by itself, with the manners of this machine.
+    func probe(_ library: LibraryFile?) -> SourceProbe {
+        SourceProbe(configuration, states: library ?? UnsharedSourceStates())
+    }
+
     func captureFlow(_ library: LibraryFile) -> CaptureFlow {
         CaptureFlow(intake: library, shelf: library, lookup: lookup(library))
     }
 
-    private var isOffline: Bool { Settings.means(on: settings[.offline]) }
+    var isOffline: Bool { Settings.means(on: settings[.offline]) }
 
     /// What a run does for others at its end, within seconds: looks up what waits in the queue and is due, and fetches covers of
     /// what was saved. What is left is done by the next run; nothing of it changes how this one ends.

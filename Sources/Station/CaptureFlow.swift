@@ -41,7 +41,7 @@ public struct CaptureFlow: Sendable {
     public func candidates(
         following items: AsyncStream<IntakeItem>, areCaptured: Bool
     ) -> AsyncThrowingStream<Candidate, any Error> {
-        stream { yield in
+        candidateStream { yield in
             try await forEachBurst(of: items, upTo: Self.mostAtOnce) { burst in
                 try await resolve(burst, areCaptured: areCaptured, yield: yield)
             }
@@ -52,7 +52,7 @@ public struct CaptureFlow: Sendable {
     ///
     /// - Parameter everything: asks for every waiting item, due or not, and passes over library and answer cache.
     public func refreshQueue(everything: Bool = false) -> AsyncThrowingStream<Candidate, any Error> {
-        stream { yield in
+        candidateStream { yield in
             if everything {
                 var rest = try await intake.items(in: [.waiting])[...]
                 while !rest.isEmpty {
@@ -95,7 +95,7 @@ public struct CaptureFlow: Sendable {
     }
 
     /// Asks for items that this process has leased.
-    private func ask(
+    func ask(
         _ items: [IntakeItem], refresh: Bool, _ yield: @escaping @Sendable (Candidate) -> Void
     ) async throws {
         guard !items.isEmpty else { return }
@@ -208,7 +208,7 @@ extension Duration {
 }
 
 /// The candidates that `work` hands on, as a stream; who stops listening cancels the work.
-private func stream(
+func candidateStream(
     _ work: @escaping @Sendable (_ yield: @escaping @Sendable (Candidate) -> Void) async throws -> Void
 ) -> AsyncThrowingStream<Candidate, any Error> {
     AsyncThrowingStream { continuation in

@@ -119,6 +119,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["978044147812551299", "]E0978044147812551299", "9780441478125 51299"])
+    func `takes the add-on that a handheld scanner sends along`(line: String) throws {
+        try withScan { scan in
+            let ending = try scan.run("--stdin", "--yes", "--json", input: Data("\(line)\n".utf8))
+            let saved = try #require(try ending.events("saved").first)
+            #expect(saved["isbn13"] as? String == "9780441478125")
+            #expect(saved["addon"] as? String == "51299")
+        }
+    }
+
     @Test(arguments: [("periodical", "issn"), ("sheet-music", "ismn"), ("upc-product", "upc")])
     func `refuses a code that is no book by its kind`(photo: String, kind: String) throws {
         try withScan { scan in

@@ -33,7 +33,7 @@ import Testing
 
 @Suite struct `The command line` {
     @Test(arguments: [
-        ["--image"], ["--nonsense"], ["--isbn", "9780441478125", "--stdin"], [],
+        ["--image"], ["--nonsense"], ["--isbn", "9780441478125", "--stdin"], ["--frames", "camera.mjpeg"],
         ["library", "list", "--sort", "colour"],
         ["library", "list", "--limit", "0"], ["library", "edit", "x"], ["--isbn", "9780441478125", "--another-copy"],
         ["--isbn", "9780441478125", "--status", "eaten"], ["settings", "set", "nonsense", "1"],

@@ -61,6 +61,12 @@ final class Terminal {
         kill(target, signal)
     }
 
+    /// Makes the window larger or smaller, as a person does.
+    func resize(columns: UInt16, rows: UInt16) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+    }
+
     /// Forgets what was shown.
     func clear() { seen.removeAll() }
 
@@ -80,6 +86,10 @@ final class Terminal {
     func finish() throws -> Int32 {
         let limit = ContinuousClock.now + .seconds(60)
         while try readMore(until: limit) {}
+        if ContinuousClock.now >= limit {
+            Issue.record("it never ended; the screen was:\n\(screen)")
+            try send(SIGKILL)
+        }
         process.waitUntilExit()
         return process.terminationReason == .uncaughtSignal
             ? 128 + process.terminationStatus : process.terminationStatus

@@ -10,6 +10,8 @@ public protocol Intake: Sendable {
     ) async throws -> [IntakeItem]
     /// Items by state, oldest first.
     func items(in states: Set<IntakeItem.State>) async throws -> [IntakeItem]
+    /// How many items are in these states.
+    func count(in states: Set<IntakeItem.State>) async throws -> Int
     /// - Returns: `nil` when there is none.
     func item(_ id: ID<IntakeItem>) async throws -> IntakeItem?
     /// Takes items whose lookup is due (never looked up, or temporary, blocked or bad data and time to try again) for this
@@ -31,6 +33,8 @@ public protocol Intake: Sendable {
     func edit(
         _ id: ID<IntakeItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
     ) async throws
+    /// What these items' books are to be saved with from now on; those that do not wait are passed over.
+    func give(_ preset: Preset, to ids: [ID<IntakeItem>]) async throws
     /// A person says no.
     ///
     /// - Returns: the change that undo takes back.

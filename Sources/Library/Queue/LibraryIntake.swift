@@ -51,6 +51,14 @@ extension LibraryFile: Intake {
         }
     }
 
+    public func count(in states: Set<IntakeItem.State>) async throws -> Int {
+        try await read { db in
+            try db.value(
+                Int.self, "SELECT count(*) FROM intakeItem WHERE state IN (SELECT value FROM json_each(?))",
+                [list(states.map(\.rawValue))]) ?? 0
+        }
+    }
+
     public func item(_ id: ID<IntakeItem>) async throws -> IntakeItem? {
         try await read { db in try StoredItem.one(db, id)?.item }
     }
@@ -74,6 +82,17 @@ extension LibraryFile: Intake {
             try db.run(
                 "UPDATE intakeItem SET metadata = ?, preset = ? WHERE id = ?",
                 [try storedJSON(new), try storedJSON(preset), stored.row])
+        }
+    }
+
+    public func give(_ preset: Preset, to ids: [ID<IntakeItem>]) async throws {
+        guard !ids.isEmpty else { return }
+        try await write { db in
+            try db.run(
+                """
+                UPDATE intakeItem SET preset = ?
+                WHERE state = 'waiting' AND uuid IN (SELECT value FROM json_each(?))
+                """, [try storedJSON(preset), list(ids.map(\.rawValue))])
         }
     }
 

@@ -24,6 +24,8 @@ struct HTTPAnswer: Sendable {
     var status: Int
     var contentType = ""
     var retryAfter: String?
+    /// The Date header: the clock of whoever answered.
+    var date: String?
     /// Where a 3xx points, absolute. `nil` when there is none, or none that ``WebAddress`` takes.
     var redirect: WebAddress?
     /// The same as the server wrote it, for messages.

@@ -117,6 +117,7 @@ final class Transfer {
         switch line[..<colon].lowercased() {
         case "content-type": answer.contentType = value.lowercased()
         case "retry-after": answer.retryAfter = value
+        case "date": answer.date = value
         case "location": answer.redirectText = String(value.prefix(WebAddress.longest))
         default: break
         }

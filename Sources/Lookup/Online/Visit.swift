@@ -9,6 +9,8 @@ struct Manners: Sendable {
     /// Stretches the pauses between attempts so that stations do not march in step.
     var jitter: @Sendable () -> Double = { .random(in: 0.5...1.5) }
     var limits = HTTPLimits()
+    /// Sees every answer before it is understood.
+    var witness: @Sendable (HTTPAnswer) -> Void = { _ in }
 }
 
 /// What is asked for, and how insistently.
@@ -86,6 +88,7 @@ struct Visit: Sendable {
             } catch {
                 return failed(error)
             }
+            manners.witness(answer)
             guard answer.isRedirect else {
                 guard let trouble = triage(answer) ?? Trouble(answer, of: source, at: now) else {
                     return .answered(answer)

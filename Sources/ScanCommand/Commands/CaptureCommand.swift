@@ -1,16 +1,30 @@
 import ArgumentParser
 import Bookplate
+import Capture
+import Decoder
 import Foundation
 import Station
 
 struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "capture", abstract: "Take books in: from photos, typed numbers, or lines (the default command).",
+        commandName: "capture",
+        abstract: "Take books in: camera, photos, typed numbers or lines (the default command).",
         discussion: """
-            Every ISBN is put into the intake queue first, then looked up, then shown as a card; one key answers it: s save, e
-            edit, k skip, c another copy, a save all, u undo the last, q quit. Without a terminal, and without --yes, the candidates
-            stay in the queue (exit code 4).
+            Every ISBN is put into the intake queue first, then looked up, then shown as a
+            card; one key answers it: s save, e edit, k skip, c another copy, a save all,
+            u undo the last, q quit. Without a terminal, and without --yes, they stay in
+            the queue (exit code 4).
 
+            Live (without --image, --isbn and --stdin) the books fill a list on the screen
+            while you go on scanning; what is sure is ticked, and a saves all of it.
+            There, typed numbers and handheld scanners work at any time, with and without
+            a camera; ? shows all keys. With --yes what is found is saved at once, and u
+            takes it back. Without a terminal, with --json or TERM=dumb, the events come
+            as lines instead, until a signal ends it.
+
+              scan                                    the camera, on a screen
+              scan --device Logitech --shelf Attic    this camera, onto a shelf
+              rpicam-vid -t 0 --codec mjpeg -n -o - | scan --frames -
               scan --image cover.jpg                  every book in the photo
               scan --image photos/ --shelf Attic      all photos of a folder, onto a shelf
               curl -s $URL | scan --image -           a photo on standard input
@@ -27,6 +41,7 @@ struct CaptureCommand: AsyncParsableCommand {
     @Flag(help: "Read numbers from standard input, one a line.")
     var stdin = false
 
+    @OptionGroup var live: LiveOptions
     @OptionGroup var confirming: ConfirmOptions
     @OptionGroup var preset: PresetOptions
     @OptionGroup var places: PlaceOptions
@@ -49,30 +64,42 @@ struct CaptureCommand: AsyncParsableCommand {
                     : "There is no command \"\(String(stray.prefix(40)).oneLine)\". scan --help lists them.")
         }
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
-        case 0:
-            throw ValidationError("Say what to capture: --image FILE, --isbn NUMBER, or --stdin. More in scan --help.")
-        case 1: return
+        case 0: return
+        case 1:
+            if live.isUsed { throw ValidationError("Camera and scanner options go with the live camera only.") }
         default: throw ValidationError("One way in at a time: --image, --isbn or --stdin.")
         }
     }
 
     func run() async throws {
         try checkWays()
+        defer { Interrupts.giveBack() }
         let preset = try preset.preset()
         let wiring = try Wiring(settings: places.settings())
         let library = try wiring.openLibrary()
         let report = ExitReport()
         let events = EventPrinter(json: output.json, report: report)
-        let feed = feed()
+        if isLive, !output.json, LiveStation.isPossible, let keyboard = Keyboard.open() {
+            defer { keyboard.close() }
+            let run = CaptureRun(
+                flow: wiring.captureFlow(library), history: library, preset: preset,
+                anotherCopy: confirming.anotherCopy, answer: .leave, events: events, report: report)
+            let station = try station(run, keyboard, wiring)
+            Interrupts.handle {
+                station.onTheWay.value.isEmpty ? Self.interrupted : Self.notCaptured(station.onTheWay.value)
+            }
+            try await station.run()
+            await wiring.catchUp(library, saved: events.count(.saved))
+            return try report.end()
+        }
+        let feed = try feed(report, wiring.settings)
         let run = CaptureRun(
             flow: wiring.captureFlow(library), history: library, preset: preset, anotherCopy: confirming.anotherCopy,
             answer: feed.answer, events: events, report: report)
-        Interrupts.handle {
-            "Interrupted. What was captured is in the queue (scan intake list); what was saved is in the library."
-        }
+        Interrupts.handle { Self.interrupted }
         defer { feed.answer.giveBackTerminal() }
-        try await run.run(feed.arrivals, expected: feed.expected)
-        if !image.isEmpty, events.total == 0 { report.note(.nothing) }
+        try await run.run(feed.arrivals, expected: feed.expected, isLive: feed.isLive)
+        if !image.isEmpty || live.frames != nil, events.total == 0 { report.note(.nothing) }
         noteUnasked(events, feed.answer)
         await wiring.catchUp(library, saved: events.count(.saved))
         try report.end()
@@ -86,9 +113,39 @@ struct CaptureCommand: AsyncParsableCommand {
                 + "--yes saves what is found.")
     }
 
-    private func feed() -> Feed {
+    private static func notCaptured(_ numbers: [String]) -> String {
+        "Interrupted. Not captured, because the library was locked or its disk full: \(numbers.joined(separator: ", ").printable)."
+    }
+
+    private static let interrupted =
+        "Interrupted. What was captured is in the queue (scan intake list); what was saved is in the library."
+
+    /// No other way in is named.
+    private var isLive: Bool { image.isEmpty && isbn.isEmpty && !stdin }
+
+    private func station(_ run: CaptureRun, _ keyboard: Keyboard, _ wiring: Wiring) throws -> LiveStation {
+        LiveStation(
+            run: run, live: try liveScan(wiring.settings), scanner: live.scanner, keyboard: keyboard,
+            sounds: Sounds(isMuted: live.quiet) { Output.shared.draw("\u{07}") }, isRecording: live.frames != nil,
+            isOffline: wiring.isOffline, savesAtOnce: confirming.yes)
+    }
+
+    private func liveScan(_ settings: Settings) throws -> LiveScan {
+        let scan = LiveScan(
+            source: try live.source(settings), makeDecoder: { try FrameReader() },
+            thumbnail: { frame, corners in frame.thumbnail(around: corners) })
+        Interrupts.onEnd { scan.leave() }
+        return scan
+    }
+
+    private func feed(_ report: ExitReport, _ settings: Settings) throws -> Feed {
         if !image.isEmpty { return Feed(photos: image, answer: confirming.answer(json: output.json)) }
         if !isbn.isEmpty { return Feed(numbers: isbn, answer: confirming.answer(json: output.json)) }
+        if !stdin {
+            return Feed(
+                live: try liveScan(settings), scanner: live.scanner, answer: confirming.answer(json: output.json),
+                report: report)
+        }
         let asksByLine = !confirming.yes && !output.json && isatty(STDIN_FILENO) == 1
         return asksByLine ? Feed.askingByLine() : Feed(linesWithAnswer: confirming.answer(json: output.json))
     }

@@ -1,22 +1,25 @@
 import ArgumentParser
 
-/// The program. Without a command it captures: `scan --image cover.jpg`.
+/// The program. Without a command it captures: `scan`, `scan --image cover.jpg`.
 @main
 struct Scan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
         abstract: "Point a camera at a book; confirm; it is in your library.",
         usage: """
-            scan --image FILE... [--yes] [--shelf NAME] [--tag NAME] [--status STATUS] [--wishlist]
+            scan [--device CAMERA] [--frames -] [the same as below]
+            scan --image FILE... [--yes] [--shelf NAME] [--tag NAME] [--wishlist]
             scan --isbn NUMBER... [the same]
             scan --stdin [the same]
             scan COMMAND ...
             """,
         discussion: """
             Ways in (all of their options: scan capture --help):
+              scan                        the camera, live
               scan --image cover.jpg      photos, folders of photos, - for standard input
               scan --isbn 9780441478125   typed numbers
               scan --stdin                lines, as handheld scanners type them
+              scan --frames -             an MJPEG stream, as rpicam-vid writes it
 
             Each candidate is shown with what the sources know of it, and saved when
             you say so. Nothing else is.
@@ -30,7 +33,7 @@ struct Scan: AsyncParsableCommand {
         subcommands: [
             CaptureCommand.self, DecodeCommand.self, ISBNCommand.self, LookupCommand.self, IntakeCommand.self,
             LibraryCommand.self, UndoCommand.self, BackupCommand.self, RestoreCommand.self, IndexCommand.self,
-            SettingsCommand.self,
+            DevicesCommand.self, DoctorCommand.self, SettingsCommand.self,
         ],
         defaultSubcommand: CaptureCommand.self)
 

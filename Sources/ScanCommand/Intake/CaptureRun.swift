@@ -27,12 +27,22 @@ struct CaptureRun: Sendable {
 
     private enum Part { case capturing, answering, watching }
 
+    /// So long a full disk or a lock is waited for, where somebody waits for the end of the command.
+    private static let patience: Duration = .seconds(120)
+
     /// Captures what arrives, and answers it.
-    func run(_ arrivals: AsyncStream<ArrivalBurst>, expected: Int? = nil) async throws {
+    ///
+    /// - Parameter isLive: a lock or a full disk is waited for until somebody ends the run.
+    func run(_ arrivals: AsyncStream<ArrivalBurst>, expected: Int? = nil, isLive: Bool = false) async throws {
         let (items, captured) = AsyncStream.makeStream(of: IntakeItem.self)
         try await run(answering: items, areCaptured: true, expected: expected) {
             defer { captured.finish() }
-            for await burst in arrivals { try await capture(burst, into: captured) }
+            do {
+                for await burst in arrivals { try await capture(burst, isLive: isLive, into: captured) }
+            } catch {
+                await nameRest(of: arrivals)
+                throw error
+            }
         }
     }
 
@@ -80,31 +90,58 @@ struct CaptureRun: Sendable {
         }
     }
 
-    private func capture(_ burst: ArrivalBurst, into captured: AsyncStream<IntakeItem>.Continuation) async throws {
+    /// What came while the last was waiting for the disk, and will not be captured either.
+    private func nameRest(of arrivals: AsyncStream<ArrivalBurst>) async {
+        let naming = Task {
+            for await burst in arrivals { Self.name(burst.arrivals.compactMap(\.sighting)) }
+        }
+        // Ends the stream, which then gives what it holds and no more.
+        naming.cancel()
+        await naming.value
+    }
+
+    private static func name(_ lost: [Sighting]) {
+        for sighting in lost { Output.shared.complain("not captured: \(sighting.raw.printable)") }
+    }
+
+    private func capture(
+        _ burst: ArrivalBurst, isLive: Bool, into captured: AsyncStream<IntakeItem>.Continuation
+    ) async throws {
         defer { burst.taken() }
         let sightings = burst.arrivals.compactMap(\.sighting)
         events.show(burst.arrivals.compactMap(\.event), inBackground: true)
         guard !sightings.isEmpty else { return }
-        let items = try await captureUntilPossible(sightings)
+        let limit = ContinuousClock.now + Self.patience
+        let items = try await captureUntilPossible(sightings, preset: preset) { error in
+            (error as? LibraryError)?.mayPass == true && (isLive || ContinuousClock.now < limit)
+        }
         events.show(items.map { .captured($0) }, inBackground: true)
         for item in items { captured.yield(item) }
     }
 
-    /// A lock that another process holds passes, and so can a full disk: tried again for two minutes before it is given up.
-    private func captureUntilPossible(_ sightings: [Sighting]) async throws -> [IntakeItem] {
-        let limit = ContinuousClock.now + .seconds(120)
+    /// A lock that another process holds passes, and so can a full disk: tried again every second while `goesOn` says so.
+    func captureUntilPossible(
+        _ sightings: [Sighting], preset: Preset, goesOn: (any Error) -> Bool
+    ) async throws -> [IntakeItem] {
         var isTold = false
         while true {
             do {
                 return try await flow.capture(sightings, preset: preset)
-            } catch let error as LibraryError where error.mayPass && ContinuousClock.now < limit {
+            } catch  where goesOn(error) {
                 if !isTold {
-                    Output.shared.complain("\(error) \(sightings.count) wait to be captured; trying on.")
+                    Output.shared.complain(
+                        "\(Failure.complaint(for: error).description) \(sightings.count) wait to be captured; trying on."
+                    )
                     isTold = true
                 }
-                try await Task.sleep(for: .seconds(1))
+                do {
+                    try await Task.sleep(for: .seconds(1))
+                } catch {
+                    Self.name(sightings)
+                    throw error
+                }
             } catch {
-                for sighting in sightings { Output.shared.complain("not captured: \(sighting.raw.printable)") }
+                Self.name(sightings)
                 throw error
             }
         }
@@ -142,7 +179,7 @@ struct CaptureRun: Sendable {
         events.show(candidates.map { .queued($0) })
     }
 
-    private func noteSources(_ left: [Candidate]) {
+    func noteSources(_ left: [Candidate]) {
         if left.contains(where: \.lacksASource) { report.note(.unavailable) }
     }
 }
@@ -157,7 +194,7 @@ extension Candidate {
 
 extension LibraryError {
     /// Whether waiting may help.
-    fileprivate var mayPass: Bool {
+    var mayPass: Bool {
         switch self {
         case .locked, .diskFull: true
         default: false

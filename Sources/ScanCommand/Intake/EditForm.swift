@@ -41,6 +41,13 @@ struct EditForm {
     /// The line of the field that is being edited.
     func shown(width: Int) -> String { editor.shown(width: width) }
 
+    /// All fields with what they hold now, for a screen that shows them at once.
+    var rows: [(label: String, text: String, isBeingEdited: Bool)] {
+        Field.allCases.enumerated().map { place, field in
+            (field.label, place == index ? editor.text : texts[field] ?? "", place == index)
+        }
+    }
+
     mutating func press(_ key: Keyboard.Key) -> Step {
         switch editor.press(key) {
         case .editing: .editing

@@ -47,7 +47,7 @@ final class EventPrinter: Sendable {
 
     /// - Parameter inBackground: whether an open card goes first.
     func show(_ events: [CaptureEvent], inBackground: Bool = false) {
-        for event in events { note(event) }
+        note(events)
         if json {
             if !events.isEmpty { Output.shared.raw(events.map { $0.json.text + "\n" }.joined()) }
             return
@@ -65,6 +65,9 @@ final class EventPrinter: Sendable {
         if let line = line(for: event) { Output.shared.line(line) }
     }
 
+    /// Counts events that are shown elsewhere.
+    func note(_ events: [CaptureEvent]) { for event in events { note(event) } }
+
     private func note(_ event: CaptureEvent) {
         state.withLock { state in
             switch event.name {
@@ -78,7 +81,8 @@ final class EventPrinter: Sendable {
         }
         switch event.name {
         case .unreadable: report.note(.unreadable)
-        case .refused where event.origin != .photo: report.note(.nothing)
+        // A code that is held up to the camera, or stands on the same cover, is no wrong number.
+        case .refused where event.origin != .photo && event.origin != .camera: report.note(.nothing)
         default: break
         }
     }

@@ -1,4 +1,5 @@
 import Bookplate
+import Capture
 import Foundation
 import Station
 
@@ -8,6 +9,8 @@ struct Feed {
     let answer: CaptureRun.Answer
     /// How many books are to come, where that is known.
     var expected: Int?
+    /// It goes on until somebody ends it, and so does trying to capture what it gives.
+    var isLive = false
 
     /// Photos, folders, and - for standard input.
     init(photos: [String], answer: CaptureRun.Answer) {
@@ -46,6 +49,62 @@ struct Feed {
         expected = numbers.count
     }
 
+    /// The live camera, and a handheld scanner beside it where one is named.
+    init(live: LiveScan, scanner: String?, answer: CaptureRun.Answer, report: ExitReport) {
+        arrivals = AsyncStream { continuation in
+            let watching = Task {
+                var trouble: CameraTrouble?
+                do {
+                    for try await event in live.events() {
+                        if case .camera(let state) = event {
+                            state.tell()
+                            trouble = state.trouble(after: trouble)
+                        }
+                        if let arrival = event.arrival { continuation.yield(ArrivalBurst(arrivals: [arrival])) }
+                    }
+                } catch {
+                    Output.shared.complain("\(error)")
+                    report.note(.unavailable)
+                }
+                if let trouble { report.note(trouble.kind == .noFrames ? .unreadable : .unavailable) }
+                // A handheld scanner goes on without a camera.
+                if scanner == nil { continuation.finish() }
+            }
+            let listening = Task {
+                guard let scanner else { return }
+                for await event in HandheldScanner(path: scanner).events() {
+                    switch event {
+                    case .line(let text):
+                        continuation.yield(ArrivalBurst(arrivals: [TypedNumber(text: text, origin: .scanner).arrival]))
+                    case .trouble(let text): Output.shared.complain(text)
+                    case .ready(let name): Output.shared.note("\(name.printable) is ready.")
+                    }
+                }
+            }
+            let guarding = Task { await Self.tellWhenStuck(live) }
+            continuation.onTermination = { _ in
+                watching.cancel()
+                listening.cancel()
+                guarding.cancel()
+            }
+        }
+        (self.answer, isLive) = (answer, true)
+    }
+
+    /// A thread that hangs in the driver tells nothing itself.
+    private static func tellWhenStuck(_ live: LiveScan) async {
+        var wasStuck = false
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: .seconds(5)) } catch { return }
+            guard case .trouble(let trouble) = live.glance.camera, trouble.kind == .stuck else {
+                wasStuck = false
+                continue
+            }
+            if !wasStuck { Output.shared.complain(trouble.description) }
+            wasStuck = true
+        }
+    }
+
     /// Numbers on standard input, one a line.
     init(linesWithAnswer answer: CaptureRun.Answer) {
         let lines = InputLines()
@@ -76,5 +135,39 @@ struct Feed {
     private init(arrivals: AsyncStream<ArrivalBurst>, answer: CaptureRun.Answer) {
         self.arrivals = arrivals
         self.answer = answer
+    }
+}
+
+extension CameraState {
+    /// One line on standard error for each change.
+    fileprivate func tell() {
+        switch self {
+        case .starting, .ended: break
+        case .streaming(let name, let format): Output.shared.note("\(name.printable): \(format)")
+        case .trouble(let trouble): Output.shared.complain(trouble.description)
+        }
+    }
+
+    /// What is in the way, which the end of the frames does not mend.
+    fileprivate func trouble(after earlier: CameraTrouble?) -> CameraTrouble? {
+        switch self {
+        case .ended: earlier
+        case .starting, .streaming: nil
+        case .trouble(let trouble): trouble
+        }
+    }
+}
+
+extension LiveScan.Event {
+    fileprivate var arrival: Arrival? {
+        switch self {
+        case .camera: nil
+        case .captured(let sighting): .sighting(sighting)
+        case .refused(let symbol, let refusal):
+            .event(
+                CaptureEvent(
+                    refused: .refused, raw: symbol.payload, kind: symbol.kind, addon: symbol.addon, origin: .camera,
+                    reason: refusal.description))
+        }
     }
 }

@@ -1,12 +1,15 @@
 /// Every setting there is. Flag > environment > file > default.
 enum Setting: String, CaseIterable {
-    case library, index, openLibraryURL, googleBooksURL, coversURL, googleBooksKey, contact, caFile, offline
+    case library, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey, contact, caFile,
+        offline
 
     /// The environment variable that sets it.
     var environmentName: String {
         switch self {
         case .library: "BOOKPLATE_LIBRARY"
         case .index: "BOOKPLATE_INDEX"
+        case .camera: "BOOKPLATE_CAMERA"
+        case .cameraSize: "BOOKPLATE_CAMERA_SIZE"
         case .openLibraryURL: "BOOKPLATE_OPENLIBRARY_URL"
         case .googleBooksURL: "BOOKPLATE_GOOGLEBOOKS_URL"
         case .coversURL: "BOOKPLATE_COVERS_URL"
@@ -22,6 +25,8 @@ enum Setting: String, CaseIterable {
         switch self {
         case .library: "the library file"
         case .index: "the offline index, made by scan index build"
+        case .camera: "the camera: a device such as /dev/bookplate, or part of its name"
+        case .cameraSize: "the size that the camera is asked for"
         case .openLibraryURL: "base address of Open Library"
         case .googleBooksURL: "base address of the Google Books API"
         case .coversURL: "base address of Open Library's covers"
@@ -42,10 +47,11 @@ enum Setting: String, CaseIterable {
         switch self {
         case .library: places.defaultLibrary
         case .index: places.defaultIndex ?? ""
+        case .cameraSize: "1280x720"
         case .openLibraryURL: "https://openlibrary.org"
         case .googleBooksURL: "https://www.googleapis.com"
         case .coversURL: "https://covers.openlibrary.org"
-        case .googleBooksKey, .contact, .caFile: ""
+        case .camera, .googleBooksKey, .contact, .caFile: ""
         case .offline: "0"
         }
     }

@@ -59,11 +59,12 @@ extension String {
     /// Printable, and on one line.
     var oneLine: String { printable.replacingOccurrences(of: "\n", with: " ") }
 
-    /// Broken at spaces into lines of at most `width` columns; at most four.
-    func wrapped(_ width: Int) -> [String] {
+    /// Broken at spaces into lines of at most `width` columns.
+    func wrapped(_ width: Int, atMost most: Int = 4) -> [String] {
         var lines: [String] = []
         var line = ""
-        for word in split(separator: " ") {
+        // Two spaces between words stay two.
+        for word in split(separator: " ", omittingEmptySubsequences: false) {
             if !line.isEmpty, line.columns + 1 + String(word).columns > width {
                 lines.append(line)
                 line = ""
@@ -71,6 +72,6 @@ extension String {
             line += (line.isEmpty ? "" : " ") + word
         }
         if !line.isEmpty { lines.append(line) }
-        return lines.prefix(4).map { $0.fitted(width) }
+        return lines.prefix(most).map { $0.fitted(width) }
     }
 }

@@ -4,25 +4,48 @@ import Synchronization
 /// What Control-C, a closed terminal or `kill` does: the terminal is put back, one line says what stays, and the process ends
 /// by the very signal, so that the caller sees 128 + its number. Nothing needs to be saved: what was acknowledged is on the disk.
 enum Interrupts {
-    private struct State: @unchecked Sendable {
-        // Dispatch sources are thread-safe objects; termios is a plain value. Both are only touched under the mutex.
-        var sources: [any DispatchSourceSignal] = []
+    private struct State {
+        var isListening = false
         var terminal: Int32?
         var settings = termios()
         var lastWords: (@Sendable () -> String?)?
+        /// What goes back to others before the program ends.
+        var giveBack: (@Sendable () -> Void)?
         var resume: @Sendable () -> Void = {}
-        var resumeSource: (any DispatchSourceSignal)?
+        /// What is done before the terminal is given back.
+        var leave: (@Sendable () -> Void)?
     }
 
     private static let state = Mutex(State())
+    private static let ends = [SIGINT, SIGTERM, SIGHUP]
 
     /// Starts to listen. `lastWords` makes the line that is printed, `nil` for none.
     static func handle(lastWords: @escaping @Sendable () -> String?) {
-        state.withLock { state in
+        let isFirst = state.withLock { state in
             state.lastWords = lastWords
-            guard state.sources.isEmpty else { return }
-            state.sources = [SIGINT, SIGTERM, SIGHUP].map(listen)
+            defer { state.isListening = true }
+            return !state.isListening
         }
+        guard isFirst else { return }
+        Signals.listen(to: ends + [SIGCONT]) { number in
+            switch number {
+            case SIGCONT: state.withLock(\.resume)()
+            case SIGTSTP: stop()
+            default: end(by: number)
+            }
+        }
+    }
+
+    /// What is done before the program ends, by a signal or by itself: so that a camera gets its controls back.
+    static func onEnd(_ giveBack: @escaping @Sendable () -> Void) { state.withLock { $0.giveBack = giveBack } }
+
+    /// Does now what ``onEnd(_:)`` was told, once.
+    static func giveBack() {
+        let giveBack = state.withLock { state in
+            defer { state.giveBack = nil }
+            return state.giveBack
+        }
+        giveBack?()
     }
 
     /// The terminal to put back, `nil` when it is back already.
@@ -34,32 +57,40 @@ enum Interrupts {
     }
 
     /// What is done when the program goes on after Control-Z.
-    static func onResume(_ resume: @escaping @Sendable () -> Void) {
-        state.withLock { state in
-            state.resume = resume
-            guard state.resumeSource == nil else { return }
-            let source = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
-            source.setEventHandler { Self.state.withLock(\.resume)() }
-            source.resume()
-            state.resumeSource = source
-        }
+    static func onResume(_ resume: @escaping @Sendable () -> Void) { state.withLock { $0.resume = resume } }
+
+    /// What is done before the terminal is given back, to a signal that ends the program or to Control-Z: for a screen that is drawn
+    /// over all of it. `nil` when there is none any more.
+    static func onLeaving(_ leave: (@Sendable () -> Void)?) {
+        state.withLock { $0.leave = leave }
+        if leave == nil { Signals.asUsual(SIGTSTP) } else { Signals.install(SIGTSTP) }
     }
 
-    private static func listen(to number: Int32) -> any DispatchSourceSignal {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { end(by: number) }
-        source.resume()
-        return source
+    /// Control-Z: the terminal is given back, and the program stops as it would have without us.
+    private static func stop() {
+        let isScreen = state.withLock { state in
+            guard let leave = state.leave else { return false }
+            leave()
+            if let terminal = state.terminal { tcsetattr(terminal, TCSANOW, &state.settings) }
+            return true
+        }
+        guard isScreen else { return }
+        // The kernel stops nobody whom no shell could continue; then the signal is lost and this goes on at once.
+        Signals.asUsual(SIGTSTP)
+        Signals.raise(SIGTSTP)
+        Signals.install(SIGTSTP)
+        state.withLock(\.resume)()
     }
 
     private static func end(by number: Int32) {
         let words: String? = state.withLock { state in
+            state.leave?()
             if let terminal = state.terminal { tcsetattr(terminal, TCSANOW, &state.settings) }
             return state.lastWords?()
         }
         if let words { Output.shared.note("\n" + words) }
-        signal(number, SIG_DFL)
-        kill(getpid(), number)
+        giveBack()
+        Signals.asUsual(number)
+        Signals.raise(number)
     }
 }

@@ -1,3 +1,4 @@
+import Bookplate
 import Foundation
 import Synchronization
 
@@ -8,15 +9,25 @@ final class Keyboard: Sendable {
     enum Key: Equatable, Sendable {
         case character(Character)
         case enter, escape, backspace
+        case up, down, pageUp, pageDown, top, bottom
+        /// What was pasted, where the terminal marks it (bracketed paste, xterm's private mode 2004): text, never keys.
+        case paste(String)
         /// Control-D, or the terminal is gone.
         case end
         /// The program was stopped and goes on: the screen has to be drawn again.
         case resumed
     }
 
+    /// A key, and when it was read (on the monotonic clock): a burst is told by its times, however late it is looked at.
+    struct Press: Sendable {
+        let key: Key
+        let time: Duration
+    }
+
     private let descriptor: Int32
     private let saved: termios
-    private let keysStream: AsyncStream<Key>
+    /// The keys as they are pressed. One consumer, of this or of ``keys``.
+    let presses: AsyncStream<Press>
     private let wakePipe: (read: Int32, write: Int32)
 
     /// - Returns: `nil` when there is no terminal to ask.
@@ -38,26 +49,28 @@ final class Keyboard: Sendable {
         var raw = saved
         // Signals stay on: Control-C ends the program as everywhere.
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        // Control-S would hold up what is drawn, and everything that waits for it.
+        raw.c_iflag &= ~tcflag_t(IXON)
         tcsetattr(descriptor, TCSANOW, &raw)
         var ends: [Int32] = [0, 0]
         pipe(&ends)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         wakePipe = (ends[0], ends[1])
-        let (stream, continuation) = AsyncStream.makeStream(of: Key.self)
-        keysStream = stream
+        let (stream, continuation) = AsyncStream.makeStream(of: Press.self)
+        presses = stream
         Interrupts.restoreOnSignal(terminal: descriptor, to: saved)
         Interrupts.onResume { [raw] in
             // The shell had the terminal meanwhile; what was typed there was not meant for a card.
             var raw = raw
             tcsetattr(descriptor, TCSAFLUSH, &raw)
-            continuation.yield(.resumed)
+            continuation.yield(Press(key: .resumed, time: .monotonicNow))
         }
         let wake = ends[0]
         Thread { Self.readKeys(from: descriptor, until: wake, into: continuation) }.start()
     }
 
     /// The keys as they are pressed. One consumer.
-    var keys: AsyncStream<Key> { keysStream }
+    var keys: some AsyncSequence<Key, Never> { presses.map(\.key) }
 
     /// Gives the terminal back as it was.
     func close() {
@@ -68,29 +81,51 @@ final class Keyboard: Sendable {
         Foundation.close(wakePipe.write)
     }
 
-    private static func readKeys(from descriptor: Int32, until wake: Int32, into keys: AsyncStream<Key>.Continuation) {
-        defer { keys.finish() }
+    /// How long the rest of a cursor key may take after its Esc, over a slow line too.
+    private static let restOfSequence: Int32 = 50
+
+    private static func readKeys(
+        from descriptor: Int32, until wake: Int32, into presses: AsyncStream<Press>.Continuation
+    ) {
+        defer { presses.finish() }
+        func yield(_ keys: [Key]) {
+            let time = Duration.monotonicNow
+            for key in keys { presses.yield(Press(key: key, time: time)) }
+        }
         var pending: [UInt8] = []
         while true {
             var waiting = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: 0, revents: 0),
             ]
-            if poll(&waiting, 2, -1) < 0 { if errno == EINTR { continue } else { return } }
+            let ready = poll(
+                &waiting, 2, pending.first == 0x1B && !pending.starts(with: pasteBegins) ? restOfSequence : -1)
+            if ready < 0 { if errno == EINTR { continue } else { return } }
+            if ready == 0 {
+                yield(parse(&pending, isWhole: true))
+                continue
+            }
             if waiting[1].revents != 0 { return }
             var buffer = [UInt8](repeating: 0, count: 256)
             let count = read(descriptor, &buffer, buffer.count)
             if count <= 0 {
                 if count < 0, errno == EINTR { continue }
-                keys.yield(.end)
+                yield([.end])
                 return
             }
             pending += buffer.prefix(count)
-            for key in Self.parse(&pending) { keys.yield(key) }
+            yield(parse(&pending, isWhole: false))
         }
     }
 
-    /// Takes whole keys off the front; an unfinished UTF-8 sequence stays. Cursor and function keys are passed over.
-    static func parse(_ bytes: inout [UInt8]) -> [Key] {
+    private static let pasteBegins = Array("\u{1B}[200~".utf8)
+    private static let pasteEnds = Array("\u{1B}[201~".utf8)
+    /// Bytes; a longer one is no list of numbers.
+    private static let longestPaste = 64 << 10
+
+    /// Takes whole keys off the front; an unfinished UTF-8 or escape sequence stays. Function keys are passed over.
+    ///
+    /// - Parameter isWhole: no more will come soon: an Esc alone is the key itself.
+    static func parse(_ bytes: inout [UInt8], isWhole: Bool) -> [Key] {
         var keys: [Key] = []
         while let first = bytes.first {
             switch first {
@@ -98,10 +133,25 @@ final class Keyboard: Sendable {
             case 0x7F, 0x08: keys.append(.backspace)
             case 0x04: keys.append(.end)
             case 0x15: keys.append(.character("\u{15}"))
+            case 0x1B where bytes.starts(with: pasteBegins):
+                let text = bytes.dropFirst(pasteBegins.count)
+                guard let end = text.indices.first(where: { text[$0...].starts(with: pasteEnds) }) else {
+                    if bytes.count > longestPaste { bytes.removeAll() }
+                    return keys
+                }
+                keys.append(.paste(String(decoding: text[..<end], as: UTF8.self)))
+                bytes.removeFirst(end + pasteEnds.count)
+                continue
             case 0x1B where bytes.count > 1 && (bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O")):
-                let end = bytes.dropFirst(2).firstIndex { (0x40...0x7E).contains($0) } ?? bytes.count - 1
+                guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
+                    // Nothing that a keyboard sends is so long without an end.
+                    if isWhole || bytes.count > 16 { bytes.removeAll() }
+                    return keys
+                }
+                if let key = cursorKey(bytes[2...end]) { keys.append(key) }
                 bytes.removeFirst(end + 1)
                 continue
+            case 0x1B where bytes.count == 1 && !isWhole: return keys
             case 0x1B: keys.append(.escape)
             case 0x80...:
                 let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
@@ -117,5 +167,18 @@ final class Keyboard: Sendable {
             bytes.removeFirst()
         }
         return keys
+    }
+
+    /// What follows `ESC [` or `ESC O` (ECMA-48, and xterm's control sequences for the rest).
+    private static func cursorKey(_ sequence: ArraySlice<UInt8>) -> Key? {
+        switch String(decoding: sequence, as: UTF8.self) {
+        case "A": .up
+        case "B": .down
+        case "H", "1~", "7~": .top
+        case "F", "4~", "8~": .bottom
+        case "5~": .pageUp
+        case "6~": .pageDown
+        default: nil
+        }
     }
 }

@@ -1,7 +1,7 @@
 /// One field that a person edits in place, on a terminal without echo.
 struct LineEditor {
     private(set) var text: String
-    private let label: String
+    let label: String
 
     init(label: String, text: String) {
         self.label = label
@@ -15,17 +15,22 @@ struct LineEditor {
         switch key {
         case .enter: return .done
         case .escape, .end: return .cancelled
-        case .resumed: break
+        case .resumed, .up, .down, .pageUp, .pageDown, .top, .bottom: break
         case .backspace: if !text.isEmpty { text.removeLast() }
         case .character("\u{15}"): text = ""
         case .character(let character): text.append(character)
+        case .paste(let pasted): text += pasted.oneLine
         }
         return .editing
     }
 
-    /// The line as it is shown, from the left margin. A long text shows its end, where the person types.
+    /// The line as it is shown, from the left margin.
     func shown(width: Int) -> String {
-        let room = max(10, width - label.count - 4)
+        "\r\u{1B}[K  \(label): \(end(room: max(10, width - label.count - 4)))"
+    }
+
+    /// The end of a text that is too long to be shown whole, where the person types.
+    func end(room: Int) -> String {
         var tail = ""
         var used = 0
         for character in text.reversed() {
@@ -33,6 +38,6 @@ struct LineEditor {
             tail.insert(character, at: tail.startIndex)
             used += character.columns
         }
-        return "\r\u{1B}[K  \(label): \(tail.printable)"
+        return tail.printable
     }
 }

@@ -11,6 +11,8 @@ final class Output: Sendable {
     private struct State {
         /// What the status line shows now, without escapes; empty when there is none.
         var status = ""
+        /// While a screen covers the terminal: takes what would be printed.
+        var screen: (@Sendable (String) -> Void)?
     }
 
     private let state = Mutex(State())
@@ -24,6 +26,7 @@ final class Output: Sendable {
     /// Prints one or several whole lines to standard output.
     func line(_ text: String) {
         state.withLock { state in
+            if let screen = state.screen { return screen(text) }
             clear(&state)
             Self.write(text + "\n", to: STDOUT_FILENO)
         }
@@ -35,6 +38,7 @@ final class Output: Sendable {
     /// Prints text as it is, without a line break.
     func raw(_ text: String) {
         state.withLock { state in
+            if let screen = state.screen { return screen(text) }
             clear(&state)
             Self.write(text, to: STDOUT_FILENO)
         }
@@ -43,6 +47,7 @@ final class Output: Sendable {
     /// Tells what went wrong, on standard error, with the program's name in front.
     func complain(_ text: String) {
         state.withLock { state in
+            if let screen = state.screen { return screen(text.printable) }
             clear(&state)
             Self.write("scan: \(text.printable)\n", to: STDERR_FILENO)
         }
@@ -51,6 +56,7 @@ final class Output: Sendable {
     /// Tells something that is neither data nor an error, on standard error.
     func note(_ text: String) {
         state.withLock { state in
+            if let screen = state.screen { return screen(text) }
             clear(&state)
             Self.write(text + "\n", to: STDERR_FILENO)
         }
@@ -60,10 +66,42 @@ final class Output: Sendable {
     func status(_ text: String) {
         guard showsStatus else { return }
         state.withLock { state in
-            guard text != state.status else { return }
+            guard text != state.status, state.screen == nil else { return }
             let width = max(20, terminalSize().columns) - 1
             Self.write("\r\u{1B}[K" + String(text.prefix(width)), to: STDERR_FILENO)
             state.status = text
+        }
+    }
+
+    /// Covers the terminal with a screen of its own, on the alternate buffer (xterm's control sequences, private modes 1049, 25,
+    /// 7, and 2004 so that what is pasted is told from keys). Until it is closed, `takes` is given what would have been printed. Opened twice is opened once.
+    func openScreen(_ takes: @escaping @Sendable (String) -> Void) {
+        state.withLock { state in
+            guard state.screen == nil else { return }
+            clear(&state)
+            state.screen = takes
+            Self.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[2J", to: STDOUT_FILENO)
+        }
+    }
+
+    /// Shows what was there before the screen. Closed twice is closed once.
+    func closeScreen() {
+        state.withLock { state in
+            guard state.screen != nil else { return }
+            state.screen = nil
+            Self.write("\u{1B}[?2026l\u{1B}[?2004l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
+        }
+    }
+
+    /// Writes to the screen; nothing happens while it is closed.
+    ///
+    /// - Returns: whether it was open.
+    @discardableResult
+    func draw(_ text: String) -> Bool {
+        state.withLock { state in
+            guard state.screen != nil else { return false }
+            Self.write(text, to: STDOUT_FILENO)
+            return true
         }
     }
 

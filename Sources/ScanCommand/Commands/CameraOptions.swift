@@ -1,0 +1,67 @@
+import ArgumentParser
+import Bookplate
+import Capture
+
+/// Which camera, and what it is asked for.
+struct CameraOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The camera: /dev/video0, /dev/bookplate, or part of its name.", valueName: "device"))
+    var device: String?
+
+    @Option(help: ArgumentHelp("Size to ask the camera for (default: 1280x720).", valueName: "WxH"))
+    var size: FrameSize?
+
+    @Option(
+        help: ArgumentHelp("Frames a second to ask for; with --frames, the rate of a recording.", valueName: "number"))
+    var fps: Int?
+
+    @Option(help: ArgumentHelp("Pixel format to ask for: GREY, YUYV, NV12, YU12 or MJPG.", valueName: "fourcc"))
+    var format: PixelFormat?
+
+    func validate() throws {
+        if let fps, !(1...240).contains(fps) { throw ValidationError("--fps takes 1 to 240.") }
+    }
+
+    /// The flags, else the settings in force.
+    ///
+    /// - Throws: ``Complaint`` when a setting makes no sense.
+    func captureSettings(_ settings: Settings) throws -> CaptureSettings {
+        var wanted = CaptureSettings()
+        wanted.device = device ?? settings[.camera]
+        let size = try size ?? FrameSize(setting: settings[.cameraSize])
+        (wanted.width, wanted.height) = (size.width, size.height)
+        wanted.rate = fps ?? wanted.rate
+        wanted.pixelFormat = format
+        return wanted
+    }
+
+    /// Whether any of it was given.
+    var isUsed: Bool { device != nil || size != nil || fps != nil || format != nil }
+}
+
+/// "1280x720"
+struct FrameSize: ExpressibleByArgument, Equatable {
+    var width: Int
+    var height: Int
+
+    init?(argument: String) {
+        let sides = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1], (16...8192).contains(width),
+            (16...8192).contains(height)
+        else { return nil }
+        (self.width, self.height) = (width, height)
+    }
+
+    /// - Throws: ``Complaint`` when it is no size.
+    init(setting: String?) throws {
+        guard let size = setting.flatMap(FrameSize.init(argument:)) else {
+            throw Complaint(
+                .configuration,
+                "cameraSize is \"\((setting ?? "").prefix(40).printable)\"; it is a size such as 1280x720.")
+        }
+        self = size
+    }
+}
+
+extension PixelFormat: ExpressibleByArgument {
+    public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
+}

@@ -1,0 +1,73 @@
+import Bookplate
+import Station
+
+/// The keys, as hints that fit and as a page.
+struct LiveKeys {
+    let state: LiveState
+
+    /// The most useful first; help and the way out always.
+    func line(columns: Int) -> ScreenLine {
+        let last = ["[?] keys", "[q] quit"]
+        var hints: [String] = []
+        var room = columns - 2 - last.joined(separator: "  ").columns
+        for hint in useful where hint.columns + 2 <= room {
+            hints.append(hint)
+            room -= hint.columns + 2
+        }
+        return ScreenLine("  " + (hints + (isForm ? [] : last)).joined(separator: "  "), .faint)
+    }
+
+    private var isForm: Bool {
+        switch state.mode {
+        case .list, .help: false
+        case .number, .edit, .preset: true
+        }
+    }
+
+    private var useful: [String] {
+        switch state.mode {
+        case .help: return []
+        case .number: return ["[Enter] take it", "[Esc] leave"]
+        case .edit, .preset: return ["[Enter] next", "[Esc] leave as it was"]
+        case .list: break
+        }
+        let ticked = state.batch.counts.ticked
+        var hints: [String] = []
+        if let row = state.current, row.end == nil {
+            if state.batch.isAnotherCopy(row) {
+                hints.append("[c] another copy")
+            } else if row.candidate.isComplete {
+                hints.append("[s] save")
+            } else {
+                hints.append("[e] by hand")
+            }
+        }
+        if ticked > 0 { hints.append("[a] save all \(ticked)") }
+        if state.current?.end == nil, state.current != nil { hints.append("[k] skip") }
+        if !state.batch.acts.isEmpty { hints.append("[u] undo") }
+        hints += ["[p] presets", "[0-9] number"]
+        if state.current?.end == nil, state.current?.candidate.isComplete == true { hints.append("[e] edit") }
+        return hints
+    }
+
+    /// All keys, in two columns where there is room.
+    static func help(columns: Int, rows: Int) -> [ScreenLine] {
+        let keys: [(String, String)] = [
+            ("s", "save the book on the card"), ("a", "save all that is ticked"), ("Space", "tick or untick"),
+            ("↑ ↓", "go through the list"), ("k", "skip: out of the queue, unsaved"), ("e", "edit, or enter by hand"),
+            ("c", "save another copy"), ("l", "later: it stays in the queue"), ("u", "undo the last act"),
+            ("U", "undo all that was saved here"), ("p", "shelf, tags, status, wishlist"),
+            ("r", "ask the sources again"),
+            ("0-9", "type a number; Enter takes it"), ("m", "sounds on or off"), ("q", "quit; what is open waits"),
+            ("?", "these keys; any key closes"),
+        ]
+        let texts = keys.map { "  \($0.0.padded(5))  \($0.1)" }
+        let isWide = columns >= 76
+        let height = isWide ? (texts.count + 1) / 2 : texts.count
+        let lines = (0..<height).map { row in
+            let right = isWide && row + height < texts.count ? texts[row + height] : ""
+            return ScreenLine(texts[row].padded(columns / 2) + right)
+        }
+        return rows > height ? [.rule("Keys", columns: columns)] + lines : lines
+    }
+}

@@ -1,0 +1,61 @@
+import Bookplate
+import Station
+
+/// The batch, newest first, one line a book, scrolled to the row that is selected.
+struct LiveList {
+    let state: LiveState
+    let columns: Int
+
+    /// Exactly `count` lines.
+    func lines(_ count: Int, isTitled: Bool) -> [ScreenLine] {
+        guard count > 0 else { return [] }
+        let rows = state.batch.rows
+        let under = isTitled ? count - 1 : count
+        // The newest on their way stand on top; the list keeps the larger part.
+        let pending = state.pending.reversed().prefix(max(min(1, under), under / 3)).map { onTheWay($0) }
+        let room = under - pending.count
+        let selected = rows.firstIndex { $0.id == state.current?.id }.map { rows.count - 1 - $0 } ?? 0
+        let first = max(0, min(selected - room / 2, rows.count - room))
+        let shown = rows.reversed().dropFirst(first).prefix(max(0, room))
+        var lines = pending + shown.map { line($0, isSelected: $0.id == state.current?.id) }
+        if isTitled {
+            lines.insert(.rule(title(above: first, below: rows.count - first - shown.count), columns: columns), at: 0)
+        }
+        return lines + Array(repeating: .empty, count: max(0, count - lines.count))
+    }
+
+    private func title(above: Int, below: Int) -> String {
+        let hidden = [above > 0 ? "↑ \(above) newer" : nil, below > 0 ? "↓ \(below) older" : nil].compactMap { $0 }
+        return hidden.isEmpty ? "" : hidden.joined(separator: "  ")
+    }
+
+    private func onTheWay(_ sighting: Sighting) -> ScreenLine {
+        ScreenLine([
+            .init("     "), .init("○ ", .attention), .init("\(sighting.isbn.hyphenated)  ", .strong),
+            .init("on the way to the disk …", .faint),
+        ])
+    }
+
+    private func line(_ row: Batch.Row, isSelected: Bool) -> ScreenLine {
+        let look = StandingLook(state.batch.standing(of: row), hasTitle: row.candidate.isComplete)
+        let tick = row.end != nil ? "   " : state.batch.isTicked(row) ? "[x]" : "[ ]"
+        let noteWidth = columns >= 60 ? 23 : min(columns / 3, look.note.columns)
+        let authorWidth = columns >= 76 ? (columns - 40) * 2 / 5 : 0
+        let titleWidth = max(8, columns - 8 - noteWidth - authorWidth - (authorWidth > 0 ? 2 : 1))
+        let metadata = row.candidate.metadata
+        let title = (metadata.title ?? row.candidate.item.isbn.hyphenated).oneLine
+        let isFaint = row.end != nil
+        var pieces: [ScreenLine.Piece] = [
+            .init(isSelected ? "▸" : " ", .strong), .init("\(tick) "), .init("\(look.mark) ", look.ink),
+            .init(title.fitted(titleWidth).padded(titleWidth) + " ", isFaint ? .faint : isSelected ? .strong : .plain),
+        ]
+        let author = (metadata.authorNames.first ?? "").oneLine
+        if authorWidth > 0, look.note.isEmpty {
+            pieces.append(.init(author.fitted(authorWidth + 1 + noteWidth), .faint))
+        } else if authorWidth > 0 {
+            pieces.append(.init(author.fitted(authorWidth).padded(authorWidth) + " ", .faint))
+        }
+        pieces.append(.init(look.note.oneLine.fitted(noteWidth), look.ink))
+        return ScreenLine(pieces)
+    }
+}

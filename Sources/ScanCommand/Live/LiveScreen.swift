@@ -1,0 +1,147 @@
+import Bookplate
+import Foundation
+import Station
+
+/// Lays the live station out on as many rows and columns as there are: the camera on top, the last capture as a card, what it is saved
+/// with, the batch newest first, and at the bottom what one message, the counts and the keys take.
+struct LiveScreen {
+    let state: LiveState
+    let columns: Int
+    let rows: Int
+    /// Time of day of a capture, "12:41".
+    var timeOfDay: (Date) -> String = { $0.localTimeOfDay }
+
+    /// Room for rules and a full card.
+    private var isRoomy: Bool { rows >= 18 }
+
+    /// Exactly `rows` lines.
+    func lines() -> [ScreenLine] {
+        let top = topLines()
+        let bottom = messageLines + [countsLine, LiveKeys(state: state).line(columns: columns)]
+        let room = max(0, rows - top.count - bottom.count)
+        let lines = top + middle(room) + bottom
+        return Array(lines.suffix(rows))
+    }
+
+    private func middle(_ room: Int) -> [ScreenLine] {
+        let lines: [ScreenLine] =
+            switch state.mode {
+            case .list, .number: cardAndList(room)
+            case .help: LiveKeys.help(columns: columns, rows: room)
+            case .edit(let id, let form): editLines(id, form)
+            case .preset(let form): presetLines(form)
+            }
+        return Array(lines.prefix(room)) + Array(repeating: .empty, count: max(0, room - lines.count))
+    }
+
+    // MARK: Top
+
+    private func topLines() -> [ScreenLine] {
+        var right: [ScreenLine.Piece] = []
+        if state.isOffline { right.append(.init(" ○ offline", .faint)) }
+        if state.isMuted { right.append(.init(" muted", .faint)) }
+        let name = ScreenLine.Piece("Bookplate  ", .strong)
+        switch state.camera {
+        case .starting: return [ScreenLine([name, .init("○ camera starts …", .faint)], right: right)]
+        case .ended:
+            let words = state.isRecording ? "○ the stream is over" : "○ the camera is off"
+            return [ScreenLine([name, .init(words, .faint)], right: right)]
+        case .streaming(let camera, let format):
+            var facts = " \(format.width)x\(format.height) \(format.pixelFormat.rawValue)"
+            if state.framesPerSecond > 0 { facts += " \(Int(state.framesPerSecond.rounded())) fps" }
+            return [ScreenLine([name, .init("● ", .new), .init(camera), .init(facts, .faint)], right: right)]
+        case .trouble(let trouble):
+            let why = trouble.description.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1)
+            return [ScreenLine([name, .init("▲ \(trouble.kind.word)", .attention)], right: right)]
+                + why.map { ScreenLine("  \($0)", .attention) }
+        }
+    }
+
+    // MARK: The card and what comes with it
+
+    private func cardAndList(_ room: Int) -> [ScreenLine] {
+        var lines: [ScreenLine] = isRoomy ? [.rule(columns: columns)] : []
+        lines += LiveCard(state: state, columns: columns, timeOfDay: timeOfDay).lines(isRoomy ? 6 : 4)
+        if isRoomy { lines.append(.rule(columns: columns)) }
+        lines.append(presetLine)
+        return lines + LiveList(state: state, columns: columns).lines(room - lines.count, isTitled: isRoomy)
+    }
+
+    /// What the camera needs goes before what the books are saved with, where there is no room for both.
+    private var presetLine: ScreenLine {
+        let preset = [ScreenLine.Piece("  "), .init(state.batch.preset.line, .faint)]
+        guard let hint = state.hint.map({ ScreenLine.Piece("▲ \($0.text) ", .attention) }) else {
+            return ScreenLine(preset)
+        }
+        return columns - hint.text.columns < 30 ? ScreenLine([.init("  "), hint]) : ScreenLine(preset, right: [hint])
+    }
+
+    // MARK: Forms
+
+    private func editLines(_ id: ID<IntakeItem>, _ form: EditForm) -> [ScreenLine] {
+        let number = state.batch[id]?.candidate.item.isbn.hyphenated ?? ""
+        var lines: [ScreenLine] = [.rule("Edit \(number)", columns: columns)]
+        for row in form.rows { lines.append(field(row.label, row.text, isBeingEdited: row.isBeingEdited)) }
+        return lines + [
+            .empty,
+            ScreenLine("  Enter keeps a field, the last one keeps them all; Esc leaves everything as it was.", .faint),
+        ]
+    }
+
+    private func presetLines(_ form: PresetForm) -> [ScreenLine] {
+        var lines: [ScreenLine] = [.rule("What this batch is saved with", columns: columns)]
+        for (index, (label, text)) in zip(PresetForm.labels, form.texts).enumerated() {
+            lines.append(field(label, text, isBeingEdited: index == form.index))
+        }
+        let note =
+            "  Enter goes on, the last one gives it to every book not saved yet; Esc leaves everything as it was."
+        return lines + [.empty] + note.wrapped(columns - 2).map { ScreenLine("  \($0)", .faint) }
+    }
+
+    private func field(_ label: String, _ text: String, isBeingEdited: Bool) -> ScreenLine {
+        let head = isBeingEdited ? "▸ \(label): " : "  \(label): "
+        guard isBeingEdited else { return ScreenLine([.init(head, .faint), .init(text)]) }
+        let room = max(4, columns - head.columns - 1)
+        return ScreenLine([.init(head, .strong), .init(LineEditor(label: "", text: text).end(room: room) + "_")])
+    }
+
+    // MARK: Bottom
+
+    /// One line as a rule; what says what to do next must be read whole.
+    private var messageLines: [ScreenLine] {
+        if case .number(let entry) = state.mode {
+            let verdict = entry.verdict
+            let head = "  ISBN: "
+            let room = max(4, columns - head.columns - 2)
+            return [
+                ScreenLine([
+                    .init(head, .strong), .init(entry.editor.end(room: min(40, room)) + "_  "),
+                    .init(verdict.text, verdict.ink),
+                ])
+            ]
+        }
+        var lines: [ScreenLine] = []
+        if let message = state.message {
+            lines = message.text.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
+                ScreenLine("  \($0)", message.ink)
+            }
+        }
+        // It stays while it lasts; a message goes before it where there is no room for both.
+        if let trouble = state.captureTrouble, isRoomy || lines.isEmpty {
+            lines += trouble.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
+                ScreenLine("  \($0)", .problem)
+            }
+        }
+        return lines.isEmpty ? [.empty] : lines
+    }
+
+    private var countsLine: ScreenLine {
+        let counts = state.batch.counts.line
+        var left = "  " + (counts.isEmpty ? "Nothing captured yet" : counts)
+        if !state.pending.isEmpty { left += " · \(state.pending.count) on the way to the disk" }
+        guard state.earlier > 0 else { return ScreenLine(left) }
+        let words = "\(state.earlier) \(state.earlier == 1 ? "waits" : "wait") from earlier"
+        let right = [words + " (scan intake confirm) ", words + " "].first { left.columns + $0.columns + 1 <= columns }
+        return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+
+/// What a piece of text means, for its colour.
+enum Ink { case plain, strong, faint, new, owned, attention, problem }
+
+/// One line of a screen, before it is cut to the columns there are.
+struct ScreenLine: Equatable {
+    struct Piece: Equatable {
+        var text: String
+        var ink: Ink
+
+        init(_ text: String, _ ink: Ink = .plain) {
+            // Titles come from anywhere: nothing in them may steer the terminal.
+            self.text = text.oneLine
+            self.ink = ink
+        }
+    }
+
+    var left: [Piece]
+    /// At the right margin; goes before what is too long on the left.
+    var right: [Piece]
+
+    init(_ left: [Piece] = [], right: [Piece] = []) {
+        self.left = left
+        self.right = right
+    }
+
+    init(_ text: String, _ ink: Ink = .plain) { self.init([Piece(text, ink)]) }
+
+    static let empty = ScreenLine()
+
+    static func rule(_ title: String = "", columns: Int) -> ScreenLine {
+        let head = title.isEmpty ? "" : "── \(title) "
+        return ScreenLine(head + String(repeating: "─", count: max(0, columns - head.columns)), .faint)
+    }
+
+    /// At most `columns` wide.
+    func text(columns: Int, style: Style, isASCII: Bool) -> String {
+        let rightWidth = right.reduce(0) { $0 + $1.text.columns }
+        let fits = rightWidth > 0 && rightWidth + 8 <= columns
+        var room = fits ? columns - rightWidth - 1 : columns
+        var out = ""
+        for piece in left where room > 0 {
+            let text = piece.text.fitted(room)
+            room -= text.columns
+            out += paint(text, piece.ink, style, isASCII)
+        }
+        guard fits else { return out }
+        out += String(repeating: " ", count: room + 1)
+        return out + right.map { paint($0.text, $0.ink, style, isASCII) }.joined()
+    }
+
+    private func paint(_ text: String, _ ink: Ink, _ style: Style, _ isASCII: Bool) -> String {
+        let text = isASCII ? text.inASCII : text
+        return switch ink {
+        case .plain: text
+        case .strong: style.strong(text)
+        case .faint: style.faint(text)
+        case .new: style.new(text)
+        case .owned: style.owned(text)
+        case .attention: style.attention(text)
+        case .problem: style.problem(text)
+        }
+    }
+}
+
+extension String {
+    /// For a terminal that shows nothing else: our shapes as the likest characters, letters without their accents, and a question mark
+    /// for each column of what is left.
+    var inASCII: String {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+        return map { character -> String in
+            if character.isASCII { return String(character) }
+            if let shape = Self.shapes[character] { return shape }
+            let bare = String(character).decomposedStringWithCanonicalMapping.unicodeScalars.filter(\.isASCII)
+            return bare.isEmpty
+                ? String(repeating: "?", count: character.columns) : String(String.UnicodeScalarView(bare))
+        }.joined()
+    }
+
+    private static let shapes: [Character: String] = [
+        "✓": "+", "●": "o", "▲": "!", "✕": "x", "○": ".", "─": "-", "·": "-", "…": ".", "▸": ">", "–": "-", "↑": "^",
+        "↓": "v",
+        "’": "'", "‘": "'", "“": "\"", "”": "\"", "—": "-", "ß": "s", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
+    ]
+}
+
+/// Whether the terminal's locale is UTF-8: the first of the three that is set decides (setlocale(3)).
+func localeIsUTF8(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+    let name = locale.lowercased()
+    return name.contains("utf-8") || name.contains("utf8")
+}
+
+/// Brings lines to the terminal: only those that changed, in one write, as one picture where the terminal can (synchronized
+/// output, private mode 2026; others pass over it).
+struct ScreenPainter {
+    let style: Style
+    let isASCII: Bool
+    private var shown: [String] = []
+    private var columns = 0
+
+    init(style: Style, isASCII: Bool) {
+        self.style = style
+        self.isASCII = isASCII
+    }
+
+    /// Everything is drawn anew next time.
+    mutating func forget() { shown = [] }
+
+    /// - Returns: what brings the terminal from the lines before to these; empty when nothing changed.
+    mutating func update(to lines: [ScreenLine], columns: Int) -> String {
+        let texts = lines.map { $0.text(columns: columns, style: style, isASCII: isASCII) }
+        let isNew = shown.count != texts.count || columns != self.columns
+        var out = isNew ? "\u{1B}[0m\u{1B}[2J" : ""
+        for (row, text) in texts.enumerated() where isNew || text != shown[row] {
+            out += "\u{1B}[\(row + 1);1H\(text)"
+            // Behind a full line the cursor still stands on its last column, which would be erased.
+            if text.columns < columns { out += "\u{1B}[K" }
+        }
+        shown = texts
+        self.columns = columns
+        return out.isEmpty ? "" : "\u{1B}[?2026h\(out)\u{1B}[?2026l"
+    }
+}

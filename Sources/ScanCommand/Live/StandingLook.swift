@@ -1,0 +1,80 @@
+import Bookplate
+import Station
+
+/// A standing as people see it: always a shape and a word beside the colour.
+struct StandingLook {
+    /// ✓ new, ● owned, ▲ needs you, – out of the way.
+    let mark: String
+    /// On the card.
+    let word: String
+    /// In the list: what stands in the way, or nothing.
+    let note: String
+    let ink: Ink
+
+    private init(_ mark: String, _ word: String, _ note: String, _ ink: Ink) {
+        (self.mark, self.word, self.note, self.ink) = (mark, word, note, ink)
+    }
+
+    init(_ standing: Batch.Standing, hasTitle: Bool) {
+        self =
+            switch standing {
+            case .lookingUp: StandingLook("✓", "TAKEN, LOOKING UP …", "looking up", .new)
+            case .found: StandingLook("✓", "NEW", "", .new)
+            case .owned(let book):
+                StandingLook("●", "OWNED ALREADY", "owned\(book.copy.shelf.map { ", \($0)" } ?? "")", .owned)
+            case .again: StandingLook("●", "SHOWN AGAIN", "again: another copy?", .owned)
+            case .notFound: StandingLook("▲", "NOT FOUND", "no source knows it", .attention)
+            case .unavailable:
+                StandingLook(
+                    "▲", "SOURCE UNAVAILABLE", hasTitle ? "source unavailable" : "waits for a source", .attention)
+            case .needsTitle: StandingLook("▲", "NO TITLE", "no title", .attention)
+            case .weakMatch: StandingLook("▲", "PERHAPS ANOTHER BOOK", "perhaps another book", .attention)
+            case .saved(.wishFulfilled): StandingLook("✓", "SAVED, A WISH FULFILLED", "saved, was a wish", .faint)
+            case .saved(.restored): StandingLook("✓", "SAVED, BACK FROM THE TRASH", "saved, was in the trash", .faint)
+            case .saved: StandingLook("✓", "SAVED", "saved", .faint)
+            case .skipped: StandingLook("–", "SKIPPED", "skipped", .faint)
+            case .left: StandingLook("–", "LATER", "later", .faint)
+            }
+    }
+}
+
+extension CameraTrouble.Kind {
+    /// Two words for the top line; the sentence follows below.
+    var word: String {
+        switch self {
+        case .noCamera: "no camera"
+        case .unplugged: "camera unplugged"
+        case .busy: "camera busy"
+        case .denied: "camera not allowed"
+        case .unusable: "camera not usable"
+        case .frozen: "camera frozen"
+        case .failing: "camera failing"
+        case .stuck: "camera stuck"
+        case .noFrames: "no frames"
+        }
+    }
+}
+
+extension Preset {
+    /// "Shelf: Attic · Tags: sf · To Read · owned"
+    var line: String {
+        [
+            "Shelf: \(shelf ?? "none")", tags.isEmpty ? nil : "Tags: \(tags.joined(separator: ", "))",
+            status.displayName,
+            isWishlist ? "wishlist" : "owned",
+        ].compactMap { $0 }.joined(separator: " · ")
+    }
+}
+
+extension Batch.Counts {
+    /// "24 found, 2 owned, 1 not found · 21 ticked · 5 saved"
+    var line: String {
+        let standing = [
+            (found, "found"), (lookingUp, "looking up"), (owned, "owned"), (again, "again"), (notFound, "not found"),
+            (unavailable, "waiting for a source"), (unsure, "unsure"),
+        ]
+        let groups = [standing, [(ticked, "ticked")], [(saved, "saved"), (skipped, "skipped"), (left, "later")]]
+        return groups.map { group in group.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ") }
+            .filter { !$0.isEmpty }.joined(separator: " · ")
+    }
+}

@@ -1,0 +1,241 @@
+import Bookplate
+import FoundationEssentials
+import Station
+import Testing
+
+private let dune = "9780441013593"
+private let emma = "9780141439587"
+
+@Suite struct `A batch` {
+    @Test(
+        arguments: [
+            (nil, nil, .lookingUp, false, false), (.found, "Dune", .found, true, true),
+            (.found, nil, .needsTitle, false, false), (.notFound, nil, .notFound, false, false),
+            (.temporary, nil, .unavailable, false, false), (.blocked, nil, .unavailable, false, false),
+            (.badData, nil, .unavailable, false, false),
+            // What an earlier lookup knew can be saved, but only when a person ticks it.
+            (.temporary, "Dune", .unavailable, false, true),
+        ] as [(LookupOutcome.Name?, String?, Batch.Standing, Bool, Bool)])
+    func `tells how a row stands, and ticks only what is sure`(
+        outcome: LookupOutcome.Name?, title: String?, standing: Batch.Standing, isTicked: Bool, canBeTicked: Bool
+    ) throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, outcome, title)
+        #expect(batch.standing(of: row) == standing)
+        #expect(batch.isTicked(row) == isTicked)
+        let refusal = batch.refusal(toToggle: row.id)
+        #expect(refusal == (canBeTicked ? nil : .needsTitle))
+        if canBeTicked { #expect(batch.ticked.isEmpty == isTicked) }
+    }
+
+    @Test func `does not tick what may be another book`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, .found, "Something") { $0.isWeakMatch = true }
+        #expect(batch.standing(of: row) == .weakMatch)
+        #expect(!batch.isTicked(row))
+    }
+
+    @Test func `ticks what a person gave a title, whatever the sources say`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, .notFound, "By hand") { $0.sources[.title] = .person }
+        #expect(batch.standing(of: row) == .found)
+        #expect(batch.isTicked(row))
+    }
+
+    @Test func `says owned, does not tick it, and saves another copy when a person does`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, .found, "Dune", owned: true)
+        guard case .owned = batch.standing(of: row) else { return #expect(Bool(false)) }
+        #expect(!batch.isTicked(row))
+        try batch.toggle(row.id)
+        #expect(batch.ticked.map(\.id) == [row.id])
+        #expect(batch.isAnotherCopy(row))
+    }
+
+    @Test func `shows the same number again as a question, neither dropped nor doubled`() throws {
+        var batch = Batch()
+        let first = try batch.capture(dune, .found, "Dune")
+        let second = try batch.capture(dune, .found, "Dune")
+        #expect(batch.standing(of: second) == .again)
+        #expect(batch.ticked.map(\.id) == [first.id])
+        #expect(batch.counts.again == 1)
+        try batch.toggle(second.id)
+        #expect(batch.ticked.count == 2)
+        #expect(batch.isAnotherCopy(second) && !batch.isAnotherCopy(first))
+    }
+
+    @Test func `forgets that it was shown before when the first was skipped`() throws {
+        var batch = Batch()
+        let first = try batch.capture(dune, .found, "Dune")
+        let second = try batch.capture(dune, .found, "Dune")
+        batch.noteSkipped([first.id], change: ID())
+        #expect(batch.standing(of: second) == .found)
+        #expect(batch.ticked.map(\.id) == [second.id])
+    }
+
+    @Test func `keeps asking about a second copy after the first was saved`() throws {
+        var batch = Batch()
+        let first = try batch.capture(dune, .found, "Dune")
+        let copy = ID<Copy>()
+        batch.note([(first.id, .saved(copy, change: ID()))])
+        // The sources answer for the second when the library has the first already.
+        let second = try batch.capture(dune, .found, "Dune", owned: true, copy: copy)
+        #expect(batch.standing(of: second) == .again)
+    }
+
+    @Test func `keeps a person's tick through later answers`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, .found, "Dune")
+        try batch.toggle(row.id)
+        batch.take(row.candidate)
+        #expect(batch.ticked.isEmpty)
+    }
+
+    @Test func `keeps a preset and a person's words through an answer that was read before them`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, .found, "Dune")
+        var item = row.candidate.item
+        item.preset = Preset(shelf: "Attic")
+        var edited = Candidate(item: item)
+        edited.metadata.title = "Dune, my copy"
+        edited.metadata.sources[.title] = .person
+        batch.renew([edited])
+        batch.take(row.candidate)
+        let now = try #require(batch[row.id]?.candidate)
+        #expect(now.item.preset.shelf == "Attic" && now.metadata.title == "Dune, my copy")
+    }
+
+    @Test(arguments: [true, false])
+    func `takes no book for owned whose copy is gone with an undo`(isRead: Bool) throws {
+        var batch = Batch()
+        let first = try batch.capture(dune, .found, "Dune")
+        let (copy, change) = (ID<Copy>(), ID<Change>())
+        batch.note([(first.id, .saved(copy, change: change))])
+        let second = try batch.capture(dune, .found, "Dune", owned: true, copy: copy)
+        batch.noteUndone(change, now: isRead ? [first.candidate] : nil)
+        #expect(batch.open.map(\.id) == [first.id, second.id])
+        #expect(batch.doneWith.isEmpty && batch[second.id]?.candidate.owned == nil)
+    }
+
+    @Test func `is done with an owned book, unless a person ticked another copy of it`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, .found, "Dune", owned: true)
+        #expect(batch.doneWith.map(\.id) == [row.id])
+        #expect(batch.sure(anotherCopy: false).isEmpty && batch.sure(anotherCopy: true).map(\.id) == [row.id])
+        try batch.toggle(row.id)
+        #expect(batch.doneWith.isEmpty)
+        try batch.toggle(row.id)
+        #expect(batch.sure(anotherCopy: true).isEmpty, "the person said no")
+    }
+
+    @Test func `saves in the order of capture and takes acts back one by one`() throws {
+        var batch = Batch()
+        let one = try batch.capture(dune, .found, "Dune")
+        let two = try batch.capture(emma, .found, "Emma")
+        #expect(batch.ticked.map(\.id) == [one.id, two.id])
+        let change = ID<Change>()
+        batch.note([(one.id, .saved(ID(), change: change)), (two.id, .saved(ID(), change: change))])
+        #expect(batch.acts.map(\.items) == [[one.id, two.id]], "one act, one change")
+        #expect(batch.open.isEmpty && batch.counts.saved == 2)
+        batch.noteUndone(change, now: [one.candidate, two.candidate])
+        #expect(batch.acts.isEmpty && batch.ticked.count == 2)
+    }
+
+    @Test func `keeps a row open whose book another process saved meanwhile`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, .found, "Dune")
+        let book = Book(edition: Edition(isbn: row.candidate.item.isbn, metadata: Metadata()), copy: Copy(added: .now))
+        batch.note([(row.id, .owned(book))])
+        #expect(batch.acts.isEmpty)
+        #expect(batch.standing(of: try #require(batch[row.id])) == .owned(book))
+        #expect(batch.ticked.isEmpty)
+    }
+
+    @Test func `passes over answers for rows that are answered, and for items of others`() throws {
+        var batch = Batch()
+        let row = try batch.capture(dune, nil, nil)
+        batch.leave(row.id)
+        var other = Batch()
+        let taken = [batch.take(row.candidate), other.take(row.candidate)]
+        #expect(taken == [false, false])
+        let refusal = batch.refusal(toToggle: row.id)
+        #expect(refusal == .answered)
+    }
+
+    @Test func `counts every row once`() throws {
+        var batch = Batch()
+        for (outcome, title) in [(.found, "A"), (.notFound, nil), (.temporary, nil)] as [(LookupOutcome.Name, String?)]
+        {
+            _ = try batch.capture(
+                outcome == .found ? dune : outcome == .notFound ? emma : "9780441478125", outcome, title)
+        }
+        var wanted = Batch.Counts()
+        (wanted.found, wanted.notFound, wanted.unavailable, wanted.ticked) = (1, 1, 1, 1)
+        #expect(batch.counts == wanted)
+    }
+}
+
+@Suite struct `A batch at the desk` {
+    @Test func `gives waiting books another preset, and passes over those that are saved`() async throws {
+        let desk = try Desk([dune: .found("Dune"), emma: .found("Emma")])
+        let candidates = try await desk.candidates(for: desk.capture(dune, emma))
+        _ = try await desk.flow.save([candidates[0].confirm(by: .person)])
+        let preset = Preset(shelf: "Attic", tags: ["sf"])
+        let given = try await desk.flow.give(preset, to: candidates.map(\.item.id))
+        #expect(given.map(\.item.isbn.digits) == [emma])
+        let saved = try await desk.flow.save([given[0].confirm(by: .person)])
+        guard case .saved(let copy, _) = saved[0] else { return #expect(Bool(false)) }
+        #expect(try await desk.library.book(copy)?.copy.shelf == "Attic")
+    }
+
+    @Test func `asks the sources again for one item, whatever the queue says about when`() async throws {
+        let desk = try Desk([dune: .offline])
+        let candidates = try await desk.candidates(for: desk.capture(dune))
+        #expect(candidates[0].item.outcome == .temporary)
+        desk.lookup.learn(dune, .found("Dune"))
+        let again = try await desk.flow.refresh([candidates[0].item.id]).reduce(into: []) { $0.append($1) }
+        #expect(again.map(\.metadata.title) == ["Dune"])
+    }
+
+    @Test func `knows what is owned before any source is asked`() async throws {
+        let desk = try Desk([dune: .found("Dune")])
+        let first = try await desk.candidates(for: desk.capture(dune))
+        _ = try await desk.flow.save([first[0].confirm(by: .person)])
+        let questions = desk.lookup.questions.count
+        let second = try await desk.flow.recognise(desk.capture(dune))
+        #expect(second[0].owned?.displayTitle == "Dune")
+        #expect(desk.lookup.questions.count == questions)
+    }
+}
+
+extension Batch {
+    /// Captures a number and takes the sources' answer, if there is one.
+    fileprivate mutating func capture(
+        _ number: String, _ outcome: LookupOutcome.Name?, _ title: String?, owned: Bool = false, copy: ID<Copy> = ID(),
+        _ change: (inout Metadata) -> Void = { _ in }
+    ) throws -> Row {
+        var metadata = Metadata()
+        metadata.title = title
+        change(&metadata)
+        let isbn = try ISBN(number)
+        var existing: [Book] = []
+        if owned {
+            existing = [Book(edition: Edition(isbn: isbn, metadata: metadata), copy: Copy(id: copy, added: .now))]
+        }
+        let item = IntakeItem(
+            isbn: isbn, raw: number, origin: .camera, station: "desk", captured: .now, preset: preset, outcome: outcome,
+            metadata: metadata)
+        add([Candidate(item: item, existing: existing)])
+        if outcome != nil { take(Candidate(item: item, existing: existing)) }
+        return try #require(self[item.id])
+    }
+
+    fileprivate mutating func refusal(toToggle id: ID<IntakeItem>) -> TickRefusal? {
+        do throws(TickRefusal) {
+            try toggle(id)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
