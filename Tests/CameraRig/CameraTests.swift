@@ -1,0 +1,124 @@
+import Testing
+
+extension CameraRig {
+    @Suite struct `A camera` {
+        /// webcam-640x480.jpg, and the two books of overlapping.jpg.
+        private static let (first, second, third) = ("9780141439846", "9780743273565", "9780201835953")
+
+        @Test func `is listed with what it gives, and what is held before it is captured once, in every format`() throws
+        {
+            let rig = Rig(cameras: [
+                "uvc:webcam-640x480.jpg+overlapping.jpg:1600x1200:5:MJPG", "uvc:webcam-640x480.jpg:640x480:5:YUYV",
+                "loopback:webcam-640x480.jpg:640x480:10:GREY", "loopback:webcam-640x480.jpg:640x480:10:NV12", "vivid",
+            ])
+            let ending = try rig.run("capture")
+            try expectList(ending)
+
+            let captured = try ending.isbns(of: "mjpg", "captured")
+            #expect(captured.first == Self.first)
+            #expect(try #require(Int(ending.facts["clock-jump", default: ""])) >= 3600, "the clock was set meanwhile")
+            #expect(captured.count == 3 && Set(captured) == [Self.first, Self.second, Self.third])
+            #expect(Set(try ending.isbns(of: "mjpg", "saved")) == Set(captured))
+            #expect(ending.lines(of: "mjpg").first?.hasSuffix("1600x1200 MJPG, 5 fps") == true)
+            for (number, format) in [(1, "640x480 YUYV"), (2, "640x480 GREY"), (3, "640x480 NV12")] {
+                #expect(try ending.isbns(of: "camera-\(number)", "captured") == [Self.first])
+                #expect(ending.lines(of: "camera-\(number)").first?.contains(format) == true)
+            }
+            for name in ["mjpg", "camera-1", "camera-2", "camera-3"] {
+                #expect(try ending.events(of: name).allSatisfy { $0["origin"] as? String == "camera" })
+                #expect(ending.facts["\(name)-status"] == "143")
+            }
+        }
+
+        private func expectList(_ ending: Rig.Ending) throws {
+            let devices = try ending.events(of: "devices")
+            let usable = devices.filter { $0["usable"] as? Bool == true }
+            let listed = Dictionary(uniqueKeysWithValues: usable.map { ($0["path"] as? String ?? "", $0) })
+            let rows = [
+                (0, "Rig UVC camera", "uvcvideo", "MJPG 1600x1200"), (1, "Rig UVC camera", "uvcvideo", "YUYV 640x480"),
+                (2, "Rig-camera-0", "v4l2 loopback", "GREY 640x480"),
+                (3, "Rig-camera-1", "v4l2 loopback", "NV12 640x480"),
+                (4, "vivid", "vivid", "GREY 1280x720"),
+            ]
+            for (number, name, driver, mode) in rows {
+                let device = try #require(listed[ending.facts["camera-\(number)", default: ""]], "camera \(number)")
+                #expect((device["name"] as? String)?.hasPrefix(name) == true)
+                #expect(device["driver"] as? String == driver)
+                let modes = try #require(device["modes"] as? [[String: Any]]).map {
+                    "\($0["format"] as? String ?? "") \($0["width"] as? Int ?? 0)x\($0["height"] as? Int ?? 0)"
+                }
+                #expect(modes.contains(mode))
+                #expect(number == 4 || modes.count == 1)
+            }
+            // Both USB cameras have a second node, for metadata.
+            let refused = devices.filter { $0["type"] as? String == "camera" && $0["usable"] as? Bool == false }
+            #expect(refused.count == 2)
+            #expect(refused.allSatisfy { ($0["reason"] as? String)?.contains("metadata") == true })
+        }
+
+        @Test func `goes on by itself when it was unplugged or hung, however often, and nothing is left of it`() throws
+        {
+            let cycles = Rig.isLong ? 500 : 20
+            let rig = Rig(
+                cameras: ["uvc:no-code-table.jpg+webcam-640x480.jpg:640x480:10:MJPG"],
+                environment: ["CYCLES": "\(cycles)"],
+                limit: 120 + cycles * 12)
+            let ending = try rig.run("unplug")
+            let lines = ending.lines(of: "unplug")
+            #expect(lines.count { $0.contains("was unplugged") } == cycles)
+            #expect(lines.count { $0.contains("640x480 MJPG") } == cycles + 1)
+
+            #expect(ending.facts["meanwhile"] != ending.facts["first"], "it came back as another /dev/videoN")
+            #expect(ending.facts["late-descriptors"] == ending.facts["early-descriptors"])
+            let early = try #require(Int(ending.facts["early-kilobytes", default: ""]))
+            let late = try #require(Int(ending.facts["late-kilobytes", default: ""]))
+            #expect(late - early < 1024, "\(early) kB after two cycles, \(late) kB after \(cycles)")
+            #expect(try ending.isbns(of: "unplug", "captured") == [Self.first])
+        }
+
+        @Test func `that another holds, that is forbidden or frozen says so, and gets its controls back`() throws {
+            let rig = Rig(cameras: [
+                "uvc:webcam-640x480.jpg:640x480:10:MJPG", "loopback:webcam-640x480.jpg:640x480:10:GREY",
+            ])
+            let ending = try rig.run("trouble")
+
+            let busy = ending.lines(of: "busy")
+            #expect(busy.count >= 2 && busy[0].contains("in use by \(ending.facts["other", default: "?"])"))
+            #expect(busy.count >= 2 && busy[1].contains("640x480 MJPG"))
+            #expect(try ending.isbns(of: "busy", "captured") == [Self.first])
+            let second = ending.lines(of: "second").first
+            #expect(second?.contains("in use by \(ending.facts["first", default: "?"])") == true)
+            #expect(
+                ending.lines(of: "frozen").map { $0.contains("no new picture") } == [false, true, false])
+            let denied = ending.lines(of: "denied").first
+            #expect(denied?.contains("group 'video'") == true && denied?.contains("udev/70-bookplate.rules") == true)
+
+            let left = "power_line_frequency: 0 focus_automatic_continuous: 0 exposure_dynamic_framerate: 1 "
+            #expect(ending.facts["controls-before"] == left)
+            #expect(
+                ending.facts["controls-during"]
+                    == "power_line_frequency: 1 focus_automatic_continuous: 1 exposure_dynamic_framerate: 0 ")
+            #expect(ending.facts["controls-after"] == left, "after SIGTERM")
+            #expect(ending.facts["controls-after-interrupt"] == left, "after Control-C")
+        }
+
+        @Test func `whose driver reports errors is begun anew, and each is told once`() throws {
+            let ending = try Rig(cameras: ["vivid"]).run("injected")
+            let streaming = "vivid: 320x180 GREY, 10 fps"
+            let (dequeue, gone) = ("VIDIOC_DQBUF: Input/output error", "was unplugged")
+            let told: [(name: String, lines: [String])] = [
+                ("fatal", [streaming, dequeue, streaming]),
+                ("streamon", [streaming, dequeue, "VIDIOC_STREAMON: Invalid argument", streaming]),
+                ("reqbufs", [streaming, dequeue, "VIDIOC_REQBUFS: Invalid argument", streaming]),
+                ("qbuf", [streaming, "VIDIOC_QBUF: Invalid argument", streaming, gone, streaming]),
+            ]
+            for (name, expected) in told {
+                let lines = ending.lines(of: name)
+                // Bound anew under a waiting program, the driver takes one go or two.
+                let isEnd = lines.count == expected.count || name == "qbuf" && lines.count > expected.count
+                let matches = isEnd && zip(lines, expected).allSatisfy { $0.contains($1) }
+                #expect(matches, "\(name): \(lines)")
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+/// Runs `scan` against real V4L2 and evdev drivers: camera-rig boots a kernel in QEMU, makes the cameras there, and runs one of the
+/// scripts of guest/ beside them, with this machine's files in view.
+struct Rig {
+    /// "1" by script/test --all, --long and script/camera-test when the rig is ready; else the reason why it is not.
+    private static let announced = ProcessInfo.processInfo.environment["BOOKPLATE_CAMERA_RIG"]
+    static let isReady = announced == "1"
+    static let reason: Comment = "\(announced ?? "needs QEMU: script/camera-test or script/test --all")"
+    static let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
+
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    static let root = folder.deletingLastPathComponent().deletingLastPathComponent()
+    /// The program beside the tests' own executable.
+    private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("scan").path
+
+    /// As camera-rig takes them, such as `uvc:PICTURE:640x480:10:MJPG`, the picture below samples/photos. Several, as in
+    /// `uvc:ONE+TWO:640x480:10:MJPG`, are pages: the guest shows the next with `rigctl next`.
+    var cameras: [String] = []
+    /// Whether udev runs, with the project's rule.
+    var hasUdev = false
+    var environment: [String: String] = [:]
+    /// Much more than is needed: the processor is emulated, and other work may go on beside it.
+    var limit = 240
+
+    struct Ending {
+        let status: Int32
+        /// What the script told with `fact`.
+        let facts: [String: String]
+        /// All of the script's standard output and error.
+        let out: String
+        let err: String
+        /// What was written to the shared folder, by file name.
+        let files: [String: String]
+
+        /// Each line of NAME.out as a JSON object.
+        func events(of name: String) throws -> [[String: Any]] {
+            try files["\(name).out", default: ""].split(separator: "\n").map {
+                try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any], "\($0)")
+            }
+        }
+
+        /// The ISBNs of the events of one kind, in their order.
+        func isbns(of name: String, _ event: String) throws -> [String] {
+            try events(of: name).filter { $0["event"] as? String == event }.map { $0["isbn13"] as? String ?? "none" }
+        }
+
+        /// What NAME said on standard error, line by line, without its last words.
+        func lines(of name: String) -> [String] {
+            files["\(name).err", default: ""].split(separator: "\n").map(String.init)
+                .filter { !$0.hasPrefix("Interrupted.") }
+        }
+    }
+
+    /// Boots, runs guest/SCRIPT.sh to its end, and fails the test when that fails.
+    func run(_ script: String) throws -> Ending {
+        let home = FileManager.default.temporaryDirectory.appendingPathComponent("rig-\(UUID().uuidString)")
+        let share = home.appendingPathComponent("share")
+        try FileManager.default.createDirectory(at: share, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: home) }
+
+        let process = Process()
+        process.executableURL = Self.folder.appendingPathComponent("rig/camera-rig")
+        var arguments = [
+            "run", "--no-prepare", "--cwd", "/tmp", "--share", share.path, "--timeout", "\(limit)", "--page-seconds",
+            "0",
+        ]
+        for (number, camera) in cameras.enumerated() {
+            arguments += ["--camera", try Self.named(camera, pages: home.appendingPathComponent("pages-\(number)"))]
+        }
+        if hasUdev { arguments += ["--rules", Self.root.appendingPathComponent("udev/70-bookplate.rules").path] }
+        let inside = [
+            "SCAN": Self.program, "GUEST": Self.folder.appendingPathComponent("guest").path, "OUT": share.path,
+            "HOME": "/tmp",
+            "BOOKPLATE_OFFLINE": "1", "BOOKPLATE_INDEX": Self.root.appendingPathComponent("samples/index.sqlite").path,
+        ].merging(environment) { $1 }
+        for (name, value) in inside.sorted(by: { $0.key < $1.key }) { arguments += ["--env", "\(name)=\(value)"] }
+        process.arguments =
+            arguments + ["--", "/bin/sh", Self.folder.appendingPathComponent("guest/\(script).sh").path]
+        let (out, err) = (home.appendingPathComponent("out"), home.appendingPathComponent("err"))
+        for file in [out, err] { try Data().write(to: file) }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: out)
+        process.standardError = try FileHandle(forWritingTo: err)
+        try process.run()
+        process.waitUntilExit()
+
+        let ending = Ending(
+            status: process.terminationStatus, facts: try Self.facts(in: Self.text(of: out)),
+            out: try Self.text(of: out),
+            err: try Self.text(of: err), files: try Self.files(in: share))
+        try #require(
+            ending.status == 0, "\(script).sh ended with \(ending.status):\n\(ending.out)\(ending.err)\(ending.files)")
+        return ending
+    }
+
+    /// The camera with the whole path of its picture, or of a folder of pages made for it.
+    private static func named(_ camera: String, pages: URL) throws -> String {
+        let parts = camera.split(separator: ":", maxSplits: 2).map(String.init)
+        guard parts.count == 3 else { return camera }
+        let photos = parts[1].split(separator: "+").map { root.appendingPathComponent("samples/photos/\($0)") }
+        guard photos.count > 1 else { return "\(parts[0]):\(photos[0].path):\(parts[2])" }
+        try FileManager.default.createDirectory(at: pages, withIntermediateDirectories: true)
+        for (number, photo) in photos.enumerated() {
+            let page = pages.appendingPathComponent("\(number).\(photo.pathExtension)")
+            try FileManager.default.createSymbolicLink(at: page, withDestinationURL: photo)
+        }
+        return "\(parts[0]):\(pages.path):\(parts[2])"
+    }
+
+    private static func text(of file: URL) throws -> String {
+        String(decoding: try Data(contentsOf: file), as: UTF8.self)
+    }
+
+    private static func facts(in text: String) -> [String: String] {
+        var facts: [String: String] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { facts[String(parts[0])] = String(parts[1]) }
+        }
+        return facts
+    }
+
+    private static func files(in folder: URL) throws -> [String: String] {
+        var files: [String: String] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            files[name] = try text(of: folder.appendingPathComponent(name))
+        }
+        return files
+    }
+}
+
+/// What needs real drivers, one boot at a time: each has the machine for itself.
+@Suite(.serialized, .enabled(if: Rig.isReady, Rig.reason)) enum CameraRig {}

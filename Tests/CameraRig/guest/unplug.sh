@@ -1,0 +1,37 @@
+# The camera's cable pulled and put back, $CYCLES times, and what the program holds then; at last a camera that hangs.
+. "$GUEST/wait.sh"
+held() { # held NAME: open descriptors and resident kilobytes
+    fact "$1-descriptors" "$(find "/proc/$scan/fd" -mindepth 1 | wc -l)"
+    fact "$1-kilobytes" "$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$scan/status")"
+}
+
+first=$(camera 0)
+fact first "$first"
+start_scan unplug --json --yes --size 640x480
+until_line "$OUT/unplug.err" "640x480 MJPG"
+cycle=1
+while [ $cycle -le "$CYCLES" ]; do
+    if [ $cycle -eq 5 ]; then
+        # Who keeps the old node open keeps its number: the camera comes back under another.
+        sleep 1000 <"$first" &
+        holder=$!
+        until_true 20 has_open $holder "$first"
+    fi
+    rigctl unplug 0
+    until_line "$OUT/unplug.err" "was unplugged" 20 $cycle
+    rigctl plug 0
+    cycle=$((cycle + 1))
+    until_line "$OUT/unplug.err" "640x480 MJPG" 20 $cycle
+    [ $cycle -ne 3 ] || held early
+    [ $cycle -ne 6 ] || { fact meanwhile "$(camera 0)"; kill $holder; }
+done
+held late
+# The camera stays plugged in and does not answer, so that the thread that wants to begin anew hangs in the kernel.
+hangs() { grep -q usb_poison_urb /proc/"$scan"/task/*/wchan; }
+rigctl pause 0
+until_true 60 hangs || exit 1
+rigctl resume 0
+# And it still reads.
+rigctl next 0
+until_line "$OUT/unplug.out" captured
+stop_scan unplug
