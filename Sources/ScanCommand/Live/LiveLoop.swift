@@ -150,6 +150,8 @@ struct LiveLoop {
         outlets.lookups.yield(.captured(candidates.map(\.item)))
         if state.selected != nil, now - lastKey > Self.handsFree { state.selected = nil }
         if let before, before != state.current?.id { cardChange = CardChange(before: before, time: now) }
+        // What was told of something before is old news; what stands in the way of an act is not.
+        if failure == nil { state.message = nil }
         for candidate in candidates {
             guard let row = state.batch[candidate.item.id] else { continue }
             let standing = state.batch.standing(of: row)
