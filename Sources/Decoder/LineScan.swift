@@ -109,7 +109,8 @@ struct LineScan {
     ///
     /// Lines are begun from either side in turn, and two of four are read coarsely. The line scanner adapts its threshold as it
     /// goes, so what is lost one way can be seen the other way, and halves of a code that neighbouring lines saw are put
-    /// together (106 ISBNs instead of 102). A code put together so ends wherever its second half did; its corners are known from the lines that show it whole.
+    /// together (106 ISBNs instead of 102). A code put together so ends wherever its second half did; its corners are known from
+    /// the lines that show it whole.
     private mutating func read<Value: FixedWidthInteger>(
         _ values: UnsafePointer<Value>, count: Int, stride: Int, from origin: (Float, Float), step: (Float, Float)
     ) {

@@ -40,6 +40,19 @@ import Testing
         #expect(try ISBN(text).digits == "9780441478125")
     }
 
+    @Test(
+        arguments: [
+            ("978044147812551299", "51299"), ("]E0978044147812551299", "51299"), ("9780441478125 12", "12"),
+            ("978-0-441-47812-5 51299", "51299"),
+            ("978044147812651299", nil), ("97804414781255129", nil), ("9780441478125", nil), ("9780441478125XX", nil),
+            ("400638133393151299", nil),
+        ] as [(String, String?)])
+    func `is told from the add-on that was scanned with it`(text: String, addon: String?) {
+        let read = ISBN.withAddon(text)
+        #expect(read?.addon == addon)
+        #expect(read == nil || read?.isbn.digits == "9780441478125")
+    }
+
     @Test(arguments: [
         ("", "there is no number in it"),
         ("978044147812", "it has 12 digits; an ISBN has 10 or 13"),

@@ -45,6 +45,21 @@ public struct ISBN: Hashable, Sendable {
         }
     }
 
+    /// An EAN-13 with the EAN-2 or EAN-5 printed beside it, as handheld scanners send both where add-ons are switched on: in one
+    /// piece, or parted as ``init(_:)`` takes it.
+    ///
+    /// - Returns: `nil` for anything else.
+    public static func withAddon(_ text: String) -> (isbn: ISBN, addon: String)? {
+        do throws(ISBNRefusal) {
+            let characters = try normalized(text)
+            guard characters.count == 15 || characters.count == 18, digitValues(characters) != nil else { return nil }
+            let digits = String(decoding: characters, as: UTF8.self)
+            return (try ISBN(ean13: String(digits.prefix(13))), String(digits.dropFirst(13)))
+        } catch {
+            return nil
+        }
+    }
+
     /// - Parameter characters: ten ASCII characters, digits or X.
     private init(isbn10 characters: [UInt8]) throws(ISBNRefusal) {
         guard !characters.dropLast().contains(UInt8(ascii: "X")) else { throw .misplacedX }

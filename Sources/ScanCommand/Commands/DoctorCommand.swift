@@ -50,8 +50,8 @@ struct DoctorCommand: AsyncParsableCommand {
     private func lookThroughCamera(_ settings: CaptureSettings) async throws -> CameraSight {
         let look = CameraLook(source: V4L2Camera(settings), asked: settings, duration: .seconds(seconds))
         defer { Output.shared.status("") }
+        Interrupts.onEnd { look.leave() }
         Interrupts.handle {
-            look.leave()
             Output.shared.status("")
             return nil
         }

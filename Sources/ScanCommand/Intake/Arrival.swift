@@ -62,29 +62,14 @@ struct TypedNumber {
         do throws(ISBNRefusal) {
             return .sighting(Sighting(isbn: try ISBN(text), raw: text, origin: origin))
         } catch {
-            if let sighting = withAddon { return .sighting(sighting) }
+            if let (isbn, addon) = ISBN.withAddon(text) {
+                return .sighting(Sighting(isbn: isbn, raw: text, addon: addon, origin: origin))
+            }
             let kind: CodeKind? = if case .notABook(let kind) = error { kind } else { nil }
             return .event(
                 CaptureEvent(
                     refused: .refused, raw: String(text.prefix(200)), kind: kind, origin: origin,
                     reason: error.description))
-        }
-    }
-
-    /// An EAN-13 with the EAN-2 or EAN-5 beside it, as handheld scanners send them where add-ons are switched on: in one piece, or
-    /// with a space between.
-    private var withAddon: Sighting? {
-        let body = text.hasPrefix("]") ? text.dropFirst(3) : text[...]
-        let digits = body.filter { $0 != " " }
-        guard digits.count == 15 || digits.count == 18, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
-            return nil
-        }
-        do throws(ISBNRefusal) {
-            return Sighting(
-                isbn: try ISBN(ean13: String(digits.prefix(13))), raw: text, addon: String(digits.dropFirst(13)),
-                origin: origin)
-        } catch {
-            return nil
         }
     }
 }

@@ -112,37 +112,39 @@ struct CaptureRun: Sendable {
         events.show(burst.arrivals.compactMap(\.event), inBackground: true)
         guard !sightings.isEmpty else { return }
         let limit = ContinuousClock.now + Self.patience
-        let items = try await captureUntilPossible(sightings, preset: preset) { error in
-            (error as? LibraryError)?.mayPass == true && (isLive || ContinuousClock.now < limit)
+        var isTold = false
+        let items: [IntakeItem]
+        do {
+            items = try await captureUntilPossible(
+                sightings, preset: { preset }, mayWait: { isLive || ContinuousClock.now < limit },
+                waits: { complaint in
+                    if !isTold {
+                        Output.shared.complain("\(complaint) \(sightings.count) to be captured; trying on.")
+                    }
+                    isTold = true
+                })
+        } catch {
+            Self.name(sightings)
+            throw error
         }
         events.show(items.map { .captured($0) }, inBackground: true)
         for item in items { captured.yield(item) }
     }
 
-    /// A lock that another process holds passes, and so can a full disk: tried again every second while `goesOn` says so.
+    /// A lock that another process holds passes, and so can a full disk: tried again every second.
+    ///
+    /// - Parameters:
+    ///   - preset: asked for anew with every try.
+    ///   - waits: told what stands in the way, with every try.
     func captureUntilPossible(
-        _ sightings: [Sighting], preset: Preset, goesOn: (any Error) -> Bool
+        _ sightings: [Sighting], preset: () -> Preset, mayWait: () -> Bool, waits: (Complaint) -> Void
     ) async throws -> [IntakeItem] {
-        var isTold = false
         while true {
             do {
-                return try await flow.capture(sightings, preset: preset)
-            } catch  where goesOn(error) {
-                if !isTold {
-                    Output.shared.complain(
-                        "\(Failure.complaint(for: error).description) \(sightings.count) wait to be captured; trying on."
-                    )
-                    isTold = true
-                }
-                do {
-                    try await Task.sleep(for: .seconds(1))
-                } catch {
-                    Self.name(sightings)
-                    throw error
-                }
-            } catch {
-                Self.name(sightings)
-                throw error
+                return try await flow.capture(sightings, preset: preset())
+            } catch let error as LibraryError where error.mayPass && mayWait() {
+                waits(Failure.complaint(for: error))
+                try await Task.sleep(for: .seconds(1))
             }
         }
     }

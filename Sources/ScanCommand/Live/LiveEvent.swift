@@ -43,7 +43,7 @@ enum LookupRequest: Sendable {
 enum LiveAct: Sendable {
     case save([Wanted])
     case skip(Candidate)
-    /// Takes acts back, newest first, up to the first that cannot be.
+    /// Takes acts back, newest first, and goes on past those that cannot be.
     case undo([Batch.Act])
     case keepEdits(Candidate, Set<Metadata.Field>)
     case give(Preset, [ID<IntakeItem>])

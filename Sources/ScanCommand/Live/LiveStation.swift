@@ -7,7 +7,8 @@ import Station
 /// `scan` at a terminal: the camera, handheld scanners and typed numbers fill a batch on a screen of its own, and the person answers
 /// whenever a hand is free.
 ///
-/// Capturing, the sources, acts and the screen each go their own way; none waits for another.
+/// Capturing, the sources and acts each go their own way; none waits for another. What was seen passes the loop that draws: a
+/// terminal that takes nothing any more holds it up.
 struct LiveStation: Sendable {
     let run: CaptureRun
     let live: LiveScan
@@ -22,8 +23,6 @@ struct LiveStation: Sendable {
     let onTheWay = SharedValue<[String]>([])
 
     private static let frame: Duration = .milliseconds(200)
-    /// Before what could not be captured is tried again.
-    private static let pause: Duration = .seconds(1)
     private static let roundsOfQueue: Duration = .seconds(60)
 
     /// Whether a screen can be drawn here.
@@ -186,26 +185,15 @@ extension LiveStation {
     ) async {
         for await burst in sightings {
             do {
-                let items = try await captured(burst, outlets, inbox)
+                let items = try await run.captureUntilPossible(
+                    burst, preset: { outlets.preset.value }, mayWait: { !outlets.isClosing.value },
+                    waits: { inbox.yield(.captureWaits($0)) })
                 inbox.yield(.captured(await recognise(items)))
             } catch {
                 inbox.yield(.notCaptured(burst, Failure.complaint(for: error)))
             }
         }
         inbox.yield(.capturingOver)
-    }
-
-    private func captured(
-        _ burst: [Sighting], _ outlets: LiveOutlets, _ inbox: AsyncStream<LiveEvent>.Continuation
-    ) async throws -> [IntakeItem] {
-        while true {
-            do {
-                return try await run.flow.capture(burst, preset: outlets.preset.value)
-            } catch let error as LibraryError where error.mayPass && !outlets.isClosing.value {
-                inbox.yield(.captureWaits(Failure.complaint(for: error)))
-                try await Task.sleep(for: Self.pause)
-            }
-        }
     }
 
     /// With the library's word where it can be read; they are captured in any case.
