@@ -126,7 +126,7 @@ struct CaptureCommand: AsyncParsableCommand {
     private func station(_ run: CaptureRun, _ keyboard: Keyboard, _ wiring: Wiring) throws -> LiveStation {
         LiveStation(
             run: run, live: try liveScan(wiring.settings), scanner: live.scanner, keyboard: keyboard,
-            sounds: Sounds(isMuted: live.quiet) { Output.shared.draw("\u{07}") }, isRecording: live.frames != nil,
+            sounds: Sounds(isMuted: live.quiet) { Output.shared.draw("\u{07}") }, isStream: live.frames != nil,
             isOffline: wiring.isOffline, savesAtOnce: confirming.yes)
     }
 

@@ -194,9 +194,9 @@ struct LiveLoop {
         outlets.close()
     }
 
-    /// A recording that is over, with nothing left to answer, needs nobody to quit.
+    /// A stream that is over, with nothing left to answer, needs nobody to quit.
     private mutating func closeWhenDone() {
-        guard state.isRecording, state.isSourceOver, state.pending.isEmpty, !isActing, case .list = state.mode,
+        guard state.isStream, state.isSourceOver, state.pending.isEmpty, !isActing, case .list = state.mode,
             state.savesAtOnce
                 ? state.batch.counts.lookingUp == 0 && state.batch.ticked.isEmpty : state.batch.open.isEmpty
         else { return }
@@ -220,7 +220,7 @@ struct LiveLoop {
             lastWords.append(failure.description)
             run.report.note(failure.status)
         }
-        if state.isRecording, state.isSourceOver {
+        if state.isStream, state.isSourceOver {
             if case .trouble(let trouble) = state.camera {
                 lastWords.append(trouble.description)
                 run.report.note(.unreadable)

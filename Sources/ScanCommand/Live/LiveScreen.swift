@@ -44,7 +44,7 @@ struct LiveScreen {
         switch state.camera {
         case .starting: return [ScreenLine([name, .init("○ camera starts …", .faint)], right: right)]
         case .ended:
-            let words = state.isRecording ? "○ the stream is over" : "○ the camera is off"
+            let words = state.isStream ? "○ the stream is over" : "○ the camera is off"
             return [ScreenLine([name, .init(words, .faint)], right: right)]
         case .streaming(let camera, let format):
             var facts = " \(format.width)x\(format.height) \(format.pixelFormat.rawValue)"

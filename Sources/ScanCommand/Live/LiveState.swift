@@ -13,7 +13,7 @@ struct LiveState {
     var framesPerSecond = 0.0
     var hint: Hint?
     /// Frames come from standard input and end some time.
-    var isRecording = false
+    var isStream = false
     /// No more frames will come.
     var isSourceOver = false
     var isOffline = false

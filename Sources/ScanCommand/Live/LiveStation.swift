@@ -16,7 +16,7 @@ struct LiveStation: Sendable {
     let scanner: String?
     let keyboard: Keyboard
     let sounds: Sounds
-    let isRecording: Bool
+    let isStream: Bool
     let isOffline: Bool
     let savesAtOnce: Bool
     /// What was seen and is not on the disk yet: to be named, should the program be ended now.
@@ -31,7 +31,7 @@ struct LiveStation: Sendable {
             && ProcessInfo.processInfo.environment["TERM"].map { $0 != "dumb" && !$0.isEmpty } == true
     }
 
-    /// Until the person quits, or a recording is over and everything is answered.
+    /// Until the person quits, or a stream is over and everything is answered.
     func run() async throws {
         let (events, inbox) = AsyncStream.makeStream(of: LiveEvent.self)
         let (sightings, sight) = AsyncStream.makeStream(of: [Sighting].self)
@@ -40,7 +40,7 @@ struct LiveStation: Sendable {
         let outlets = LiveOutlets(
             sightings: sight, lookups: ask, acts: act, sounds: sounds, preset: SharedValue(run.preset))
         var state = LiveState(batch: Batch(preset: run.preset))
-        (state.isRecording, state.isOffline, state.savesAtOnce) = (isRecording, isOffline, savesAtOnce)
+        (state.isStream, state.isOffline, state.savesAtOnce) = (isStream, isOffline, savesAtOnce)
         state.earlier = try await run.flow.waitingCount()
         let loop = LiveLoop(state: state, run: run, outlets: outlets)
 
