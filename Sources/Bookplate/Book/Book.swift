@@ -35,6 +35,20 @@ public struct Copy: Sendable, Equatable {
     public var tags: [String] = []
     /// In quarter stars, 0.25 to 5; `nil` is unrated.
     public var rating: Double?
+    /// Marks what an export for others may contain.
+    public var isPublic = false
+    /// Who told the reader of it: "Ann".
+    public var recommendedBy: String?
+    /// Whether the reader would tell others of it; `nil` when it was not said.
+    public var wouldRecommend: Bool?
+    /// Pages a day, from 1; `nil` for none.
+    public var dailyGoal: Int?
+    /// Whether it counts towards the goal of reading across cultures, under ``culturalGoalCategory``.
+    public var countsForCulturalGoal = false
+    /// "African Literature", "Translated Works".
+    public var culturalGoalCategory: String?
+    /// Oldest first. The last is the one that ``status`` speaks of, unless that is To Read.
+    public var readings: [Reading] = []
     public var added: Date
     /// When it went to the trash; `nil` for a copy in the library.
     public var deleted: Date?
@@ -43,6 +57,9 @@ public struct Copy: Sendable, Equatable {
         self.id = id
         self.added = added
     }
+
+    /// The reading that the book shows: none while it is To Read.
+    public var reading: Reading? { readings.shown(by: status) }
 
     /// The reader's standing with the copy. Raw values are stored and exported.
     public enum Status: String, Sendable, Codable, CaseIterable {
@@ -64,7 +81,8 @@ public struct Copy: Sendable, Equatable {
         ///
         /// - Returns: `nil` for anything else.
         public init?(parsing text: String) {
-            let key = text.lowercased().filter { $0.isLetter }
+            // Nothing else: "read-2019" is a shelf of somebody's own.
+            let key = text.lowercased().filter { !$0.isWhitespace && $0 != "-" && $0 != "_" }
             switch key {
             case "toread", "wanttoread", "tbr": self = .toRead
             case "reading", "currentlyreading": self = .reading
@@ -89,12 +107,21 @@ public struct Book: Sendable, Equatable {
 
     public var id: ID<Copy> { copy.id }
 
-    /// The title, or words that say that there is none.
-    public var displayTitle: String { edition.metadata.title ?? edition.isbn?.hyphenated ?? "Untitled" }
+    /// As ``Edition/displayTitle(_:_:)``.
+    public var displayTitle: String { Edition.displayTitle(edition.metadata.title, edition.isbn) }
 
-    /// The authors' names joined with commas. "Unknown author" is only ever shown, never stored.
-    public var displayAuthors: String {
-        let names = edition.metadata.authorNames
-        return names.isEmpty ? "Unknown author" : names.joined(separator: ", ")
+    /// As ``Edition/displayAuthors(_:)``.
+    public var displayAuthors: String { Edition.displayAuthors(edition.metadata.authorNames) }
+}
+
+extension Edition {
+    /// What is shown as the title: the title, else the ISBN, else words that say that there is none.
+    public static func displayTitle(_ title: String?, _ isbn: ISBN?) -> String {
+        title ?? isbn?.hyphenated ?? "Untitled"
+    }
+
+    /// What is shown as the authors: their names joined with commas. "Unknown author" is only ever shown, never stored.
+    public static func displayAuthors(_ names: [String]) -> String {
+        names.isEmpty ? "Unknown author" : names.joined(separator: ", ")
     }
 }

@@ -22,10 +22,11 @@ public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible 
 
     /// - Parameter text: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, nothing else.
     public init?(_ text: String) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let bytes = Array(text.utf8.prefix(11))
+        let parts = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         let lengths = [4, 2, 2]
-        guard (1...3).contains(parts.count), zip(parts, lengths).allSatisfy({ $0.utf8.count == $1 }) else { return nil }
-        let numbers = parts.compactMap { part in digitValues(part.utf8).map { $0.reduce(0) { $0 * 10 + $1 } } }
+        guard (1...3).contains(parts.count), zip(parts, lengths).allSatisfy({ $0.count == $1 }) else { return nil }
+        let numbers = parts.compactMap { part in digitValues(part).map { $0.reduce(0) { $0 * 10 + $1 } } }
         guard numbers.count == parts.count else { return nil }
         self.init(
             year: numbers[0], month: numbers.count > 1 ? numbers[1] : nil, day: numbers.count > 2 ? numbers[2] : nil)
@@ -54,7 +55,14 @@ public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible 
         try container.encode(description)
     }
 
-    private static func daysIn(month: Int, of year: Int) -> Int {
+    /// A day known to exist.
+    init(knownYear year: Int, month: Int, day: Int) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    static func daysIn(month: Int, of year: Int) -> Int {
         switch month {
         case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
         case 4, 6, 9, 11: 30

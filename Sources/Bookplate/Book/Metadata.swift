@@ -36,11 +36,11 @@ public struct Metadata: Sendable, Equatable, Codable {
 
     public enum Format: String, Sendable, Codable, CaseIterable { case physical, digital, audiobook }
 
-    /// The fields that remember their source.
+    /// The fields that remember their source, or that a person has edited them: of ``isbn``, which an ``Edition`` holds, only that.
     public enum Field: String, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
         case title, subtitle, authors, publisher, publishedDate, pageCount, language, originalLanguage,
             authorNationality
-        case format, series, description, subjects, coverURL, previewLink, infoLink, identifiers
+        case format, series, description, subjects, coverURL, previewLink, infoLink, identifiers, isbn
     }
 }
 

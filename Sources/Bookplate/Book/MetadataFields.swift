@@ -23,6 +23,8 @@ extension Metadata {
         case .previewLink: previewLink = other.previewLink
         case .infoLink: infoLink = other.infoLink
         case .identifiers: identifiers = other.identifiers
+        // The edition's own.
+        case .isbn: break
         }
         sources[field] = other.sources[field]
     }

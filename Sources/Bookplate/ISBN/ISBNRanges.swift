@@ -14,9 +14,14 @@ extension ISBN {
     }
 }
 
-/// What the ranges say of one number. The text of ``isbnRangeData`` is read where it stands: a table of it would take longer
-/// to make at every start than the few numbers of a run take to look up.
+/// What the ranges say of one number.
 private struct RegistrationGroup {
+    /// Registrants whose number has so many digits, and which.
+    private struct Registrants {
+        var length: Int
+        var numbers: ClosedRange<Int>
+    }
+
     /// How many digits of the number behind the prefix name the group.
     let length: Int
     /// How many digits after these name the registrant; `nil` in a range that is not given out.
@@ -24,31 +29,43 @@ private struct RegistrationGroup {
 
     /// - Parameter digits: thirteen.
     init?(of digits: String) {
-        let number = Array(digits.utf8)
-        let lines = isbnRangeData.utf8.split(separator: UInt8(ascii: "\n"))
+        let values = digits.utf8.map { Int($0 &- UInt8(ascii: "0")) }
+        func number(_ places: Range<Int>) -> Int { values[places].reduce(0) { $0 * 10 + $1 } }
+        let end = (4..<12).first { Self.groups[number(0..<$0)] != nil }
+        guard let end, let registrants = Self.groups[number(0..<end)] else { return nil }
+        length = end - 3
+        registrantLength =
+            registrants.first {
+                end + $0.length <= values.count && $0.numbers.contains(number(end..<end + $0.length))
+            }?.length
+    }
+
+    /// By prefix and group as one number, such as 9780. Reading the text of ``isbnRangeData`` takes longer than to look up one
+    /// number in it, but a page of a list shows fifty; a program that shows none does not read it.
+    private static let groups: [Int: [Registrants]] = {
+        var groups: [Int: [Registrants]] = [:]
+        var (prefix, group): (ArraySlice<UInt8>, Int?) = ([], nil)
+        func number(_ digits: ArraySlice<UInt8>) -> Int {
+            digits.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
+        }
         // A prefix at the margin, a group with its agency after one space, the ranges of either one level deeper.
-        guard let start = lines.firstIndex(where: { $0.elementsEqual(number[0..<3]) }) else { return nil }
-        let groups = lines[(start + 1)...].prefix { $0.first == UInt8(ascii: " ") }
-        let isGroup = { (line: Substring.UTF8View) in
-            line.dropFirst().first != UInt8(ascii: " ") && line.contains(UInt8(ascii: "="))
-        }
-        let head = groups.firstIndex { line in
-            isGroup(line) && number[3...].starts(with: line.dropFirst().prefix { $0 != UInt8(ascii: " ") })
-        }
-        guard let head else { return nil }
-        let name = groups[head].dropFirst().prefix { $0 != UInt8(ascii: " ") }
-        length = name.count
-        let rest = number[(3 + length)...]
-        for line in groups[(head + 1)...].prefix(while: { !isGroup($0) }) {
-            for range in line.drop(while: { $0 == UInt8(ascii: " ") }).split(separator: UInt8(ascii: ",")) {
-                let bounds = range.split(separator: UInt8(ascii: "-"))
-                guard bounds.count == 2 else { continue }
-                let start = Array(rest.prefix(bounds[0].count))
-                if !start.lexicographicallyPrecedes(bounds[0]), !bounds[1].lexicographicallyPrecedes(start) {
-                    registrantLength = start.count
-                    return
+        for line in Array(isbnRangeData.utf8).split(separator: UInt8(ascii: "\n")) {
+            let words = line.drop { $0 == UInt8(ascii: " ") }
+            if words.count == line.count {
+                (prefix, group) = (line, nil)
+            } else if words.contains(UInt8(ascii: "=")) {
+                let named = number(prefix + words.prefix { $0 != UInt8(ascii: " ") })
+                group = named
+                groups[named] = []
+            } else if let group {
+                for range in words.split(separator: UInt8(ascii: ",")) {
+                    let bounds = range.split(separator: UInt8(ascii: "-"))
+                    guard bounds.count == 2, number(bounds[0]) <= number(bounds[1]) else { continue }
+                    groups[group]?.append(
+                        Registrants(length: bounds[0].count, numbers: number(bounds[0])...number(bounds[1])))
                 }
             }
         }
-    }
+        return groups
+    }()
 }

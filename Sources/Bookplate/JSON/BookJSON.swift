@@ -23,7 +23,12 @@ extension Book {
             "infoLink": JSONValue(metadata.infoLink), "identifiers": metadata.identifiersJSON,
             "status": .string(copy.status.rawValue), "owned": .bool(copy.isOwned), "wishlist": .bool(copy.isOnWishlist),
             "favourite": .bool(copy.isFavourite), "shelf": JSONValue(copy.shelf), "tags": JSONValue(copy.tags),
-            "rating": JSONValue(copy.rating), "added": .string(copy.added.rfc3339),
+            "rating": JSONValue(copy.rating), "public": .bool(copy.isPublic),
+            "recommendedBy": JSONValue(copy.recommendedBy), "wouldRecommend": JSONValue(copy.wouldRecommend),
+            "dailyGoal": JSONValue(copy.dailyGoal), "culturalGoal": .bool(copy.countsForCulturalGoal),
+            "culturalGoalCategory": JSONValue(copy.culturalGoalCategory),
+            "readings": .array(copy.readings.map { $0.json(pageCount: metadata.pageCount) }),
+            "added": .string(copy.added.rfc3339),
             "deleted": JSONValue(copy.deleted?.rfc3339),
         ]
     }

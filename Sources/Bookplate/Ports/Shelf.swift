@@ -35,7 +35,7 @@ extension Shelf {
 
 /// What became of one ``Confirmed``.
 public enum SaveResult: Sendable, Equatable {
-    /// A new copy.
+    /// A new copy, or one that was neither owned nor wished for until now.
     case saved(ID<Copy>, change: ID<Change>)
     /// A wishlist copy of the edition is owned now.
     case wishFulfilled(ID<Copy>, change: ID<Change>)
@@ -52,44 +52,5 @@ public enum SaveResult: Sendable, Equatable {
         case .saved(_, let change), .wishFulfilled(_, let change), .restored(_, let change): change
         case .owned, .alreadySaved: nil
         }
-    }
-}
-
-/// Finds books.
-public protocol Search: Sendable {
-    /// - Returns: one page of the books that match all of the query, and how many match in all.
-    func books(matching query: BookQuery) async throws -> BookPage
-}
-
-/// What to look for. Filters combine with AND between them, OR within one.
-public struct BookQuery: Sendable, Equatable {
-    /// Words found in title, subtitle, authors, ISBN or tags; empty matches everything.
-    public var text = ""
-    public var statuses: Set<Copy.Status> = []
-    public var tags: [String] = []
-    public var shelves: [String] = []
-    public var isOwned: Bool?
-    public var isOnWishlist: Bool?
-    public var isFavourite: Bool?
-    /// Whether it is the trash that is looked through.
-    public var inTrash = false
-    public var sort = Sort.added
-    public var offset = 0
-    public var limit = 50
-
-    public enum Sort: String, Sendable, CaseIterable, Codable { case added, title, author, rating }
-
-    public init() {}
-}
-
-/// One page of a search.
-public struct BookPage: Sendable, Equatable {
-    public var books: [Book]
-    /// Without limit and offset.
-    public var total: Int
-
-    public init(books: [Book], total: Int) {
-        self.books = books
-        self.total = total
     }
 }

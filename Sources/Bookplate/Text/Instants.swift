@@ -1,9 +1,51 @@
 import FoundationEssentials
 
 extension Date {
-    /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.000Z`.
-    public var rfc3339: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
+    /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.000Z`. The years 1 to 9999 in the Gregorian calendar, also before
+    /// 1582, where Foundation's own formats change to the Julian one.
+    public var rfc3339: String {
+        let (day, millisecond) = dayAndMillisecond
+        func padded(_ number: Int, _ width: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, width - text.count)) + text
+        }
+        let (second, rest) = (millisecond / 1000, millisecond % 1000)
+        let time = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
+        return "\(day)T\(time).\(padded(rest, 3))Z"
+    }
+
+    /// The instant that ``rfc3339`` writes, also without the milliseconds.
+    ///
+    /// Reckoned in whole milliseconds: Foundation's format cuts a binary fraction, so that .123 can come back as .122, and an
+    /// export of an import would not be the same bytes.
+    ///
+    /// - Returns: `nil` for anything else.
+    public init?(rfc3339 text: String) {
+        let bytes = Array(text.utf8.prefix(25))
+        guard bytes.count == 24 || bytes.count == 20, bytes.last == UInt8(ascii: "Z"), bytes[10] == UInt8(ascii: "T"),
+            bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
+            bytes.count == 20 || bytes[19] == UInt8(ascii: "."),
+            let day = CalendarDay(String(text.prefix(10)))?.number
+        else { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            digitValues(bytes[range]).map { $0.reduce(0) { $0 * 10 + $1 } }
+        }
+        guard let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            let fraction = bytes.count == 24 ? number(20..<23) : 0, hour < 24, minute < 60, second < 60
+        else { return nil }
+        let milliseconds = ((hour * 60 + minute) * 60 + second) * 1000 + fraction
+        self.init(timeIntervalSince1970: Double(day * 86_400_000 + milliseconds) / 1000)
+    }
 
     /// The day in UTC: `2026-11-21`.
-    public var utcDay: String { String(formatted(.iso8601).prefix(10)) }
+    public var utcDay: String { dayAndMillisecond.day.description }
+
+    private var dayAndMillisecond: (day: CalendarDay, millisecond: Int) {
+        // 0001-01-01 and the last millisecond of 9999-12-31; beyond, a clock or an import is wrong.
+        let bounded = min(
+            max(timeIntervalSince1970.isNaN ? 0 : timeIntervalSince1970, -62_135_596_800), 253_402_300_799.999)
+        let milliseconds = Int((bounded * 1000).rounded())
+        let day = Int((Double(milliseconds) / 86_400_000).rounded(.down))
+        return (CalendarDay(number: day), milliseconds - day * 86_400_000)
+    }
 }

@@ -1,0 +1,68 @@
+import FoundationEssentials
+
+/// What people write down beside their books: notes and quotes. Each act is one change that undo takes back.
+///
+/// Texts are refused when they are empty or longer than ``TextLimit/note`` characters (``TextRefusal``), pages outside of
+/// ``NumberLimit/pages`` (``EntryRefusal``).
+public protocol Remarks: Sendable {
+    /// Oldest first.
+    func notes(of copy: ID<Copy>) async throws -> [Note]
+    /// By page, those without one last.
+    func quotes(of copy: ID<Copy>) async throws -> [Quote]
+    /// Newest first, of all books that are not in the trash.
+    func latestNotes(limit: Int) async throws -> [Remark<Note>]
+    /// Newest first, of all books that are not in the trash.
+    func latestQuotes(limit: Int) async throws -> [Remark<Quote>]
+    /// Those whose id is `name` or ends with it; an ending has four characters at least. Books in the trash are passed over.
+    func notes(named name: String) async throws -> [Remark<Note>]
+    /// Those whose id is `name` or ends with it; an ending has four characters at least. Books in the trash are passed over.
+    func quotes(named name: String) async throws -> [Remark<Quote>]
+
+    /// - Returns: the note as it is stored.
+    func add(_ note: Note, to copy: ID<Copy>, at now: Date) async throws -> Remark<Note>
+    /// - Returns: the quote as it is stored.
+    func add(_ quote: Quote, to copy: ID<Copy>, at now: Date) async throws -> Remark<Quote>
+    /// Changes text or kind, on what is stored at this moment; the time of its making stays.
+    func editNote(
+        _ id: ID<Note>, at now: Date, _ change: @escaping @Sendable (inout Note) throws -> Void
+    ) async throws -> Remark<Note>
+    /// Changes text or page, on what is stored at this moment; the time of its making stays.
+    func editQuote(
+        _ id: ID<Quote>, at now: Date, _ change: @escaping @Sendable (inout Quote) throws -> Void
+    ) async throws -> Remark<Quote>
+    /// Deletes all of them or none.
+    ///
+    /// - Throws: ``RemarkRefusal/noSuchNote(_:)`` for the first that is not there.
+    func deleteNotes(_ ids: [ID<Note>], at now: Date) async throws -> ID<Change>
+    /// Deletes all of them or none.
+    ///
+    /// - Throws: ``RemarkRefusal/noSuchQuote(_:)`` for the first that is not there.
+    func deleteQuotes(_ ids: [ID<Quote>], at now: Date) async throws -> ID<Change>
+
+    /// What imports flagged of the book, oldest first.
+    func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag]
+}
+
+/// A note or a quote with the book that it is about.
+public struct Remark<Content: Sendable & Equatable>: Sendable, Equatable {
+    public var content: Content
+    public var book: Book
+
+    public init(_ content: Content, on book: Book) {
+        self.content = content
+        self.book = book
+    }
+}
+
+/// Why a note or quote is not found.
+public enum RemarkRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    case noSuchNote(String)
+    case noSuchQuote(String)
+
+    public var description: String {
+        switch self {
+        case .noSuchNote(let name): "there is no note \"\(name.cleanedLine.prefix(80))\""
+        case .noSuchQuote(let name): "there is no quote \"\(name.cleanedLine.prefix(80))\""
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// When a reading will be finished, by its recent pace and by the daily goal.
+public struct Forecast: Sendable, Equatable {
+    /// Pages still to read; `nil` when the page or the page count is unknown.
+    public var remaining: Int?
+    /// Recent pages a day; `nil` when nothing was read lately.
+    public var pagesPerDay: Double?
+    public var byPace: CalendarDay?
+    /// By the copy's daily goal, else the library's; `nil` without one.
+    public var byGoal: CalendarDay?
+    /// Pages a day.
+    public var goal: Int?
+    /// Why there is no date by pace; `nil` when there is one.
+    public var reason: Reason?
+    /// Days from today to ``byPace``, and to ``byGoal``.
+    public var daysByPace: Int?
+    public var daysByGoal: Int?
+
+    /// Raw values are printed.
+    public enum Reason: String, Sendable, CaseIterable {
+        case notReading, noPageCount, noProgress, noPace, tooSlow
+
+        /// For a person.
+        public var explanation: String {
+            switch self {
+            case .notReading: "it is not being read"
+            case .noPageCount: "its page count is not known"
+            case .noProgress: "no page of it is known yet"
+            case .noPace: "nothing was read of it in the last \(Forecast.patience) days"
+            case .tooSlow: "at this pace it takes longer than ten years"
+            }
+        }
+    }
+
+    /// The days with pages that make the recent pace.
+    public static let recentDays = 7
+    /// A day with pages that lies further back says nothing about the pace now.
+    public static let patience = 30
+    private static let mostDays = 3_653
+
+    /// - Parameters:
+    ///   - isReading: whether the copy is in Reading and this is its reading.
+    ///   - progress: the latest entry; `nil` when there is none.
+    ///   - days: of this reading, oldest first.
+    ///   - goal: pages a day, the copy's own, else the library's.
+    public init(
+        isReading: Bool, progress: ProgressEntry.Amount?, pageCount: Int?, days: [DayFigures], goal: Int?,
+        today: CalendarDay
+    ) {
+        self.goal = goal
+        guard isReading else {
+            reason = .notReading
+            return
+        }
+        pagesPerDay = Self.recentPagesPerDay(days, today: today)
+        guard let pageCount, pageCount > 0 else {
+            reason = .noPageCount
+            return
+        }
+        guard let position = progress?.position(pageCount: pageCount), let number = today.number else {
+            reason = .noProgress
+            return
+        }
+        let remaining = max(0, min(pageCount, FigureLimit.pages) - position)
+        self.remaining = remaining
+        func length(at speed: Double) -> Int? {
+            let length = (Double(remaining) / speed).rounded(.up)
+            return length <= Double(Self.mostDays) ? Int(length) : nil
+        }
+        if let goal, goal > 0 { daysByGoal = length(at: Double(goal)) }
+        byGoal = daysByGoal.map { CalendarDay(number: number + $0) }
+        guard let pagesPerDay else {
+            reason = .noPace
+            return
+        }
+        daysByPace = length(at: pagesPerDay)
+        byPace = daysByPace.map { CalendarDay(number: number + $0) }
+        if byPace == nil { reason = .tooSlow }
+    }
+
+    /// By pace, else by goal.
+    public var finish: CalendarDay? { byPace ?? byGoal }
+
+    /// Recent pages a day: the pages of the last ``recentDays`` days with pages within ``patience`` days, over the calendar
+    /// days from the first of them to today, or to yesterday while today has none.
+    public static func recentPagesPerDay(_ days: [DayFigures], today: CalendarDay) -> Double? {
+        guard let number = today.number else { return nil }
+        let recent = days.compactMap { day in day.day.number.map { (number: $0, pages: day.pages) } }
+            .filter { $0.pages > 0 && $0.number <= number && $0.number > number - patience }.suffix(recentDays)
+        guard let first = recent.first, let last = recent.last else { return nil }
+        let end = last.number == number ? number : number - 1
+        return Double(recent.reduce(0) { $0 + $1.pages }) / Double(max(1, end - first.number + 1))
+    }
+
+    /// "At your pace, you'll finish in 3 days"; else by the goal, else why it cannot be told.
+    public var sentence: String {
+        func when(_ days: Int) -> String {
+            switch days {
+            case 0: "today"
+            case 1: "tomorrow"
+            default: "in \(days) days"
+            }
+        }
+        if let daysByPace { return "At your pace, you'll finish \(when(daysByPace))" }
+        if let daysByGoal, let goal {
+            return "At \(goal) page\(goal == 1 ? "" : "s") a day, you'll finish \(when(daysByGoal))"
+        }
+        return "No forecast: " + (reason ?? .noPace).explanation
+    }
+}
+
+extension Reading {
+    /// Days from start to finish, 0 for the same day; `nil` unless both are whole dates in this order.
+    public var daysToRead: Int? {
+        guard let first = started?.number, let last = finished?.number, last >= first else { return nil }
+        return last - first
+    }
+
+    /// Pages a day from start to finish, both days counted; `nil` without ``daysToRead`` or page count.
+    public func pagesPerDay(pageCount: Int?) -> Double? {
+        guard state == .finished, let daysToRead, let pageCount, pageCount > 0 else { return nil }
+        return Double(min(pageCount, FigureLimit.pages)) / Double(daysToRead + 1)
+    }
+}

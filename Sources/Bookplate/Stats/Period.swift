@@ -1,0 +1,115 @@
+/// A span of days, both ends included; `nil` is open.
+public struct Period: Sendable, Equatable {
+    public var from: CalendarDay?
+    public var to: CalendarDay?
+
+    /// - Parameters: days, months or years; a partial one is meant whole: from 2025 is from 1 January, to 2025 to 31 December.
+    public init(from: CalendarDay? = nil, to: CalendarDay? = nil) {
+        self.from = from.map { CalendarDay(number: $0.span.lowerBound) }
+        self.to = to.map { CalendarDay(number: $0.span.upperBound) }
+    }
+
+    /// The days that a year, month or day means.
+    public init(_ date: CalendarDay) { self.init(from: date, to: date) }
+
+    /// Since ever.
+    public static let all = Period()
+
+    /// Whether the date lies in it for certain: a partial one when every day that it can mean does.
+    public func contains(_ date: CalendarDay) -> Bool {
+        let span = date.span
+        return (from?.number).map { $0 <= span.lowerBound } ?? true
+            && (to?.number).map { $0 >= span.upperBound } ?? true
+    }
+
+    /// Whether the date can lie in it: a partial one when any day that it can mean does. 2024-03 may lie in 2024-03-10 to
+    /// 2024-03-20, and 2024 in any day of that year.
+    public func mayContain(_ date: CalendarDay) -> Bool {
+        let span = date.span
+        return (from?.number).map { $0 <= span.upperBound } ?? true
+            && (to?.number).map { $0 >= span.lowerBound } ?? true
+    }
+}
+
+/// Readings finished on one date.
+public struct Finishes: Sendable, Equatable {
+    /// Perhaps only year or month; `nil` where nobody said when.
+    public var date: CalendarDay?
+    /// Each finished reading is one: a re-read counts again.
+    public var books: Int
+    /// The page counts of these, 0 for an unknown one.
+    public var pages: Int
+
+    public init(date: CalendarDay?, books: Int = 1, pages: Int = 0) {
+        self.date = date
+        self.books = books
+        self.pages = pages
+    }
+}
+
+/// What was read and finished over some days.
+public struct Totals: Sendable, Equatable {
+    public var minutes = 0
+    public var pages = 0
+    public var sessions = 0
+    /// Days with a session or a progress entry made by hand.
+    public var daysRead = 0
+    /// Mean pages an hour over the sessions that have a pace; `nil` where none has.
+    public var pace: Double?
+    public var booksFinished = 0
+    /// Page counts of the books finished.
+    public var bookPages = 0
+
+    public init() {}
+
+    /// What lies in the period for certain.
+    public init(_ days: some Sequence<DayFigures>, _ finishes: some Sequence<Finishes>, in period: Period) {
+        var mean = Mean()
+        for day in days where period.contains(day.day) {
+            minutes += day.minutes
+            pages += day.pages
+            sessions += day.sessions
+            daysRead += 1
+            mean.add(day.pace)
+        }
+        pace = mean.value
+        for finish in finishes where finish.date.map(period.contains) ?? (period == .all) {
+            booksFinished += finish.books
+            bookPages += finish.pages
+        }
+    }
+}
+
+/// One year, or what of it is not known nearer.
+public struct YearFigures: Sendable, Equatable {
+    public var year: Int
+    public var totals: Totals
+    /// January to December.
+    public var months: [Totals]
+    /// Books that were finished in this year, nobody said in which month, and their pages.
+    public var monthUnknown: Finishes
+
+    /// Every year in which something was read or finished, newest first.
+    public static func years(_ days: [DayFigures], _ finishes: [Finishes]) -> [YearFigures] {
+        let daysByYear = Dictionary(grouping: days, by: \.day.year)
+        let finishesByYear = Dictionary(grouping: finishes.filter { $0.date != nil }, by: { $0.date?.year ?? 0 })
+        return Set(daysByYear.keys).union(finishesByYear.keys).sorted(by: >).map { year in
+            YearFigures(year: year, daysByYear[year] ?? [], finishesByYear[year] ?? [])
+        }
+    }
+
+    /// - Parameters: those of other years are passed over.
+    public init(year: Int, _ days: [DayFigures], _ finishes: [Finishes]) {
+        self.year = year
+        let days = days.filter { $0.day.year == year }
+        let finishes = finishes.filter { $0.date?.year == year }
+        totals = Totals(days, finishes, in: .all)
+        months = (1...12).map { month in
+            Totals(days.filter { $0.day.month == month }, finishes.filter { $0.date?.month == month }, in: .all)
+        }
+        let unknown = finishes.filter { $0.date?.month == nil }
+        monthUnknown = Finishes(
+            date: CalendarDay(year: year), books: unknown.reduce(0) { $0 + $1.books },
+            pages: unknown.reduce(0) { $0 + $1.pages })
+    }
+}
