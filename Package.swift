@@ -45,11 +45,12 @@ let package = Package(
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
         .target(name: "Lookup", dependencies: [domain, "CCurl", "CZlib", grdb]),
         .target(name: "Library", dependencies: [domain, grdb]),
+        .target(name: "Exchange", dependencies: [domain]),
         .target(name: "Station", dependencies: [domain]),
         .executableTarget(
             name: "ScanCommand",
             dependencies: [
-                domain, "Capture", "Decoder", "Lookup", "Library", "Station",
+                domain, "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -64,11 +65,22 @@ let package = Package(
         .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder"]),
         .testTarget(
             name: "LookupTests", dependencies: [domain, "Lookup", "FaultServer", "CZlib", grdb], exclude: ["Fixtures"]),
-        .testTarget(name: "LibraryTests", dependencies: [domain, "Library", grdb]),
+        // A library of any size, made from a number; for tests and for the bench.
+        .target(name: "LibraryMaker", dependencies: [domain, "Library", grdb], path: "Tests/LibraryMaker"),
+        // The library's speed beside plain SQLite; started by script/bench.
+        .executableTarget(
+            name: "LibraryBench", dependencies: [domain, "Library", "Exchange", "LibraryMaker", grdb],
+            path: "Tests/LibraryBench"),
+        .testTarget(name: "LibraryTests", dependencies: [domain, "Library", "LibraryMaker", grdb]),
+        .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library"]),
         .testTarget(name: "StationTests", dependencies: [domain, "Station", "Library"]),
         .testTarget(
             name: "ScanCommandTests",
-            dependencies: [domain, "Capture", "Lookup", "Library", "Station", "ScanCommand", "FaultServer", grdb]),
+            dependencies: [
+                domain, "Capture", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "ScanCommand",
+                "FaultServer",
+                grdb,
+            ]),
         .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
         .testTarget(name: "ArchitectureTests"),
     ],

@@ -13,6 +13,10 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case networkFileSystem(path: String, type: String)
     case permission(path: String, errno: Int32?)
     case diskFull(path: String)
+    /// A disk has less room, in bytes, than a backup needs; nothing was written.
+    case noRoom(path: String, needed: Int64, free: Int64)
+    /// The folder that a person named for backups is not there.
+    case noBackupFolder(path: String)
     /// A read, write or sync failed; `code` is SQLite's extended result code or errno.
     case inputOutput(path: String, code: Int32)
     /// Another process held the lock for longer than the library's patience.
@@ -22,14 +26,14 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A backup would take the place of something that is none; it was left as it is.
     case wouldOverwrite(path: String, what: String)
     case noSuchBook(ID<Copy>)
+    /// Only what is in the trash can be deleted for good.
+    case notInTrash(ID<Copy>)
     case noSuchEdition(ID<Edition>)
     case noSuchItem(ID<IntakeItem>)
     /// The item was confirmed or dismissed already.
     case notWaiting(ID<IntakeItem>, IntakeItem.State)
     /// Another edition of the library has this ISBN.
     case isbnInUse(ISBN)
-    /// Ratings are quarter stars from 0.25 to 5.
-    case badRating(Double)
     /// The picture is larger than what is kept.
     case coverTooLarge(bytes: Int, limit: Int)
     /// A constraint of the schema refused it: a fault of the program.
@@ -41,9 +45,9 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .newerSchema, .networkFileSystem: .configuration
         case .foreign, .corrupt: .corrupt
         case .permission: .permission
-        case .diskFull, .inputOutput: .inputOutput
+        case .diskFull, .noRoom, .noBackupFolder, .inputOutput: .inputOutput
         case .locked, .inUse: .locked
-        case .noSuchBook, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .badRating, .coverTooLarge,
+        case .noSuchBook, .notInTrash, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .coverTooLarge,
             .wouldOverwrite:
             .refused
         case .constraint: .fault
@@ -82,6 +86,10 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
             "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Make the file and its folder writable for you, or name another with BOOKPLATE_LIBRARY."
         case .diskFull(let path):
             "cannot write \(path): the disk is full. Nothing that was acknowledged is lost; make room and try again."
+        case .noRoom(let path, let needed, let free):
+            "cannot write \(path): it needs \(needed) bytes and the disk has \(free) left. Make room, or name another folder."
+        case .noBackupFolder(let path):
+            "no backup in \(path): the folder is not there. Plug in its disk, or name another with 'scan settings set backupFolder'."
         case .inputOutput(let path, let code):
             "cannot read or write \(path): input/output error (code \(code)). Check the disk and its connection."
         case .locked(let path):
@@ -91,12 +99,12 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .wouldOverwrite(let path, let what):
             "cannot write a backup to \(path): it is \(what). Name another file."
         case .noSuchBook(let id): "there is no book with the id \(id). 'scan library list' shows them."
+        case .notInTrash(let id): "the book \(id) is not in the trash. 'scan library delete' puts it there."
         case .noSuchEdition(let id): "there is no edition with the id \(id)."
         case .noSuchItem(let id): "there is no intake item with the id \(id). 'scan intake list' shows them."
         case .notWaiting(let id, let state): "the intake item \(id) is \(state.rawValue) already."
         case .isbnInUse(let isbn):
             "another book of the library has the ISBN \(isbn.hyphenated). Add a copy of that one instead."
-        case .badRating(let rating): "a rating is 0.25 to 5 in quarter stars, not \(rating)."
         case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes; the limit is \(limit)."
         case .constraint(let path, let what):
             "\(path) refused a row that breaks its rules (\(what)). Please report this."

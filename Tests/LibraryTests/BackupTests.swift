@@ -36,11 +36,14 @@ import Testing
         #expect(try await aside.books(matching: BookQuery()).total == 51)
     }
 
-    @Test func `others go on writing while a backup is made`() async throws {
-        let library = library
-        async let report = library.backup(to: folder("b.sqlite"))
-        for number in 100..<130 { try await library.save(isbn(number), record("Late")) }
-        #expect(try await (50...80).contains(report.books))
+    @Test func `others go on writing while a backup is made, which is of the moment when it began`() async throws {
+        let before = try await library.dump()
+        let report = try await library.backup(to: folder("b.sqlite")) {
+            for number in 100..<130 { try await library.save(isbn(number), record("Late")) }
+        }
+        #expect(report.books == 50)
+        #expect(try await library.books(matching: BookQuery()).total == 80)
+        #expect(try await LibraryFile.open(at: folder("b.sqlite")).dump() == before)
     }
 
     @Test func `an interrupted backup leaves the old one and nothing else`() async throws {
@@ -62,10 +65,16 @@ import Testing
         _ = try await library.backup(to: disk("b.sqlite"))
         let old = try bytes(of: disk("b.sqlite"))
         _ = try await library.add((100..<3000).map { try confirmed(isbn($0), record("Book \($0)")) }, at: noon)
-        await #expect(throws: LibraryError.diskFull(path: disk("b.sqlite"))) {
-            try await library.backup(to: disk("b.sqlite"))
-        }
+        let error = await #expect(throws: LibraryError.self) { try await library.backup(to: disk("b.sqlite")) }
+        guard case .noRoom? = error else { throw try #require(error) }
         #expect(names(in: disk.path) == ["b.sqlite"])
+        #expect(try bytes(of: disk("b.sqlite")) == old)
+        // There is room at first, and then another program fills the disk.
+        try disk.grow(to: 16 << 20)
+        await #expect(throws: LibraryError.diskFull(path: disk("b.sqlite"))) {
+            try await library.backup(to: disk("b.sqlite")) { _ in try fill(disk("other")) }
+        }
+        #expect(names(in: disk.path) == ["b.sqlite", "other"])
         #expect(try bytes(of: disk("b.sqlite")) == old)
     }
 
@@ -119,6 +128,33 @@ import Testing
         _ = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
     }
 
+    @Test func `a file of an older schema is migrated when it is opened after a restore`() async throws {
+        let old = try DatabaseQueue(path: folder("old.sqlite"))
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 books, intake queue, changes") { db in
+            try Schema.createFirstSchema(db)
+            try Schema.createUndoTriggers(db)
+            try db.execute(
+                sql: """
+                    PRAGMA application_id = \(Schema.applicationID);
+                    PRAGMA user_version = 1;
+                    INSERT INTO edition (id, uuid, title, folded) VALUES (1, 'e', 'Old', 'old');
+                    INSERT INTO copy (uuid, edition, status, added) VALUES ('c', 1, 'reading', 1);
+                    """)
+        }
+        try migrator.migrate(old)
+        try old.close()
+        try library.close()
+        let report = try LibraryFile.restore(from: folder("old.sqlite"), to: path, at: noon)
+        #expect(report.books == 1)
+        #expect(try LibraryFile.backups(in: folder.path).map(\.books).contains(1))
+        let again = try LibraryFile.open(at: path)
+        let version = try await again.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        #expect(version == Schema.version)
+        let book = try #require(try await again.books(matching: BookQuery()).books.first)
+        #expect(book.displayTitle == "Old" && book.copy.readings.count == 1)
+    }
+
     @Test(arguments: ["missing", "empty", "text", "foreign", "damaged", "newer"])
     func `a backup that is none leaves the library as it is`(kind: String) async throws {
         let backup = folder("b.sqlite")
@@ -148,4 +184,12 @@ import Testing
         #expect(names(in: folder.path) == before.0)
         #expect(try bytes(of: path) == before.1)
     }
+}
+
+/// Writes until the disk is full.
+private func fill(_ path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    defer { close(descriptor) }
+    let block = [UInt8](repeating: 1, count: 4096)
+    while write(descriptor, block, block.count) > 0 {}
 }

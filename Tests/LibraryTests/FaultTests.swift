@@ -44,9 +44,10 @@ import Testing
         } catch LibraryError.diskFull {}
         #expect(!saved.isEmpty && saved.count < 5000)
         #expect(try await Set(library.books(with: saved).keys) == Set(saved))
-        try await #require(throws: LibraryError.diskFull(path: disk("backup.sqlite"))) {
+        let error = try await #require(throws: LibraryError.self) {
             _ = try await library.backup(to: disk("backup.sqlite"))
         }
+        guard case .noRoom = error else { throw error }
         #expect(!names(in: disk.path).contains { $0.hasPrefix("backup") })
 
         try disk.grow(to: 32 << 20)

@@ -83,6 +83,31 @@ import Testing
         #expect(book.copy.tags == ["new"])
     }
 
+    @Test(arguments: [false, true])
+    func `a copy that was only borrowed becomes owned when it is scanned, or a wish when that is meant`(
+        isWish: Bool
+    ) async throws {
+        var read = try await library.save(dune, record("Dune"), preset: Preset(status: .read))
+        read.copy.isOwned = false
+        _ = try await library.update(read, at: noon)
+        let preset = Preset(shelf: "Hall", isWishlist: isWish)
+        var candidate = try await library.candidate(dune, record("Dune"), preset: preset)
+        candidate.existing = try #require(try await library.books(with: [dune])[dune])
+        // It is not called owned before, and saving agrees.
+        #expect(candidate.owned == nil)
+        let results = try await library.add([candidate.confirm(by: .person)], at: noon)
+        guard case .saved(read.id, let change) = results[0] else { throw UndoRefusal.noSuchChange }
+        let books = try #require(try await library.books(with: [dune])[dune])
+        #expect(books.count == 1 && books[0].copy.isOwned == !isWish && books[0].copy.isOnWishlist == isWish)
+        // What was read stays read.
+        #expect(books[0].copy.status == .read && books[0].copy.readings == read.copy.readings)
+        candidate.existing = books
+        #expect((candidate.owned != nil) == !isWish)
+        _ = try await library.undo(change, at: noon)
+        #expect(try await library.book(read.id)?.copy.isOwned == false)
+        #expect(try await library.book(read.id)?.copy.isOnWishlist == false)
+    }
+
     @Test(arguments: [Preset(), Preset(isWishlist: true)])
     func `wishing for a book that is there already saves nothing`(first: Preset) async throws {
         let book = try await library.save(dune, record("Dune"), preset: first)
@@ -194,11 +219,15 @@ import Testing
         book.copy.tags = ["kept", "new"]
         book.copy.shelf = "Attic"
         _ = try await library.update(book, at: noon)
+        let readings = try #require(try await library.book(book.id)).copy.readings
+        // On Hold has a reading.
+        #expect(readings.map(\.state) == [.open])
+        book.copy.readings = readings
         #expect(try await library.book(book.id) == book)
 
         var wrong = book
         wrong.copy.rating = 4.3
-        await #expect(throws: LibraryError.badRating(4.3)) { try await library.update(wrong, at: noon) }
+        await #expect(throws: EntryRefusal.badRating(4.3)) { try await library.update(wrong, at: noon) }
         wrong = book
         wrong.edition.isbn = odyssey
         await #expect(throws: LibraryError.isbnInUse(odyssey)) { try await library.update(wrong, at: noon) }

@@ -35,6 +35,20 @@ extension LibraryFile: Shelf {
         try await read { db in try StoredBooks.one(db, id)?.book }
     }
 
+    /// The copies whose id ends so, the newest first, 20 at the most; none for fewer than six characters.
+    public func books(endingIn ending: String, inTrash: Bool) async throws -> [Book] {
+        guard (6...64).contains(ending.utf8.count) else { return [] }
+        return try await read { db in
+            try StoredBooks.fetch(
+                db,
+                """
+                WHERE substr(copy.uuid, -length(?1)) = ?1 AND (copy.deleted IS NOT NULL) = ?2
+                ORDER BY copy.id DESC LIMIT 20
+                """, [ending.lowercased(), inTrash]
+            ).map(\.book)
+        }
+    }
+
     public func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
     ) async throws -> (book: Book, change: ID<Change>) {
@@ -44,8 +58,9 @@ extension LibraryFile: Shelf {
             try change(&wanted)
             try updateEdition(db, stored, to: wanted.edition)
             try updateCopy(db, stored, to: wanted.copy)
+            try updateStatus(db, stored, to: wanted, self.moment(db, now))
             guard let book = try StoredBooks.one(db, id)?.book else { throw LibraryError.noSuchBook(id) }
-            return ((book, logged), "edited " + summary(of: [book.displayTitle]))
+            return ((book, logged), "edited " + quoted(book.displayTitle))
         }
     }
 
@@ -69,7 +84,7 @@ extension LibraryFile: Shelf {
                 try db.run("UPDATE copy SET deleted = ? WHERE id = ?", [deleted?.milliseconds, stored.copyRow])
                 titles.append(stored.book.displayTitle)
             }
-            return (change, verb + summary(of: titles))
+            return (change, verb + quoted(titles))
         }
     }
 }
@@ -96,6 +111,7 @@ private func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to editi
     new.editedFields.formUnion(changed)
     new.isbn = edition.isbn
     new.isbnText = edition.isbnText?.storable(TextLimit.name)
+    if new.isbn != old.isbn || new.isbnText != old.isbnText { new.editedFields.insert(.isbn) }
     if let isbn = new.isbn, isbn != old.isbn,
         try db.row("SELECT 1 FROM edition WHERE isbn = ?", [isbn.digits]) != nil
     {
@@ -105,20 +121,7 @@ private func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to editi
 }
 
 private func updateCopy(_ db: Database, _ stored: StoredBooks.Entry, to copy: Copy) throws {
-    let quarters = copy.rating.map { $0 * 4 }
-    guard quarters.map({ (1...20).contains($0) && $0 == $0.rounded() }) ?? true else {
-        throw LibraryError.badRating(copy.rating ?? 0)
-    }
-    try db.run(
-        """
-        UPDATE copy SET status = ?, isOwned = ?, isOnWishlist = ?, isFavourite = ?, shelf = ?, rating = ?, added = ?
-        WHERE id = ?
-        """,
-        [
-            copy.status.rawValue, copy.isOwned, copy.isOnWishlist, copy.isFavourite,
-            try copy.shelf.flatMap { try shelfRow(db, $0) }, quarters.map { Int($0) }, copy.added.milliseconds,
-            stored.copyRow,
-        ])
+    try StoredCopy.store(copy, at: stored.copyRow, db)
     let wanted = Set(copy.tags.compactMap { $0.storable(TextLimit.name)?.caseFolded })
     try db.run(
         """
@@ -126,6 +129,16 @@ private func updateCopy(_ db: Database, _ stored: StoredBooks.Entry, to copy: Co
             AND tag NOT IN (SELECT id FROM tag WHERE name IN (SELECT value FROM json_each(?)))
         """, [stored.copyRow, list(wanted)])
     try addTags(db, copy.tags, to: stored.copyRow)
+}
+
+/// Takes a person's new status through the rules of the tracker.
+private func updateStatus(
+    _ db: Database, _ stored: StoredBooks.Entry, to book: Book, _ moment: Tracker.Moment
+) throws {
+    let copy = stored.book.copy
+    var tracker = Tracker(
+        status: copy.status, readings: copy.readings, pageCount: book.edition.metadata.storable.pageCount)
+    try StoredTracker.store(tracker.set(book.copy.status, moment), of: stored.copyRow, db)
 }
 
 /// The end of a change's summary when every yes in it was said in advance. No title can look like it: titles are in quotes.
@@ -142,11 +155,5 @@ private func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String 
         SELECT coalesce(title, isbn) FROM copy JOIN edition ON edition.id = copy.edition
         WHERE copy.id = json_extract(?, '$[0]')
         """, [key])
-    return "\"\(first?.storable(80) ?? "Untitled")\"" + (count > 1 ? " and \(count - 1) more" : "")
-}
-
-/// For a person: the first title and how many more.
-private func summary(of titles: [String]) -> String {
-    let first = titles.first.map { "\"\($0.storable(80) ?? "Untitled")\"" } ?? "nothing"
-    return titles.count > 1 ? "\(first) and \(titles.count - 1) more" : first
+    return quoted(first) + (count > 1 ? " and \(count - 1) more" : "")
 }

@@ -15,9 +15,9 @@ extension Metadata {
         stored.series = series?.storable(TextLimit.name)
         stored.seriesNumber = seriesNumber?.storable(TextLimit.name)
         stored.description = description?.storable(TextLimit.description)
-        stored.coverURL = coverURL?.storable(linkLimit)
-        stored.previewLink = previewLink?.storable(linkLimit)
-        stored.infoLink = infoLink?.storable(linkLimit)
+        stored.coverURL = coverURL?.storable(TextLimit.link)
+        stored.previewLink = previewLink?.storable(TextLimit.link)
+        stored.infoLink = infoLink?.storable(TextLimit.link)
         stored.authors = authors.compactMap { author in
             author.name.storable(TextLimit.name).map { Contributor(name: $0, role: author.role) }
         }
@@ -34,16 +34,20 @@ extension Metadata {
     }
 }
 
-/// Longer addresses are no addresses of covers or book pages.
-private let linkLimit = 2048
-
 extension String {
-    /// The text cleaned and cut after `limit` characters; `nil` when nothing is left.
+    /// The text cleaned (on one line unless its limit is a text's with lines) and cut after `limit` characters; `nil` when
+    /// nothing is left.
     func storable(_ limit: Int) -> String? {
-        // No character that is meant needs more than 16 bytes; the bound keeps a text of megabytes from being counted.
-        let text = utf8.count <= limit ? self : String(decoding: utf8.prefix(limit * 16), as: UTF8.self)
-        let cleaned = text.cleaned
-        let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned
+        let cleaned = start(bytes: limit * TextLimit.bytesPerCharacter).cleaned(forLimit: limit)
+        let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned(forLimit: limit)
         return cut.isEmpty ? nil : cut
+    }
+
+    /// As much of the text as fits into so many bytes of UTF-8, cut between characters as Unicode's scalars have it.
+    private func start(bytes: Int) -> String {
+        guard utf8.count > bytes else { return self }
+        var end = utf8.index(startIndex, offsetBy: bytes)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
     }
 }

@@ -21,10 +21,12 @@ struct Saving {
         if !confirmed.anotherCopy {
             let live = existing.filter { $0.book.copy.deleted == nil }
             if let owned = live.first(where: { $0.book.copy.isOwned }) { return .owned(owned.book) }
-            if let wish = live.first(where: { $0.book.copy.isOnWishlist }) {
-                if confirmed.preset.isWishlist { return .owned(wish.book) }
-                try reuse(wish, of: edition, for: confirmed)
-                return .wishFulfilled(wish.book.id, change: change)
+            // One that was wished for, or only read: borrowed, as trackers' exports have it.
+            if let other = live.first(where: { $0.book.copy.isOnWishlist }) ?? live.first {
+                if confirmed.preset.isWishlist, other.book.copy.isOnWishlist { return .owned(other.book) }
+                try reuse(other, of: edition, for: confirmed)
+                return other.book.copy.isOnWishlist
+                    ? .wishFulfilled(other.book.id, change: change) : .saved(other.book.id, change: change)
             }
             // The one deleted last, if several are in the trash.
             let trashed = existing.filter { $0.book.copy.deleted != nil }
@@ -57,33 +59,33 @@ struct Saving {
         copy.status = confirmed.preset.status
         copy.isOwned = !confirmed.preset.isWishlist
         copy.isOnWishlist = confirmed.preset.isWishlist
-        try db.run(
-            """
-            INSERT INTO copy (uuid, edition, status, isOwned, isOnWishlist, shelf, added) VALUES (?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                copy.id.rawValue, edition, copy.status.rawValue, copy.isOwned, copy.isOnWishlist,
-                try confirmed.preset.shelf.flatMap { try shelfRow(db, $0) }, now.milliseconds,
-            ])
-        let row = db.lastInsertedRowID
-        try addTags(db, confirmed.preset.tags, to: row)
+        copy.shelf = confirmed.preset.shelf
+        copy.tags = confirmed.preset.tags
+        let row = try StoredCopy.insert(copy, of: edition, db)
+        // A batch says nothing of days: the reading is there, its dates are not.
+        if let state = Reading.State(after: copy.status) {
+            try StoredReadings.insert(Reading(state: state), at: 0, of: row, db)
+        }
         try finish(confirmed, copy: row)
         return copy.id
     }
 
-    /// A wish or a copy in the trash becomes the copy that was confirmed.
+    /// A copy that is not owned, or in the trash, becomes the copy that was confirmed.
     private func reuse(_ entry: StoredBooks.Entry, of edition: StoredEdition, for confirmed: Confirmed) throws {
         let preset = confirmed.preset
         try db.run(
             """
-            UPDATE copy SET deleted = NULL, isOwned = ?, isOnWishlist = ?, shelf = coalesce(?, shelf),
-                status = CASE ? WHEN 'toRead' THEN status ELSE ? END
-            WHERE id = ?
+            UPDATE copy SET deleted = NULL, isOwned = ?, isOnWishlist = ?, shelf = coalesce(?, shelf) WHERE id = ?
             """,
             [
                 !preset.isWishlist, preset.isWishlist, try preset.shelf.flatMap { try shelfRow(db, $0) },
-                preset.status.rawValue, preset.status.rawValue, entry.copyRow,
+                entry.copyRow,
             ])
+        // To Read is what a batch says when it says nothing.
+        if preset.status != .toRead {
+            var tracker = Tracker(entry.book)
+            try StoredTracker.store(tracker.set(preset.status, .ofBatch(at: now)), of: entry.copyRow, db)
+        }
         try addTags(db, preset.tags, to: entry.copyRow)
         try fillGaps(of: edition, from: confirmed)
         try finish(confirmed, copy: entry.copyRow)
@@ -122,11 +124,17 @@ func shelfRow(_ db: Database, _ name: String) throws -> Int64? {
 
 /// Adds tags to a copy, made where they are new; those it has already stay as they are.
 func addTags(_ db: Database, _ names: [String], to copy: Int64) throws {
-    for name in names.compactMap({ $0.storable(TextLimit.name) }) {
-        let tag = try storedID(
-            db, find: "SELECT id FROM tag WHERE name = ?", [name.caseFolded],
-            make: "INSERT INTO tag (name, displayName, folded) VALUES (?, ?, ?)",
-            [name.caseFolded, name, name.searchFolded])
+    for name in names {
+        guard let tag = try tagRow(db, name) else { continue }
         try db.run("INSERT INTO copyTag (copy, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", [copy, tag])
     }
+}
+
+/// The row of a tag, made if it is new; `nil` for a name of nothing.
+func tagRow(_ db: Database, _ name: String) throws -> Int64? {
+    guard let name = name.storable(TextLimit.name) else { return nil }
+    return try storedID(
+        db, find: "SELECT id FROM tag WHERE name = ?", [name.caseFolded],
+        make: "INSERT INTO tag (name, displayName, folded) VALUES (?, ?, ?)",
+        [name.caseFolded, name, name.searchFolded])
 }

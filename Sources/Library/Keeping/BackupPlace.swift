@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GRDB
 import Glibc
 
 /// Where a backup goes, and what must not be lost there.
@@ -39,6 +40,22 @@ struct BackupPlace {
         }
         guard header.applicationID == Schema.applicationID else {
             throw refusal("another program's database, not a backup")
+        }
+    }
+
+    /// Looks before it writes: a stick that cannot hold the copy is not filled to the brim.
+    ///
+    /// - Throws: ``LibraryError/noRoom(path:needed:free:)``.
+    func checkRoom(for db: Database) throws {
+        let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let needed = try pages * (Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+        var facts = statvfs()
+        guard statvfs(folder(of: path), &facts) == 0 else { throw LibraryError(errno: errno, path: path) }
+        let (bytes, isHuge) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
+        let free = isHuge ? .max : Int64(clamping: bytes)
+        // A file system that tells nothing of itself (some of FUSE's) is tried.
+        guard facts.f_blocks == 0 || free >= needed else {
+            throw LibraryError.noRoom(path: path, needed: needed, free: free)
         }
     }
 

@@ -12,14 +12,11 @@ public struct CopyReport: Sendable, Equatable {
     public var books: Int
     /// Where a restore put the library that was there before, with its side files.
     public var movedAside: [String] = []
+    /// Older backups that made room for this one.
+    public var removed: [String] = []
 }
 
 extension LibraryFile {
-    /// Where a backup goes unless told: `backups` beside the library, named by the instant in UTC.
-    public func defaultBackupPath(at now: Date) -> String? {
-        folderBeside("backups").map { "\($0)/library-\(stamp(now)).sqlite" }
-    }
-
     /// Makes a consistent copy while others go on reading and writing: copied under another name, checked
     /// (`integrity_check` and the number of rows of every table), synced, then renamed into place. Until then, and when
     /// anything fails, a file that was there stays.
@@ -40,9 +37,11 @@ extension LibraryFile {
             try place.check(against: path)
             let copy = place.partial()
             partial = copy
+            beginPartial(copy)
             let report = try await database.read { db in
                 // Reading the counts begins the transaction whose state is copied.
                 let expected = try rowCounts(db)
+                try place.checkRoom(for: db)
                 let facts = try copyLibrary(db, to: copy, named: target, progress: progress)
                 guard facts.rows == expected else {
                     throw LibraryError.corrupt(path: target, what: "the copy has other rows than the library")
@@ -50,11 +49,15 @@ extension LibraryFile {
                 return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
             }
             guard rename(copy, place.path) == 0 else { throw LibraryError(errno: errno, path: target) }
+            endPartial(copy)
             try syncFolder(of: place.path)
             place.removeLeftovers(at: clock())
             return report
         } catch {
-            if let partial { removeDatabase(partial) }
+            if let partial {
+                removeDatabase(partial)
+                endPartial(partial)
+            }
             let error = LibraryError.translated(error, path: target)
             // Damage in the copy is damage in what was copied.
             if case LibraryError.corrupt(_, let what) = error {
@@ -74,9 +77,6 @@ extension LibraryFile {
         guard complaint == "ok" else { throw LibraryError.corrupt(path: path ?? ":memory:", what: complaint) }
     }
 }
-
-/// `2026-11-21T021500Z`
-func stamp(_ now: Date) -> String { now.ISO8601Format().replacing(":", with: "") }
 
 /// Copies a database into a file of its own, without side files, checked and on the disk.
 ///

@@ -71,7 +71,7 @@ extension LibraryFile: Covers {
             let present = try db.value(String.self, "SELECT state FROM cover WHERE edition = ?", [row])
             guard state == "person" || present != "person" else { return }
             // Inside the transaction, so that no other process can put a photo there in between; the row comes last.
-            try makeFolder(folder(of: path))
+            try makeFolderBeside(folder(of: path))
             try replaceFile(path, with: bytes, mode: fileMode(in: folder(of: path)))
             try db.run(
                 """

@@ -10,8 +10,12 @@ extension LibraryFile {
     /// - Parameters:
     ///   - backup: a file made by ``backup(to:progress:)``, or a library.
     ///   - path: the library's place; it need not exist.
+    ///   - identity: that of the library that is there, which the place keeps, so that its backups stay its own; `nil` takes the
+    ///     backup's.
     /// - Throws: ``LibraryError``; ``LibraryError/inUse(path:)`` while any process has the library open.
-    public static func restore(from backup: String, to path: String, at now: Date) throws -> CopyReport {
+    public static func restore(
+        from backup: String, to path: String, keeping identity: String? = nil, at now: Date
+    ) throws -> CopyReport {
         let place = LibraryPlace(path)
         let path = place.path
         let incoming = path + ".incoming"
@@ -23,7 +27,11 @@ extension LibraryFile {
             // What a restore that was killed left; nobody else can be at it, under both locks.
             removeDatabase(incoming)
             var report = try copyChecked(backup, to: incoming)
-            guard chmod(incoming, place.mode) == 0 else { throw LibraryError(errno: errno, path: incoming) }
+            if let identity { try setIdentity(identity, of: incoming) }
+            // EPERM for one's own file: a file system that keeps no rights, such as FAT.
+            guard chmod(incoming, place.mode) == 0 || errno == EPERM else {
+                throw LibraryError(errno: errno, path: incoming)
+            }
             report.movedAside = try moveAside(path, at: now)
             guard rename(incoming, path) == 0 else { throw LibraryError(errno: errno, path: path) }
             try syncFolder(of: path)

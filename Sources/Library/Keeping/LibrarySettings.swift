@@ -13,7 +13,7 @@ extension LibraryFile {
 
     /// - Returns: `nil` when it was never set.
     public func setting(_ name: String) async throws -> String? {
-        try await read { db in try db.value(String.self, "SELECT value FROM setting WHERE name = ?", [name]) }
+        try await read { db in try storedSetting(db, name) }
     }
 
     /// Stores a setting; `nil` takes it back to its default. One change that undo takes back.
@@ -31,4 +31,19 @@ extension LibraryFile {
             return ((), "changed the setting \(name)")
         }
     }
+}
+
+/// - Returns: `nil` when it was never set.
+private func storedSetting(_ db: Database, _ name: String) throws -> String? {
+    try db.value(String.self, "SELECT value FROM setting WHERE name = ?", [name])
+}
+
+/// What holds for the library: as set, else by default.
+func value(of setting: LibrarySetting, _ db: Database) throws -> String {
+    try storedSetting(db, setting.rawValue) ?? setting.defaultValue
+}
+
+/// A goal; `nil` without one.
+func goal(_ db: Database, _ setting: LibrarySetting) throws -> Int? {
+    Int(try value(of: setting, db)).flatMap { $0 > 0 ? $0 : nil }
 }

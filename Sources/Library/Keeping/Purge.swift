@@ -16,19 +16,17 @@ extension LibraryFile {
     ///
     /// - Returns: whether it was done now.
     static func purgeIfDue(_ db: Database, at now: Date) throws -> Bool {
-        let day = now.milliseconds / dayLength
-        let done = try db.value(Int64.self, "SELECT done FROM chore WHERE name = 'purge'")
+        let day = now.utcDayNumber
+        let done = try Chore.purge.lastDone(db)
         // Another day, not only a later one: a clock that was once far ahead must not stop it for ever.
         guard done != day else { return false }
-        try db.run(
-            "INSERT INTO chore (name, done) VALUES ('purge', ?) ON CONFLICT (name) DO UPDATE SET done = excluded.done",
-            [day])
+        try Chore.purge.record(db, at: now)
         guard let done, try now.milliseconds - lastTrace(db, before: day, purged: done) <= longestGap else {
             return false
         }
         let limit = now.milliseconds - Int64(keptDays) * dayLength
-        try purgeTrash(db, before: limit)
         try db.run("DELETE FROM change WHERE at < ?", [limit])
+        try purgeTrash(db, before: limit)
         try purgeQueue(db, before: limit)
         return true
     }
@@ -43,15 +41,36 @@ extension LibraryFile {
         ].compactMap(\.self).max() ?? 0
     }
 
+    /// A book that an import brought in the trash has the day on which it was deleted elsewhere: it stays until the change that
+    /// brought it is as old. What younger changes still know of a book that goes, they forget, and so can be taken back without
+    /// it.
     private static func purgeTrash(_ db: Database, before limit: Int64) throws {
-        let old = try db.rows("SELECT id, edition FROM copy WHERE deleted < ?", [limit])
-        for row in old {
+        let copies = try db.rows(
+            """
+            SELECT id, edition FROM copy WHERE deleted < ?1 AND NOT EXISTS (
+                SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+                WHERE tableName = 'copy' AND key = json_array(copy.id) AND at >= ?1
+                    AND json_extract(before, '$.deleted') IS NULL AND json_extract(after, '$.deleted') IS NOT NULL)
+            """, [limit])
+        try removeForGood(db, copies: copies)
+    }
+
+    /// Removes copies with all that hangs on them, and editions that these were the last of.
+    ///
+    /// - Parameter copies: rows of `id` and `edition`.
+    static func remove(_ db: Database, copies: [Row]) throws {
+        for row in copies {
             let copy: Int64 = row["id"]
-            try db.run("DELETE FROM copyTag WHERE copy = ?", [copy])
-            try db.run("DELETE FROM request WHERE copy = ?", [copy])
+            for table in ["progressEntry", "session"] {
+                try db.run(
+                    "DELETE FROM \(table) WHERE reading IN (SELECT id FROM reading WHERE copy = ?)", [copy])
+            }
+            for table in ["reading", "note", "quote", "importFlag", "copyTag", "request"] {
+                try db.run("DELETE FROM \(table) WHERE copy = ?", [copy])
+            }
             try db.run("DELETE FROM copy WHERE id = ?", [copy])
         }
-        try removeOrphans(db, editions: Set(old.map { $0["edition"] as Int64 }))
+        try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
     }
 
     /// Confirmed and dismissed items with their thumbnails, except those that undo would bring back to the queue.

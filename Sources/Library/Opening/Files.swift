@@ -50,15 +50,18 @@ func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(Libra
 }
 
 /// Brings a file's content to the disk.
-func syncFile(_ path: String) throws(LibraryError) {
+func syncFile(_ path: String) throws(LibraryError) { try sync(path) }
+
+/// Brings the names in a file's folder to the disk, on file systems that can: others (FUSE's, some network ones) answer EINVAL or
+/// ENOTSUP for a folder, and there the names go to the disk by themselves.
+func syncFolder(of path: String) throws(LibraryError) { try sync(folder(of: path), except: [EINVAL, ENOTSUP]) }
+
+private func sync(_ path: String, except harmless: Set<Int32> = []) throws(LibraryError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw LibraryError(errno: errno, path: path) }
+    guard fsync(descriptor) == 0 || harmless.contains(errno) else { throw LibraryError(errno: errno, path: path) }
 }
-
-/// Brings the names in a file's folder to the disk.
-func syncFolder(of path: String) throws(LibraryError) { try syncFile(folder(of: path)) }
 
 /// The folder that holds `path`; "." for a bare name.
 func folder(of path: String) -> String {
@@ -119,6 +122,15 @@ func makeFolder(_ path: String) throws(LibraryError) {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
     default: throw LibraryError(errno: errno, path: path)
     }
+}
+
+/// Makes a folder beside a library, open to the group where the library's own folder is; what exists stays as it is.
+func makeFolderBeside(_ path: String) throws(LibraryError) {
+    let isNew = try fileFacts(path) == nil
+    try makeFolder(path)
+    guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return }
+    // The umask must not shut out the group, and what is made in it is to be the group's (inode(7), S_ISGID).
+    guard chmod(path, 0o2770) == 0 else { throw LibraryError(errno: errno, path: path) }
 }
 
 /// - Returns: `nil` when there is no such file.

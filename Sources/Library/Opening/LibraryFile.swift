@@ -2,6 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 import Glibc
+import Synchronization
 
 /// An open library: one SQLite file with its covers and backups beside it, shared with every other process that has it open.
 ///
@@ -15,17 +16,23 @@ public final class LibraryFile: Sendable {
     let holder = UUID().uuidString.lowercased()
     let database: any DatabaseWriter
     let clock: @Sendable () -> Date
-    private let lock: LibraryLock?
+    /// Whose calendar says what day it is.
+    let zone: TimeZone
+    let lock: LibraryLock?
+    /// Whether this instance has made a change, an undo or a restore from the trash: what makes a day's backup due.
+    let hasChanged = Atomic(false)
+    public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
 
-    private init(
+    init(
         path: String?, station: String, database: any DatabaseWriter, lock: LibraryLock?,
-        clock: @escaping @Sendable () -> Date
+        clock: @escaping @Sendable () -> Date, zone: TimeZone
     ) {
         self.path = path
         self.station = station
         self.database = database
         self.lock = lock
         self.clock = clock
+        self.zone = zone
     }
 
     /// Opens the library and brings it to this program's schema; creates it, with its folders, where there is none or an
@@ -37,10 +44,11 @@ public final class LibraryFile: Sendable {
     ///   - station: the device's name in captures and changes; the host name unless told.
     ///   - patience: how long opening, and each write, waits for another process's lock before it says so.
     ///   - clock: the wall clock, for what no caller dates.
+    ///   - zone: the reader's, which says on what day a reading is started or finished; the machine's unless told.
     /// - Throws: ``LibraryError``.
     public static func open(
         at path: String, station: String? = nil, patience: Duration = .seconds(5),
-        clock: @escaping @Sendable () -> Date = { Date() }
+        clock: @escaping @Sendable () -> Date = { Date() }, zone: TimeZone = .current
     ) throws -> LibraryFile {
         let place = LibraryPlace(path)
         let path = place.path
@@ -60,7 +68,8 @@ public final class LibraryFile: Sendable {
                 throw error
             }
             return LibraryFile(
-                path: path, station: station ?? hostName(), database: pool, lock: lock, clock: clock)
+                path: path, station: station ?? hostName(), database: pool, lock: lock, clock: clock,
+                zone: zone)
         } catch {
             throw LibraryError.translated(error, path: path)
         }
@@ -68,11 +77,11 @@ public final class LibraryFile: Sendable {
 
     /// A library that is gone with its last reference: for tests and trials. Has no covers and no backups folder.
     public static func inMemory(
-        station: String = "memory", clock: @escaping @Sendable () -> Date = { Date() }
+        station: String = "memory", clock: @escaping @Sendable () -> Date = { Date() }, zone: TimeZone = .current
     ) throws -> LibraryFile {
         let queue = try DatabaseQueue(configuration: configuration())
         try Schema.migrate(queue)
-        return LibraryFile(path: nil, station: station, database: queue, lock: nil, clock: clock)
+        return LibraryFile(path: nil, station: station, database: queue, lock: nil, clock: clock, zone: zone)
     }
 
     /// Closes the file cleanly: its write-ahead log is folded in. A process that ends without it loses nothing, but the next
@@ -125,7 +134,7 @@ public final class LibraryFile: Sendable {
         return configuration
     }
 
-    private static func hostName() -> String {
+    static func hostName() -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -144,7 +153,8 @@ extension LibraryFile {
         }
     }
 
-    /// Writes in one `BEGIN IMMEDIATE` transaction; on the disk when it returns.
+    /// Writes in one `BEGIN IMMEDIATE` transaction; on the disk when it returns. What search knows of the books that were
+    /// touched is brought up to date in the same transaction.
     func write<Result: Sendable>(
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
@@ -152,7 +162,9 @@ extension LibraryFile {
             return try await database.write { [path] db in
                 // Another process may have been updated and have migrated the file under this one.
                 try Schema.checkVersion(db, path: path ?? ":memory:")
-                return try body(db)
+                let result = try body(db)
+                try SearchIndex.bringUpToDate(db)
+                return result
             }
         } catch {
             throw LibraryError.translated(error, path: path ?? ":memory:")

@@ -7,11 +7,11 @@ private let setOpenFileLock: Int32 = 37
 /// Two locks on the side file `…-lock`, kept by the kernel for this open file description and let go when the process dies.
 ///
 /// Byte 0 is *opening*: one process at a time creates, checks, migrates or replaces the library. Byte 1 is *in use*: shared
-/// by all that have it open, so that a restore can tell whether it is alone. Locks of open file descriptions
+/// by all that have it open, so that a restore can tell whether it is alone. Byte 2 is *backup*: who makes the day's. Locks of open file descriptions
 /// (fcntl F_OFD_SETLK, Linux 3.15) instead of flock(2): one file can hold both, turning exclusive into shared has no gap, and
 /// two instances in one process exclude each other as two processes do.
 final class LibraryLock: Sendable {
-    enum Byte: Int, Sendable { case opening = 0, inUse = 1 }
+    enum Byte: Int, Sendable { case opening = 0, inUse = 1, backup = 2 }
     enum Kind: Sendable { case shared, exclusive, none }
 
     private let descriptor: Int32

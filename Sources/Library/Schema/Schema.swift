@@ -7,7 +7,9 @@ enum Schema {
 
     /// In order; `user_version` counts those that a file has had.
     private static let migrations: [(name: String, migrate: @Sendable (Database) throws -> Void)] = [
-        ("1 books, intake queue, changes", createFirstSchema)
+        ("1 books, intake queue, changes", createFirstSchema),
+        ("2 readings, notes, quotes", createTracker),
+        ("3 search", createSearch),
     ]
 
     /// The newest schema that this program knows.
@@ -49,6 +51,13 @@ extension Database {
 
     func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
         try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// Takes the rows one by one where they stand, which is quicker than a copy of each: GRDB then finds a column by name at once,
+    /// in a copy by comparing names.
+    func eachRow(_ sql: String, _ arguments: StatementArguments = [], _ take: (Row) throws -> Void) throws {
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+        while let row = try rows.next() { try take(row) }
     }
 
     func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {

@@ -4,7 +4,7 @@ import GRDB
 
 extension LibraryFile {
     /// How long a change can be taken back and a book stays in the trash.
-    public static let keptDays = 30
+    public static let keptDays = Trash.keptDays
 
     /// Runs `body` as one change: what it does to the tracked tables is logged row by row, in the same transaction.
     ///
@@ -16,7 +16,7 @@ extension LibraryFile {
         _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
     ) async throws -> Result {
         let station = station
-        let (result, hasPurged) = try await write { db in
+        let (result, hasPurged, isChange) = try await write { db in
             let hasPurged = try Self.purgeIfDue(db, at: now)
             let open = try earlier.flatMap { earlier in
                 try db.value(
@@ -28,14 +28,16 @@ extension LibraryFile {
             try db.run("INSERT INTO openChange (change) VALUES (?)", [row])
             let (result, summary) = try body(db, id)
             try db.run("DELETE FROM openChange")
-            if try db.value(Int.self, "SELECT 1 FROM changeRow WHERE change = ? LIMIT 1", [row]) == nil {
+            let isChange = try db.row("SELECT 1 FROM changeRow WHERE change = ? LIMIT 1", [row]) != nil
+            if isChange {
+                try db.run("UPDATE change SET summary = ? WHERE id = ?", [summary, row])
+            } else {
                 // Nothing was done: nothing to take back.
                 try db.run("DELETE FROM change WHERE id = ?", [row])
-            } else {
-                try db.run("UPDATE change SET summary = ? WHERE id = ?", [summary, row])
             }
-            return (result, hasPurged)
+            return (result, hasPurged, isChange)
         }
+        if isChange { hasChanged.store(true, ordering: .relaxed) }
         // The change is on the disk whatever comes of this; a picture left over harms nobody and is met again tomorrow.
         if hasPurged { try? await sweepCovers() }
         return result
@@ -83,7 +85,9 @@ extension Row {
     }
 
     func optionalWord<Word: RawRepresentable>(_ column: String) throws -> Word? where Word.RawValue == String {
-        try hasNull(atIndex: index(forColumn: column)) ? nil : word(column)
+        if self[column] as String? != nil { return try word(column) }
+        // Of a column that is not there GRDB says that it is NULL.
+        return try hasNull(atIndex: index(forColumn: column)) ? nil : word(column)
     }
 
     private func index(forColumn column: String) throws -> Int {

@@ -3,7 +3,13 @@ import GRDB
 /// Takes the rows of one change back, last first, inside the caller's transaction.
 ///
 /// Every row must still be as the change left it, else the whole is refused. Only what other books share by now stays: an
-/// author, tag, subject or shelf that others name, and an edition with copies from elsewhere.
+/// author, tag, subject or shelf that others name, and an edition with copies from elsewhere, as it is and with all its rows.
+///
+/// A change may have touched one row many times, as an import does that meets its own books again. So whatever stays must stay
+/// through all of its logged rows: one that is passed over would be in the way of those before it.
+///
+/// An import of 100,000 books is one change with a million rows: they are read in pieces, and compared and taken back by SQLite
+/// itself, without their values passing through here.
 struct ChangeUndo {
     /// A row was changed since.
     struct Clash: Error {
@@ -11,126 +17,203 @@ struct ChangeUndo {
         var key: String
     }
 
-    private struct LoggedRow {
-        var table: String
-        var key: String
-        var before: [String: DatabaseValue]?
-        var after: [String: DatabaseValue]?
-    }
-
     private let db: Database
-    private let rows: [LoggedRow]
-    /// Editions that the change made.
-    private let madeEditions: Set<DatabaseValue>
+    private let change: Int64
     /// What loses a copy or an edition by undoing, and goes when that was its last.
     private var touchedEditions: Set<Int64> = []
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
+    private var tables: [String: Table] = [:]
 
-    init(_ db: Database, change: Int64) throws {
+    init(_ db: Database, change: Int64) {
         self.db = db
-        rows = try db.rows(
-            "SELECT tableName, key, before, after FROM changeRow WHERE change = ? ORDER BY id DESC", [change]
-        ).map { row in
-            LoggedRow(
-                table: row["tableName"], key: row["key"], before: try Self.image(db, row["before"]),
-                after: try Self.image(db, row["after"]))
-        }
-        madeEditions = Set(
-            rows.compactMap { $0.table == "edition" && $0.before == nil ? $0.after?["id"] : nil })
+        self.change = change
     }
 
-    mutating func run() throws {
+    /// - Parameter progress: told how many rows are taken back, and of how many; throwing ends it with nothing taken back.
+    mutating func run(progress: (Int, Int) throws -> Void = { _, _ in }) throws {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        for row in rows { try takeBack(row) }
+        let total = try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
+        var (last, done) = (Int64.max, 0)
+        while let rows = try piece(before: last).nonEmpty {
+            for row in rows { try takeBack(row) }
+            last = rows[rows.count - 1].id
+            done += rows.count
+            try progress(done, total)
+        }
         try removeOrphans(db, editions: touchedEditions)
         for author in touchedAuthors { try removeUnusedAuthor(db, author) }
         for subject in touchedSubjects { try removeUnusedSubject(db, subject) }
     }
 
+    private func piece(before last: Int64) throws -> [LoggedRow] {
+        try db.rows(
+            """
+            SELECT id, tableName, key, before, after, json_extract(image, '$.id') AS own,
+                json_extract(image, '$.edition') AS edition, json_extract(image, '$.author') AS author,
+                json_extract(image, '$.subject') AS subject
+            FROM (SELECT *, coalesce(after, before) AS image FROM changeRow
+                WHERE change = ? AND id < ? ORDER BY id DESC LIMIT 512)
+            ORDER BY id DESC
+            """, [change, last]
+        ).map(LoggedRow.init)
+    }
+
     private mutating func takeBack(_ row: LoggedRow) throws {
+        if try isOfKeptEdition(row) { return }
+        let table = try known(row.table)
         switch (row.before, row.after) {
         case (nil, let after?):
-            if try isShared(row.table, after) { return }
-            guard try isPresent(after, in: row) else { throw Clash(table: row.table, key: row.key) }
-            func number(_ column: String) -> Int64? { after[column].flatMap { Int64.fromDatabaseValue($0) } }
+            if try isNamedByOthers(row) { return }
             switch row.table {
-            case "copy": number("edition").map { _ = touchedEditions.insert($0) }
-            case "editionAuthor": number("author").map { _ = touchedAuthors.insert($0) }
-            case "editionSubject": number("subject").map { _ = touchedSubjects.insert($0) }
+            case "copy": row.edition.map { _ = touchedEditions.insert($0) }
+            case "editionAuthor": row.author.map { _ = touchedAuthors.insert($0) }
+            case "editionSubject": row.subject.map { _ = touchedSubjects.insert($0) }
             default: break
             }
-            let (condition, keys) = try identity(of: after, in: row.table)
-            try db.run("DELETE FROM \(row.table) WHERE \(condition)", keys)
+            try db.run(table.deletionIfUnchanged, [row.key, after])
+            guard db.changesCount == 0 else { return }
+            // Gone, or changed; or logged by an earlier schema, whose image has fewer columns.
+            guard try isPresent(after, in: table) else { throw Clash(table: row.table, key: row.key) }
+            try db.run(table.deletion, [row.key])
         case (let before?, let after?):
-            guard try isPresent(after, in: row) else { throw Clash(table: row.table, key: row.key) }
-            let columns = before.keys.sorted()
-            let (condition, keys) = try identity(of: after, in: row.table)
+            let image = try Self.image(db, before)
+            guard try isPresent(after, in: table) else { throw Clash(table: row.table, key: row.key) }
+            let (columns, keys) = (image.keys.sorted(), try Self.image(db, after))
             try db.run(
                 "UPDATE \(row.table) SET " + columns.map { "\"\($0)\" = ?" }.joined(separator: ", ")
-                    + " WHERE \(condition)",
-                StatementArguments(columns.map { before[$0] ?? .null }) + keys)
+                    + " WHERE \(table.identity)",
+                StatementArguments(columns.map { image[$0] ?? .null } + table.keys.map { keys[$0] ?? .null }))
         case (let before?, nil):
-            let (condition, keys) = try identity(of: before, in: row.table)
-            guard try db.row("SELECT 1 FROM \(row.table) WHERE \(condition)", keys) == nil else {
+            let image = try Self.image(db, before)
+            let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
+            guard try db.row("SELECT 1 FROM \(row.table) WHERE \(table.identity)", identity) == nil else {
                 throw Clash(table: row.table, key: row.key)
             }
-            let columns = before.keys.sorted()
+            let columns = image.keys.sorted()
             try db.run(
                 "INSERT INTO \(row.table) (" + columns.map { "\"\($0)\"" }.joined(separator: ", ") + ") VALUES ("
                     + columns.map { _ in "?" }.joined(separator: ", ") + ")",
-                StatementArguments(columns.map { before[$0] ?? .null }))
+                StatementArguments(columns.map { image[$0] ?? .null }))
         case (nil, nil): break
         }
     }
 
-    /// Whether an inserted row serves others by now and so outlives its change.
-    private func isShared(_ table: String, _ image: [String: DatabaseValue]) throws -> Bool {
-        let question: String
-        var key = image["id"]
-        switch table {
-        case "author": question = "SELECT 1 FROM editionAuthor WHERE author = ? LIMIT 1"
-        case "subject": question = "SELECT 1 FROM editionSubject WHERE subject = ? LIMIT 1"
-        case "tag": question = "SELECT 1 FROM copyTag WHERE tag = ? LIMIT 1"
-        case "shelf": question = "SELECT 1 FROM copy WHERE shelf = ? LIMIT 1"
-        case "edition": question = "SELECT 1 FROM copy WHERE edition = ? LIMIT 1"
-        case "editionAuthor", "editionSubject", "identifier":
-            key = image["edition"]
-            guard let key, madeEditions.contains(key) else { return false }
-            question = "SELECT 1 FROM copy WHERE edition = ? LIMIT 1"
+    /// Whether an inserted row serves others by now and so outlives its change. Whatever the change itself named it by came
+    /// later, and so is taken back already.
+    private func isNamedByOthers(_ row: LoggedRow) throws -> Bool {
+        switch row.table {
+        case "author": try isFound("SELECT 1 FROM editionAuthor WHERE author = ? LIMIT 1", [row.own])
+        case "subject": try isFound("SELECT 1 FROM editionSubject WHERE subject = ? LIMIT 1", [row.own])
+        case "tag": try isFound("SELECT 1 FROM copyTag WHERE tag = ? LIMIT 1", [row.own])
+        case "shelf": try isFound("SELECT 1 FROM copy WHERE shelf = ? LIMIT 1", [row.own])
+        default: false
+        }
+    }
+
+    /// Whether a row belongs to an edition that the change made and that has copies from elsewhere by now. The answer does not
+    /// depend on how much is taken back already, so that all rows of one edition get the same.
+    private func isOfKeptEdition(_ row: LoggedRow) throws -> Bool {
+        let edition: Int64?
+        switch row.table {
+        case "edition": edition = row.number
+        case "editionAuthor", "editionSubject", "identifier": edition = row.edition
         default: return false
         }
-        return try db.row(question, [key]) != nil
+        return try isFound(
+            """
+            SELECT 1 FROM copy WHERE edition = ?1
+                AND NOT EXISTS (
+                    SELECT 1 FROM changeRow WHERE tableName = 'copy' AND key = json_array(copy.id) AND change = ?2
+                        AND json_extract(before, '$.edition') IS NOT copy.edition)
+                AND EXISTS (
+                    SELECT 1 FROM changeRow WHERE tableName = 'edition' AND key = json_array(?1) AND change = ?2
+                        AND before IS NULL)
+            LIMIT 1
+            """, [edition, change])
+    }
+
+    private func isFound(_ question: String, _ arguments: StatementArguments) throws -> Bool {
+        try db.row(question, arguments) != nil
     }
 
     /// Whether the row is there with the image's values. Columns that a later migration added do not count.
-    private func isPresent(_ image: [String: DatabaseValue], in row: LoggedRow) throws -> Bool {
-        let (condition, keys) = try identity(of: image, in: row.table)
-        guard let present = try db.row("SELECT * FROM \(row.table) WHERE \(condition)", keys) else { return false }
+    private func isPresent(_ json: String, in table: Table) throws -> Bool {
+        let image = try Self.image(db, json)
+        let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
+        guard let present = try db.row("SELECT * FROM \(table.name) WHERE \(table.identity)", identity) else {
+            return false
+        }
         return image.allSatisfy { (present[$0.key] as DatabaseValue?) ?? .null == $0.value }
     }
 
-    private func identity(
-        of image: [String: DatabaseValue], in table: String
-    ) throws -> (condition: String, keys: StatementArguments) {
-        let columns = try db.primaryKey(table).columns
-        return (
-            columns.map { "\"\($0)\" = ?" }.joined(separator: " AND "),
-            StatementArguments(columns.map { image[$0] ?? .null })
-        )
+    private mutating func known(_ name: String) throws -> Table {
+        if let table = tables[name] { return table }
+        let table = try Table(db, name)
+        tables[name] = table
+        return table
     }
 
-    private static func image(_ db: Database, _ json: String?) throws -> [String: DatabaseValue]? {
-        guard let json else { return nil }
+    private static func image(_ db: Database, _ json: String) throws -> [String: DatabaseValue] {
         let members = try db.rows("SELECT key, atom FROM json_each(?)", [json])
         return Dictionary(uniqueKeysWithValues: members.map { ($0["key"] as String, $0["atom"] as DatabaseValue) })
     }
 }
 
+/// A row of the change log.
+private struct LoggedRow {
+    let id: Int64
+    let table: String
+    let key: String
+    let before: String?
+    let after: String?
+    /// The image's columns of these names.
+    let own: DatabaseValue
+    /// ``own`` where it is a row number: a request's is a text.
+    var number: Int64? { Int64.fromDatabaseValue(own) }
+    let edition: Int64?
+    let author: Int64?
+    let subject: Int64?
+
+    init(_ row: Row) {
+        (id, table, key, before, after) = (row["id"], row["tableName"], row["key"], row["before"], row["after"])
+        (own, edition, author, subject) = (row["own"], row["edition"], row["author"], row["subject"])
+    }
+}
+
+/// The statements that take back rows of one table.
+private struct Table {
+    let name: String
+    let keys: [String]
+    /// `"id" = ?`, one parameter for each of ``keys``.
+    let identity: String
+    /// ?1 is the logged key.
+    let deletion: String
+    /// The same, and ?2 the image that the row must still have, as the trigger writes it.
+    let deletionIfUnchanged: String
+
+    init(_ db: Database, _ name: String) throws {
+        self.name = name
+        keys = try db.primaryKey(name).columns
+        identity = keys.map { "\"\($0)\" = ?" }.joined(separator: " AND ")
+        let logged = keys.enumerated().map { "\"\($1)\" = json_extract(?1, '$[\($0)]')" }.joined(separator: " AND ")
+        deletion = "DELETE FROM \(name) WHERE \(logged)"
+        let followed = trackedTables.first { $0.name == name }?.columns
+        let columns = try db.columns(in: name).map(\.name).filter { followed?.contains($0) ?? true }
+        deletionIfUnchanged = deletion + " AND \(rowImage(columns)) = ?2"
+    }
+}
+
+extension Array {
+    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+}
+
 /// Removes editions that have no copy left, with what hangs on them, and authors and subjects that no edition names.
 func removeOrphans(_ db: Database, editions: some Collection<Int64>) throws {
     for edition in editions {
-        guard try db.row("SELECT 1 FROM copy WHERE edition = ? LIMIT 1", [edition]) == nil else { continue }
+        let isOrphan = try db.row(
+            "SELECT 1 FROM edition WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM copy WHERE edition = ?1)", [edition])
+        guard isOrphan != nil else { continue }
         let authors = try db.rows("SELECT author FROM editionAuthor WHERE edition = ?", [edition])
         let subjects = try db.rows("SELECT subject FROM editionSubject WHERE edition = ?", [edition])
         try db.run("DELETE FROM editionAuthor WHERE edition = ?", [edition])

@@ -18,16 +18,36 @@ extension LibraryFile: History {
     }
 
     public func undo(_ id: ID<Change>, at now: Date) async throws -> Change {
+        try await undo(id, at: now, progress: { _, _ in })
+    }
+
+    /// The changes whose id is, or ends with, what a person typed; newest first.
+    public func changes(named ending: String) async throws -> [Change] {
+        try await read { db in
+            try db.rows(
+                "SELECT \(Change.columns) FROM change WHERE substr(uuid, -length(?1)) = ?1 ORDER BY id DESC LIMIT 100",
+                [ending.lowercased()]
+            ).map(Change.init(row:))
+        }
+    }
+
+    /// Takes one change back, whole or not at all.
+    ///
+    /// - Parameter progress: told how many rows are taken back, and of how many; throwing ends it with nothing taken back.
+    /// - Throws: ``UndoRefusal``, ``LibraryError``.
+    public func undo(
+        _ id: ID<Change>, at now: Date, progress: @escaping @Sendable (Int, Int) throws -> Void
+    ) async throws -> Change {
         do {
-            return try await write { db in
+            let undone = try await write { db in
                 guard let row = try db.row("SELECT \(Change.columns) FROM change WHERE uuid = ?", [id.rawValue]) else {
                     throw UndoRefusal.noSuchChange
                 }
                 var change = try Change(row: row)
                 guard change.undone == nil else { throw UndoRefusal.alreadyUndone(change) }
                 do {
-                    var undo = try ChangeUndo(db, change: row["id"])
-                    try undo.run()
+                    var undo = ChangeUndo(db, change: row["id"])
+                    try undo.run(progress: progress)
                 } catch let clash as ChangeUndo.Clash {
                     throw UndoRefusal.changedSince(
                         change, later: try laterChange(db, than: row["id"], table: clash.table, key: clash.key))
@@ -36,6 +56,8 @@ extension LibraryFile: History {
                 change.undone = Date(milliseconds: now.milliseconds)
                 return change
             }
+            hasChanged.store(true, ordering: .relaxed)
+            return undone
         } catch LibraryError.constraint {
             // Later rows refer to what would go, or hold a name that would come back.
             let refusal: UndoRefusal? = try await read { db in

@@ -6,6 +6,7 @@ import GRDB
 let trackedTables: [(name: String, columns: Set<String>?)] = [
     ("edition", nil), ("author", nil), ("editionAuthor", nil), ("subject", nil), ("editionSubject", nil),
     ("identifier", nil), ("shelf", nil), ("copy", nil), ("tag", nil), ("copyTag", nil), ("request", nil),
+    ("reading", nil), ("progressEntry", nil), ("session", nil), ("note", nil), ("quote", nil), ("importFlag", nil),
     ("setting", nil), ("intakeItem", ["id", "state"]),
 ]
 
@@ -14,14 +15,13 @@ extension Schema {
     ///
     /// Source of the method: https://www.sqlite.org/undoredo.html
     static func createUndoTriggers(_ db: Database) throws {
-        for table in trackedTables {
+        // An older version has only some of them.
+        for table in trackedTables where try db.tableExists(table.name) {
             let info = try db.columns(in: table.name)
             let keys = try db.primaryKey(table.name).columns
             let columns = info.map(\.name).filter { table.columns?.contains($0) ?? true }
             let isLogged = "EXISTS (SELECT 1 FROM openChange)"
-            func image(_ version: String) -> String {
-                "json_object(" + columns.map { "'\($0)', \(version).\"\($0)\"" }.joined(separator: ", ") + ")"
-            }
+            func image(_ version: String) -> String { rowImage(columns, of: version + ".") }
             func key(_ version: String) -> String {
                 "json_array(" + keys.map { "\(version).\"\($0)\"" }.joined(separator: ", ") + ")"
             }
@@ -47,4 +47,11 @@ extension Schema {
                 sql: trigger("DELETE", when: isLogged, key: key("OLD"), before: image("OLD"), after: "NULL"))
         }
     }
+}
+
+/// The SQL expression of a row's image: a JSON object of its columns in the table's order.
+///
+/// - Parameter row: `OLD.` or `NEW.` in a trigger.
+func rowImage(_ columns: [String], of row: String = "") -> String {
+    "json_object(" + columns.map { "'\($0)', \(row)\"\($0)\"" }.joined(separator: ", ") + ")"
 }

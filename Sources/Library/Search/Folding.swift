@@ -2,7 +2,7 @@ import Foundation
 
 extension String {
     /// The text without regard to case: what makes two tags or shelves the same. Canonically equivalent spellings are one.
-    var caseFolded: String {
+    package var caseFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
         // Lower, upper, lower again per scalar is full case folding for all that people write (ẞ, ß and ss; ς and σ); the
         // standard library has no table of its own for it.
@@ -11,7 +11,7 @@ extension String {
     }
 
     /// The text without regard to case and diacritics: what search compares.
-    var searchFolded: String {
+    package var searchFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
         var folded = String.UnicodeScalarView()
         for scalar in caseFolded.decomposedStringWithCompatibilityMapping.unicodeScalars {

@@ -1,0 +1,190 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile: Authors {
+    public func authors() async throws -> [Author] {
+        try await read { db in
+            let rows = try db.rows(
+                """
+                SELECT author.id, author.name, role, count(DISTINCT copy.id) AS books FROM author
+                JOIN editionAuthor ON editionAuthor.author = author.id
+                JOIN copy ON copy.edition = editionAuthor.edition
+                WHERE copy.deleted IS NULL
+                GROUP BY author.id, role ORDER BY author.folded, author.name, author.id
+                """)
+            let totals = try Dictionary(
+                uniqueKeysWithValues: db.rows(
+                    """
+                    SELECT editionAuthor.author, count(DISTINCT copy.id) FROM editionAuthor
+                    JOIN copy ON copy.edition = editionAuthor.edition WHERE copy.deleted IS NULL
+                    GROUP BY editionAuthor.author
+                    """
+                ).map { ($0[0] as Int64, $0[1] as Int) })
+            var authors: [Author] = []
+            var last: Int64?
+            for row in rows {
+                let id: Int64 = row["id"]
+                if id != last { authors.append(Author(name: row["name"], books: totals[id] ?? 0, roles: [:])) }
+                authors[authors.count - 1].roles[try row.word("role")] = row["books"]
+                last = id
+            }
+            return authors
+        }
+    }
+
+    public func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange {
+        let newName = try newName.checked(as: "author", limit: TextLimit.name)
+        return try await change(.edit, at: now) { db, _ in
+            let author = try StoredAuthor.named(db, name)
+            if let other = try StoredAuthor.exactly(db, newName), other.row != author.row {
+                throw LabelRefusal.taken(what: "author", name: author.name, by: other.name)
+            }
+            let books = try author.count(db)
+            if newName.utf8.elementsEqual(author.name.utf8) {
+                return (AuthorChange(author: try author.author(db), changedBooks: 0), "")
+            }
+            try db.run(
+                "UPDATE author SET name = ?, folded = ? WHERE id = ?", [newName, newName.searchFolded, author.row])
+            try markAuthorsEdited(db, try author.editions(db))
+            let renamed = StoredAuthor(row: author.row, name: newName)
+            return (
+                AuthorChange(author: try renamed.author(db), changedBooks: books),
+                "renamed the author \(quoted(author.name)) to \(quoted(newName)) on \(bookCount(books))"
+            )
+        }
+    }
+
+    public func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange {
+        try await change(.edit, at: now) { db, _ in
+            let target = try StoredAuthor.named(db, target)
+            let merged = try StoredAuthor.named(db, names).filter { $0.row != target.row }
+            guard !merged.isEmpty else { throw LabelRefusal.alreadyOne(what: "author", name: target.name) }
+            var changed = 0
+            for author in merged {
+                let editions = try author.editions(db)
+                changed += try author.count(db)
+                try db.run("UPDATE editionAuthor SET author = ? WHERE author = ?", [target.row, author.row])
+                for edition in editions {
+                    // The first place in a role counts.
+                    try db.run(
+                        """
+                        DELETE FROM editionAuthor WHERE edition = ?1 AND author = ?2 AND EXISTS (
+                            SELECT 1 FROM editionAuthor before WHERE before.edition = ?1 AND before.author = ?2
+                                AND before.role = editionAuthor.role AND before.position < editionAuthor.position)
+                        """, [edition, target.row])
+                }
+                try markAuthorsEdited(db, editions)
+                try removeUnusedAuthor(db, author.row)
+            }
+            let names = merged.map { quoted($0.name) }.joined(separator: ", ")
+            return (
+                AuthorChange(author: try target.author(db), changedBooks: changed),
+                "merged the author \(names.prefix(200)) into \(quoted(target.name)) on \(bookCount(changed))"
+            )
+        }
+    }
+
+    public func deleteAuthors(_ names: [String], at now: Date) async throws -> [AuthorChange] {
+        try await change(.edit, at: now) { db, _ in
+            let authors = try StoredAuthor.named(db, names)
+            let gone = try authors.map { stored in
+                let author = try stored.author(db)
+                let editions = try stored.editions(db)
+                try db.run("DELETE FROM editionAuthor WHERE author = ?", [stored.row])
+                try markAuthorsEdited(db, editions)
+                try removeUnusedAuthor(db, stored.row)
+                return AuthorChange(author: author, changedBooks: author.books)
+            }
+            let names = authors.map { quoted($0.name) }.joined(separator: ", ")
+            let books = gone.reduce(0) { $0 + $1.changedBooks }
+            return (gone, "deleted the author \(names.prefix(200)) from \(bookCount(books))")
+        }
+    }
+}
+
+/// An author as a row.
+private struct StoredAuthor {
+    let row: Int64
+    let name: String
+
+    init(row: Int64, name: String) {
+        self.row = row
+        self.name = name
+    }
+
+    private init(_ row: Row) { self.init(row: row["id"], name: row["name"]) }
+
+    static func exactly(_ db: Database, _ name: String) throws -> StoredAuthor? {
+        guard let name = name.storable(TextLimit.name) else { return nil }
+        return try db.row("SELECT id, name FROM author WHERE name = ?", [name]).map(Self.init)
+    }
+
+    /// Exactly, else without regard to case and diacritics where only one fits.
+    ///
+    /// - Throws: ``LabelRefusal``.
+    static func named(_ db: Database, _ name: String) throws -> StoredAuthor {
+        if let author = try exactly(db, name) { return author }
+        let fits = try db.rows(
+            "SELECT id, name FROM author WHERE folded = ? ORDER BY name", [name.storable(TextLimit.name)?.searchFolded]
+        ).map(Self.init)
+        if fits.count > 1 { throw LabelRefusal.ambiguous(what: "author", name: name, fits: fits.map(\.name)) }
+        if let author = fits.first { return author }
+        let names = try db.rows("SELECT name FROM author").map { $0[0] as String }
+        throw LabelRefusal.none(what: "author", name: name, near: name.nearest(among: names))
+    }
+
+    /// Several names, each author once.
+    static func named(_ db: Database, _ names: [String]) throws -> [StoredAuthor] {
+        try names.reduce(into: []) { authors, name in
+            let author = try named(db, name)
+            if !authors.contains(where: { $0.row == author.row }) { authors.append(author) }
+        }
+    }
+
+    func editions(_ db: Database) throws -> [Int64] {
+        try db.rows("SELECT DISTINCT edition FROM editionAuthor WHERE author = ?", [row]).map { $0[0] }
+    }
+
+    /// Books that name the author, those in the trash not counted.
+    func count(_ db: Database) throws -> Int {
+        try db.value(
+            Int.self,
+            """
+            SELECT count(*) FROM copy WHERE deleted IS NULL
+                AND edition IN (SELECT edition FROM editionAuthor WHERE author = ?)
+            """, [row]) ?? 0
+    }
+
+    func author(_ db: Database) throws -> Author {
+        var roles: [Contributor.Role: Int] = [:]
+        for counted in try db.rows(
+            """
+            SELECT role, count(DISTINCT copy.id) AS books FROM editionAuthor
+            JOIN copy ON copy.edition = editionAuthor.edition
+            WHERE editionAuthor.author = ? AND copy.deleted IS NULL GROUP BY role
+            """, [row])
+        { roles[try counted.word("role")] = counted["books"] }
+        return Author(name: name, books: try count(db), roles: roles)
+    }
+}
+
+/// A person has changed the authors of these editions: no refresh changes them back.
+private func markAuthorsEdited(_ db: Database, _ editions: [Int64]) throws {
+    let field = Metadata.Field.authors
+    for edition in editions {
+        guard
+            let row = try db.row("SELECT fieldSources, editedFields FROM edition WHERE id = ?", [edition])
+        else { continue }
+        var sources = try decoded([Metadata.Field: SourceName].self, row["fieldSources"])
+        var edited = try decoded(Set<Metadata.Field>.self, row["editedFields"])
+        let hasAuthors = try db.row("SELECT 1 FROM editionAuthor WHERE edition = ? LIMIT 1", [edition]) != nil
+        sources[field] = hasAuthors ? .person : nil
+        edited.insert(field)
+        try db.run(
+            "UPDATE edition SET fieldSources = ?, editedFields = ? WHERE id = ?",
+            [
+                try storedJSON(sources), try storedJSON(edited.sorted { $0.rawValue < $1.rawValue }), edition,
+            ])
+    }
+}

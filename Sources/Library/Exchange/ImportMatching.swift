@@ -1,0 +1,87 @@
+import Bookplate
+import GRDB
+
+/// Which of the library's books a row is.
+struct ImportMatching {
+    let db: Database
+
+    /// - Returns: the copy that came of this request before; `nil` when none did.
+    func copy(ofRequest request: String) throws -> Int64? {
+        try db.value(Int64.self, "SELECT copy FROM request WHERE id = ?", [request])
+    }
+
+    func copy(_ id: ID<Copy>) throws -> Int64? {
+        try db.value(Int64.self, "SELECT id FROM copy WHERE uuid = ?", [id.rawValue])
+    }
+
+    func edition(_ id: ID<Edition>) throws -> Int64? {
+        try db.value(Int64.self, "SELECT id FROM edition WHERE uuid = ?", [id.rawValue])
+    }
+
+    func edition(_ isbn: ISBN?) throws -> Int64? {
+        guard let isbn else { return nil }
+        return try db.value(Int64.self, "SELECT id FROM edition WHERE isbn = ?", [isbn.digits])
+    }
+
+    func edition(of copy: Int64) throws -> Int64? {
+        try db.value(Int64.self, "SELECT edition FROM copy WHERE id = ?", [copy])
+    }
+
+    /// By other systems' numbers, then by ISBN, then by title and first author, case and diacritics aside. Two different ISBNs are
+    /// two editions, whatever their titles are, and so are two numbers of one system.
+    func edition(_ isbn: ISBN?, _ metadata: Metadata) throws -> Int64? {
+        for (scheme, values) in metadata.identifiers.sorted(by: { $0.key < $1.key }) where namesEditions(scheme) {
+            for value in values {
+                let row = try db.row(
+                    """
+                    SELECT edition.id, isbn FROM identifier JOIN edition ON edition.id = identifier.edition
+                    WHERE scheme = ? AND value = ? LIMIT 1
+                    """, [scheme, value])
+                guard let row else { continue }
+                if let isbn, let other = row["isbn"] as String?, other != isbn.digits { continue }
+                return row["id"]
+            }
+        }
+        if let id = try edition(isbn) { return id }
+        guard let title = metadata.title?.storable(TextLimit.title) else { return nil }
+        let folded = [title, metadata.subtitle?.storable(TextLimit.title)].compactMap(\.self).joined(separator: " ")
+            .searchFolded
+        let author = metadata.authors.first?.name.searchFolded ?? ""
+        let rows = try db.rows(
+            """
+            SELECT edition.id, author.folded AS author FROM edition
+            LEFT JOIN editionAuthor ON edition = edition.id AND position = 0
+            LEFT JOIN author ON author.id = editionAuthor.author
+            WHERE edition.folded = ? AND (isbn IS NULL OR ?) ORDER BY edition.id LIMIT 50
+            """, [folded, isbn == nil])
+        return try rows.first {
+            try ($0["author"] as String? ?? "") == author && !isAnother($0["id"], than: metadata.identifiers)
+        }?["id"]
+    }
+
+    /// Whether another system tells the two apart: both have numbers of one scheme, and none in common.
+    private func isAnother(_ edition: Int64, than identifiers: [String: [String]]) throws -> Bool {
+        let offered = identifiers.filter { namesEditions($0.key) && !$0.value.isEmpty }
+        guard !offered.isEmpty else { return false }
+        let rows = try db.rows("SELECT scheme, value FROM identifier WHERE edition = ?", [edition])
+        let stored = Dictionary(grouping: rows) { $0["scheme"] as String }
+        return offered.contains { scheme, values in
+            stored[scheme].map { rows in !rows.contains { values.contains($0["value"]) } } ?? false
+        }
+    }
+
+    /// The edition's copy that a row without an identity means: one in the library before one in the trash, an owned one before a
+    /// wish, the oldest of these.
+    ///
+    /// - Parameter claimed: copies that other rows are already.
+    func copy(of edition: Int64, except claimed: Set<Int64> = []) throws -> Int64? {
+        try db.rows(
+            "SELECT id FROM copy WHERE edition = ? ORDER BY deleted IS NOT NULL, isOwned DESC, id LIMIT 1000", [edition]
+        ).lazy.map { $0["id"] as Int64 }.first { !claimed.contains($0) }
+    }
+
+    /// Numbers that stand for a work, or for whatever a library calls its own, name no edition.
+    private func namesEditions(_ scheme: String) -> Bool {
+        ["goodreads", "librarything", "openlibrary", "amazon", "google", "oclc"].contains(scheme)
+    }
+}

@@ -1,0 +1,125 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile {
+    /// Gives out everything that a person can have put in, as of one moment, in an order that depends on nothing else: the same
+    /// library gives the same records. Memory is bounded; others go on reading and writing meanwhile.
+    ///
+    /// Not in it: the intake queue, pictures of covers, the answer cache, and what undo remembers.
+    ///
+    /// - Parameter take: gets the records one by one; throwing ends the export.
+    public func export(_ take: @Sendable @escaping (LibraryRecord) throws -> Void) async throws {
+        try await read { db in
+            try take(.library(version: LibraryRecord.version))
+            for row in try db.rows("SELECT name, value FROM setting ORDER BY name") {
+                try take(.setting(name: row["name"], value: row["value"]))
+            }
+            for row in try db.rows(
+                "SELECT name FROM author WHERE id NOT IN (SELECT author FROM editionAuthor) ORDER BY name")
+            { try take(.author(row["name"])) }
+            for row in try db.rows("SELECT displayName FROM shelf ORDER BY name") {
+                try take(.shelf(row["displayName"]))
+            }
+            for row in try db.rows("SELECT displayName FROM tag ORDER BY name") { try take(.tag(row["displayName"])) }
+            var last = ""
+            while true {
+                let editions = try db.rows(
+                    """
+                    SELECT id, uuid FROM edition WHERE uuid > ? AND EXISTS (SELECT 1 FROM copy WHERE edition = edition.id)
+                    ORDER BY uuid LIMIT 200
+                    """, [last])
+                guard let end = editions.last else { return }
+                last = end["uuid"]
+                for book in try ExportedBooks(db, editions: editions.map { $0["id"] }).records { try take(.book(book)) }
+            }
+        }
+    }
+
+    /// How many books an export has to give out, the trash included.
+    public func editionCount() async throws -> Int {
+        try await read { db in try db.value(Int.self, "SELECT count(*) FROM edition") ?? 0 }
+    }
+}
+
+/// Some hundred editions with all that hangs on them, by one query for each table.
+private struct ExportedBooks {
+    private(set) var records: [BookRecord] = []
+
+    init(_ db: Database, editions: [Int64]) throws {
+        let entries = try StoredBooks.fetch(
+            db, "WHERE edition.id IN (SELECT value FROM json_each(?)) ORDER BY edition.uuid, copy.uuid",
+            [list(editions)])
+        let copies = list(entries.map(\.copyRow))
+        let readings = try Self.readings(db, of: copies)
+        let notes = try Self.grouped(db, "copy, uuid, kind, text, created FROM note", copies, by: "created, id") {
+            try Note(row: $0)
+        }
+        let quotes = try Self.grouped(db, "copy, uuid, text, page, created FROM quote", copies, by: "created, id") {
+            try Quote(row: $0)
+        }
+        let flags = try Self.grouped(db, "copy, source, what, raw, at FROM importFlag", copies, by: "id") {
+            ImportFlag(row: $0)
+        }
+        let requests = try Self.grouped(db, "copy, id FROM request", copies, by: "id") { $0["id"] as String }
+        for entry in entries {
+            var record = CopyRecord(copy: entry.book.copy)
+            record.copy.readings = []
+            record.readings = readings[entry.copyRow] ?? []
+            record.notes = notes[entry.copyRow] ?? []
+            record.quotes = quotes[entry.copyRow] ?? []
+            record.flags = flags[entry.copyRow] ?? []
+            record.requests = requests[entry.copyRow] ?? []
+            if records.last?.edition.id == entry.book.edition.id {
+                records[records.count - 1].copies.append(record)
+            } else {
+                records.append(BookRecord(edition: entry.book.edition, copies: [record]))
+            }
+        }
+    }
+
+    private static func grouped<Value>(
+        _ db: Database, _ selection: String, _ copies: String, by order: String, _ value: (Row) throws -> Value
+    ) throws -> [Int64: [Value]] {
+        var values: [Int64: [Value]] = [:]
+        for row in try db.rows(
+            "SELECT \(selection) WHERE copy IN (SELECT value FROM json_each(?)) ORDER BY copy, \(order)", [copies])
+        { values[row["copy"], default: []].append(try value(row)) }
+        return values
+    }
+
+    private static func readings(_ db: Database, of copies: String) throws -> [Int64: [ReadingRecord]] {
+        let inCopies = "reading IN (SELECT id FROM reading WHERE copy IN (SELECT value FROM json_each(?)))"
+        var sessions: [Int64: [Session]] = [:]
+        for row in try db.rows(
+            "SELECT reading, uuid, start, \"end\", startPage, endPage FROM session WHERE \(inCopies) ORDER BY start, id",
+            [copies])
+        {
+            sessions[row["reading"], default: []].append(Session(row: row))
+        }
+        var entries: [Int64: [ProgressEntry]] = [:]
+        for row in try db.rows(
+            """
+            SELECT entry.reading, entry.uuid AS entryID, entry.at, entry.page, entry.percent, entry.isAutomatic,
+                session.uuid AS sessionID
+            FROM progressEntry entry LEFT JOIN session ON session.id = entry.session
+            WHERE entry.\(inCopies) ORDER BY entry.at, entry.id
+            """, [copies])
+        {
+            guard let entry = try StoredReadings.progressEntry(row) else { continue }
+            entries[row["reading"], default: []].append(entry)
+        }
+        var readings: [Int64: [ReadingRecord]] = [:]
+        for row in try db.rows(
+            """
+            SELECT id, copy, uuid, state, started, finished, stopped FROM reading
+            WHERE copy IN (SELECT value FROM json_each(?)) ORDER BY copy, position, id
+            """, [copies])
+        {
+            let reading = try Reading(row: row)
+            readings[row["copy"], default: []].append(
+                ReadingRecord(reading, entries: entries[row["id"]] ?? [], sessions: sessions[row["id"]] ?? []))
+        }
+        return readings
+    }
+}

@@ -1,0 +1,131 @@
+import GRDB
+
+extension Schema {
+    /// Version 3: what search knows of every copy. All of it is derived; ``SearchIndex`` writes it, and undo leaves it alone.
+    @Sendable static func createSearch(_ db: Database) throws {
+        try db.execute(sql: listing)
+        try db.execute(sql: searchText)
+        try db.execute(sql: staleness)
+        try db.execute(sql: "INSERT INTO searchStale (copy) SELECT id FROM copy")
+        try SearchIndex.rebuild(db)
+    }
+
+    /// One narrow row a copy: what lists are sorted and filtered by. Each sort's index holds the filters' columns as well, so
+    /// that a page is found without touching the rows.
+    private static let listing = """
+        CREATE TABLE listing (
+            copy INTEGER PRIMARY KEY,
+            inTrash INTEGER NOT NULL CHECK (inTrash IN (0, 1)),
+            -- Place in Copy.Status.allCases.
+            status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 4),
+            -- In quarter stars.
+            rating INTEGER,
+            isOwned INTEGER NOT NULL,
+            isOnWishlist INTEGER NOT NULL,
+            isFavourite INTEGER NOT NULL,
+            shelf INTEGER,
+            language TEXT,
+            added INTEGER NOT NULL,
+            -- Of the reading that the book shows.
+            started TEXT,
+            finished TEXT,
+            -- Row numbers, parted by spaces.
+            tags TEXT NOT NULL,
+            authors TEXT NOT NULL,
+            -- Folded words. The author's name has the title behind it: one author's books are in order.
+            title TEXT,
+            author TEXT
+        ) STRICT;
+        \(sorts.map { name, column in
+            """
+            CREATE INDEX listingBy\(name) ON listing
+                (inTrash, \(column), copy, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added,
+                    started, finished);
+            """
+        }.joined(separator: "\n"))
+        CREATE INDEX listingByShelf ON listing (shelf) WHERE shelf IS NOT NULL;
+        CREATE INDEX listingByLanguage ON listing (language) WHERE language IS NOT NULL;
+        CREATE INDEX listingByStatus ON listing (status);
+        CREATE INDEX listingFavourites ON listing (isFavourite) WHERE isFavourite = 1;
+        CREATE INDEX listingWishes ON listing (isOnWishlist) WHERE isOnWishlist = 1;
+        -- For completion while a name is typed.
+        CREATE INDEX authorByFolded ON author (folded);
+        CREATE INDEX tagByFolded ON tag (folded);
+        """
+
+    private static let sorts = [
+        ("Added", "added"), ("Started", "started"), ("Finished", "finished"), ("Title", "title"), ("Author", "author"),
+        ("Rating", "rating"),
+    ]
+
+    /// One document a copy: its words, each with the letter of its field in front (``SearchField``), so that every field has
+    /// word lists of its own and a word common in notes does not slow the search of titles. No positions are needed: detail is
+    /// none. The splitting into words is ours; to the tokenizer named ascii every other letter is part of a word.
+    ///
+    /// Prefix lists are for three to nine letters behind the field's; shorter beginnings are words of the document. A beginning
+    /// without a list costs the more the more books have it, because FTS5 puts the lists of its words together before the first
+    /// book comes; the lists from six letters on take a twentieth of the file.
+    static let searchText = """
+        CREATE VIRTUAL TABLE searchText USING fts5 (
+            words, tokenize = 'ascii', prefix = '4 5 6 7 8 9 10', detail = none, columnsize = 0);
+        """
+
+    /// The copies whose search rows are behind; empty between transactions. Triggers name them whatever writes, and
+    /// `LibraryFile.write` brings them up to date before it commits, because folding is not SQLite's.
+    private static let staleness = """
+        CREATE TABLE searchStale (copy INTEGER PRIMARY KEY) STRICT;
+
+        """
+        + staleTriggers.map { name, event, copies in
+            """
+            CREATE TRIGGER "search_\(name)" AFTER \(event) BEGIN
+                INSERT INTO searchStale (copy) \(copies) ON CONFLICT DO NOTHING;
+            END;
+
+            """
+        }.joined()
+
+    private static let staleTriggers: [(name: String, event: String, copies: String)] = {
+        // "WHERE true": SQLite would take ON CONFLICT for a join's ON otherwise.
+        let old = "SELECT OLD.copy WHERE true", new = "SELECT NEW.copy WHERE true"
+        let both = "SELECT OLD.copy UNION SELECT NEW.copy WHERE true"
+        let written =
+            "SELECT copy.id FROM editionAuthor JOIN copy ON copy.edition = editionAuthor.edition WHERE author = NEW.id"
+        var triggers: [(name: String, event: String, copies: String)] = [
+            ("copy_insert", "INSERT ON copy", "SELECT NEW.id WHERE true"),
+            ("copy_delete", "DELETE ON copy", "SELECT OLD.id WHERE true"),
+            (
+                "copy_update",
+                """
+                UPDATE OF id, edition, status, isOwned, isOnWishlist, isFavourite, shelf, rating, added, deleted ON copy
+                """, "SELECT OLD.id UNION SELECT NEW.id WHERE true"
+            ),
+            (
+                "edition_update",
+                """
+                UPDATE OF title, subtitle, series, isbn, isbnText, language ON edition
+                WHEN (OLD.title, OLD.subtitle, OLD.series, OLD.isbn, OLD.isbnText, OLD.language)
+                    IS NOT (NEW.title, NEW.subtitle, NEW.series, NEW.isbn, NEW.isbnText, NEW.language)
+                """, "SELECT id FROM copy WHERE edition = NEW.id"
+            ),
+            ("author_update", "UPDATE OF name ON author", written),
+            ("tag_update", "UPDATE OF displayName ON tag", "SELECT copy FROM copyTag WHERE tag = NEW.id"),
+        ]
+        for (event, versions) in [("INSERT", ["NEW"]), ("DELETE", ["OLD"]), ("UPDATE", ["OLD", "NEW"])] {
+            triggers.append(
+                (
+                    "editionAuthor_\(event.lowercased())", "\(event) ON editionAuthor",
+                    "SELECT id FROM copy WHERE edition IN (\(versions.map { $0 + ".edition" }.joined(separator: ", ")))"
+                ))
+        }
+        for (table, columns) in [
+            ("copyTag", "copy, tag"), ("note", "copy, text"), ("quote", "copy, text"),
+            ("reading", "copy, position, state, started, finished"),
+        ] {
+            triggers.append(("\(table)_insert", "INSERT ON \(table)", new))
+            triggers.append(("\(table)_delete", "DELETE ON \(table)", old))
+            triggers.append(("\(table)_update", "UPDATE OF \(columns) ON \(table)", both))
+        }
+        return triggers
+    }()
+}

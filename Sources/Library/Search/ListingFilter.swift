@@ -1,0 +1,172 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+/// A query's filters as conditions on `listing`. Texts of the query are arguments, never part of a statement.
+struct ListingFilter {
+    /// Joined with AND.
+    private(set) var condition: String
+    private(set) var arguments: StatementArguments
+    /// For each filter a statement that gives the copies that pass it, each once, for the case that these are few.
+    private var sources: [(sql: String, arguments: StatementArguments)] = []
+    /// The copies of a filter that is not a column of `listing`: looking these up is quicker than asking of every copy.
+    private(set) var outside: (sql: String, arguments: StatementArguments)?
+
+    /// Up to so many copies it is quicker to sort what passes than to walk through the order and look who passes.
+    private static let few = 3000
+    /// So few that it is not worth looking for fewer.
+    private static let veryFew = 500
+
+    init(_ db: Database, _ query: BookQuery) throws {
+        condition = "listing.inTrash = \(query.inTrash ? 1 : 0)"
+        arguments = []
+        if !query.statuses.isEmpty { require("status IN (\(numbers(query.statuses.map(Self.code)))) ") }
+        if !query.ratings.isEmpty { requireRatings(query.ratings) }
+        if !query.languages.isEmpty {
+            requireLanguages(query.languages)
+        }
+        if !query.shelves.isEmpty {
+            let rows = try Self.shelfRows(db, query.shelves)
+            require("shelf IN (\(numbers(rows)))")
+        }
+        if let isOwned = query.isOwned { require("isOwned = \(isOwned ? 1 : 0)", isNarrow: false) }
+        if let isWish = query.isOnWishlist { require("isOnWishlist = \(isWish ? 1 : 0)", isNarrow: isWish) }
+        if let isFavourite = query.isFavourite {
+            require("isFavourite = \(isFavourite ? 1 : 0)", isNarrow: isFavourite)
+        }
+        if let range = query.added { requireAdded(range, query.zone) }
+        if let range = query.started { require(range, of: "started") }
+        if let range = query.finished { require(range, of: "finished") }
+        if !query.tags.isEmpty { requireTags(try Self.tagRows(db, query.tags)) }
+        if !query.authors.isEmpty { requireAuthors(try Self.authorRows(db, query.authors)) }
+    }
+
+    static func code(_ status: Copy.Status) -> Int64 { Int64(Copy.Status.allCases.firstIndex(of: status) ?? 0) }
+
+    static func tagRows(_ db: Database, _ names: [String]) throws -> [Int64] {
+        try rows(
+            db, "SELECT id FROM tag WHERE name IN (SELECT value FROM json_each(?))", names.map(\.cleaned.caseFolded))
+    }
+
+    static func shelfRows(_ db: Database, _ names: [String]) throws -> [Int64] {
+        try rows(
+            db, "SELECT id FROM shelf WHERE name IN (SELECT value FROM json_each(?))", names.map(\.cleaned.caseFolded))
+    }
+
+    static func authorRows(_ db: Database, _ names: [String]) throws -> [Int64] {
+        try rows(
+            db, "SELECT id FROM author WHERE folded IN (SELECT value FROM json_each(?))",
+            names.map(\.cleaned.searchFolded))
+    }
+
+    private static func rows(_ db: Database, _ sql: String, _ names: [String]) throws -> [Int64] {
+        try db.rows(sql, [list(names)]).map { $0[0] }
+    }
+
+    /// The copies of the narrowest filter, when they are few.
+    func fewCopies(_ db: Database) throws -> (sql: String, arguments: StatementArguments)? {
+        var fewest: (source: (sql: String, arguments: StatementArguments), count: Int)?
+        for source in sources {
+            let count = try db.value(
+                Int.self, "SELECT count(*) FROM (\(source.sql) LIMIT \(Self.few + 1))", source.arguments)
+            if let count, count < fewest?.count ?? Self.few + 1 { fewest = (source, count) }
+            if let fewest, fewest.count <= Self.veryFew { break }
+        }
+        return fewest?.source
+    }
+
+    /// - Parameter isNarrow: whether few copies may pass; such a condition has an index.
+    private mutating func require(_ sql: String, _ values: StatementArguments = [], isNarrow: Bool = true) {
+        condition += " AND \(sql)"
+        arguments += values
+        if isNarrow { sources.append(("SELECT copy FROM listing WHERE \(sql)", values)) }
+    }
+
+    private mutating func requireLanguages(_ languages: Set<String>) {
+        // Asked of every row on the way: one argument each is quicker than a list that SQLite has to look through.
+        if languages.count <= 16 {
+            let signs = String(repeating: ", ?", count: languages.count).dropFirst(2)
+            require("language IN (\(signs))", StatementArguments(languages.sorted()))
+        } else {
+            require("language IN (SELECT value FROM json_each(?))", [list(languages.sorted())])
+        }
+    }
+
+    private mutating func requireRatings(_ bands: Set<RatingBand>) {
+        let ranges = bands.sorted().map { band in
+            switch band {
+            case .unrated: "rating IS NULL"
+            // In quarter stars.
+            case .stars(let stars): "rating BETWEEN \(stars * 4) AND \(stars * 4 + 3)"
+            }
+        }
+        condition += " AND (\(ranges.joined(separator: " OR ")))"
+        if !bands.contains(.unrated) {
+            let sources = ["0", "1"].flatMap { trash in ranges.map { "inTrash = \(trash) AND \($0)" } }
+            self.sources.append(("SELECT copy FROM listing WHERE \(sources.joined(separator: " OR "))", []))
+        }
+    }
+
+    private mutating func requireAdded(_ range: Period, _ zone: TimeZone) {
+        let (first, last) = (range.from, range.to)
+        let start = first?.number.map { Self.beginning(of: $0, in: zone) } ?? .min
+        let end = last?.number.map { Self.beginning(of: $0 + 1, in: zone) } ?? .max
+        condition += " AND added >= ? AND added < ?"
+        arguments += [start, end]
+        sources.append(("SELECT copy FROM listing WHERE inTrash IN (0, 1) AND added >= ? AND added < ?", [start, end]))
+    }
+
+    /// In milliseconds since 1970.
+    private static func beginning(of day: Int, in zone: TimeZone) -> Int64 {
+        let midnight = Double(day) * 86_400
+        // The offset that holds at that midnight itself, which near a change of the clocks is not the one of UTC's midnight.
+        var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: midnight))
+        offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: midnight - Double(offset)))
+        return Int64(midnight - Double(offset)) * 1000
+    }
+
+    private mutating func require(_ range: Period, of column: String) {
+        let (first, last) = (range.from, range.to)
+        var parts = ["\(column) IS NOT NULL"]
+        var values: StatementArguments = []
+        if let last {
+            // A text that says less is less: 2024-03 stands before each of its days.
+            parts.append("\(column) <= ?")
+            values += [last.description]
+        }
+        if let first {
+            // "~" is after every digit and hyphen: 2024-03 reaches to the end of its month. The year alone serves the index.
+            parts.append("\(column) >= ? AND \(column) || '~' >= ?")
+            values += [String(first.description.prefix(4)), first.description]
+        }
+        let sql = parts.joined(separator: " AND ")
+        condition += " AND \(sql)"
+        arguments += values
+        sources.append(("SELECT copy FROM listing WHERE inTrash IN (0, 1) AND \(sql)", values))
+    }
+
+    private mutating func requireTags(_ tags: [Int64]) {
+        condition +=
+            " AND EXISTS (SELECT 1 FROM copyTag WHERE copyTag.copy = listing.copy AND tag IN (\(numbers(tags))))"
+        let isDistinct = tags.count > 1 ? "DISTINCT " : ""
+        let copies = "SELECT \(isDistinct)copy FROM copyTag WHERE tag IN (\(numbers(tags)))"
+        outside = (copies, [])
+        sources.append((copies, []))
+    }
+
+    private mutating func requireAuthors(_ authors: [Int64]) {
+        let copies = """
+            SELECT copy.id AS copy FROM editionAuthor JOIN copy ON copy.edition = editionAuthor.edition
+            WHERE author IN (\(numbers(authors)))
+            """
+        condition += " AND EXISTS (\(copies) AND copy.id = listing.copy)"
+        // One author can be named twice on a book, with two roles.
+        outside = ("SELECT DISTINCT copy FROM (\(copies))", [])
+        sources.append(("SELECT DISTINCT copy FROM (\(copies))", []))
+    }
+}
+
+/// For `IN (…)`. Nothing is a number that no row has: of an empty list SQLite would ask every row.
+private func numbers(_ numbers: [Int64]) -> String {
+    numbers.isEmpty ? "-1" : numbers.sorted().map(String.init).joined(separator: ", ")
+}

@@ -1,0 +1,194 @@
+import Bookplate
+import Foundation
+import Library
+import LibraryMaker
+
+/// Measures the library on generated libraries of growing size, and prints a table of each part. Started by script/bench.
+///
+///     LibraryBench [part…] [--long] [--keep FOLDER] [--copies NUMBER]
+///
+/// `--keep` takes the generated libraries from a folder, and leaves there what it had to make; `--copies` measures one size
+/// only. A machine that does other work beside makes wall time long: so each figure has the processor time of the whole
+/// process behind it.
+///
+/// Each part gets a library and adds lines to its report; to add one, write a ``Part`` and name it in ``parts``.
+@main
+struct LibraryBench {
+    struct Part: Sendable {
+        let name: String
+        /// What it does, and what is wanted of it.
+        let title: String
+        let measure: @Sendable (Generated) async throws -> [Line]
+    }
+
+    /// One figure of one library.
+    struct Line: Sendable {
+        var name: String
+        var milliseconds: Double
+        /// The same of processor time, where it was taken.
+        var cpu: Double?
+        /// `nil` where nothing is wanted of it.
+        var wanted: Double?
+        var note = ""
+
+        var shown: String { milliseconds.short + (cpu.map { " (\($0.short))" } ?? "") }
+    }
+
+    static let parts: [Part] = [opening, searching, listing, chips, tracking, saving, importing]
+
+    static func main() async throws {
+        var names = Array(CommandLine.arguments.dropFirst())
+        func takeOption(_ name: String) -> String? {
+            guard let place = names.firstIndex(of: name), place + 1 < names.count else { return nil }
+            defer { names.removeSubrange(place...(place + 1)) }
+            return names[place + 1]
+        }
+        let kept = takeOption("--keep")
+        let only = takeOption("--copies").flatMap { Int($0) }
+        let isLong = names.contains("--long")
+        names.removeAll { $0 == "--long" }
+        for name in names where !parts.contains(where: { $0.name == name }) {
+            print("bench: there is no part \(name); parts are \(parts.map(\.name).joined(separator: ", "))")
+            exit(64)
+        }
+        let sizes = only.map { [$0] } ?? [1_000, 100_000] + (isLong ? [1_000_000] : [])
+        let folder = kept ?? NSTemporaryDirectory() + "/bookplate-bench-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { if kept == nil { try? FileManager.default.removeItem(atPath: folder) } }
+
+        var reports: [String: [(size: Int, lines: [Line])]] = [:]
+        for size in sizes {
+            let generated = try await Generated(at: folder + "/\(size).sqlite", copies: size)
+            for part in parts where names.isEmpty || names.contains(part.name) {
+                reports[part.name, default: []].append((size, try await part.measure(generated)))
+            }
+            try generated.close()
+            if kept == nil { try generated.remove() }
+        }
+        for part in parts {
+            guard let report = reports[part.name] else { continue }
+            print("\n" + part.title)
+            Table(report: report).show()
+        }
+        print("\n  peak memory of this process \(peakMemory()) MiB")
+    }
+}
+
+/// A generated library, open, and the same texts in plain SQLite.
+struct Generated: Sendable {
+    let path: String
+    let copies: Int
+    let library: LibraryFile
+    let plain: PlainSearch
+
+    init(at path: String, copies: Int) async throws {
+        self.path = path
+        self.copies = copies
+        let start = ContinuousClock.now
+        let isThere = FileManager.default.fileExists(atPath: path + "-plain")
+        if !isThere { try await makeLibrary(at: path, copies: copies, sessions: 10_000) }
+        let made = ContinuousClock.now
+        plain = try PlainSearch(at: path + "-plain", from: isThere ? nil : path)
+        let bytes = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+        print(
+            "\(copies) copies made in \(Int((made - start).milliseconds / 1000)) s, \(bytes >> 20) MiB; plain SQLite in \(Int((.now - made).milliseconds / 1000)) s"
+        )
+        fflush(nil)
+        library = try LibraryFile.open(at: path)
+    }
+
+    func close() throws {
+        try library.close()
+        try plain.close()
+    }
+
+    func remove() throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            try FileManager.default.removeItem(atPath: folder + "/" + name)
+        }
+    }
+}
+
+/// Prints a part's lines, the sizes side by side, with the growth from the first to the last.
+struct Table {
+    let report: [(size: Int, lines: [LibraryBench.Line])]
+
+    func show() {
+        print(
+            "  " + "ms (of CPU) at".padding(34) + report.map { String($0.size).leading(18) }.joined()
+                + "growth".leading(10) + "wanted".leading(10))
+        for (index, line) in (report.last?.lines ?? []).enumerated() {
+            let values = report.map { $0.lines[index] }
+            let growth = values[values.count - 1].milliseconds / max(values[0].milliseconds, 0.001)
+            // What is wanted is said of each size; shown is that of the largest that has one.
+            let wanted = values.last { $0.wanted != nil }
+            let isMet = values.allSatisfy { $0.milliseconds < $0.wanted ?? .infinity }
+            print(
+                "  " + line.name.padding(34) + values.map { $0.shown.leading(18) }.joined()
+                    + "×\(growth.short)".leading(10) + (wanted?.wanted.map { "< \(Int($0))" } ?? "").leading(10)
+                    + (isMet ? "" : "  MISSED") + (line.note.isEmpty ? "" : "  \(line.note)"))
+        }
+    }
+}
+
+extension Duration {
+    var milliseconds: Double { self / .milliseconds(1) }
+}
+
+extension Double {
+    var short: String { String(format: self < 10 ? "%.2f" : "%.1f", self) }
+}
+
+extension String {
+    func padding(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    func leading(_ width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
+
+/// The value that 95 of 100 do not exceed.
+func p95(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int((Double(sorted.count) * 0.95).rounded(.up)) - 1)]
+}
+
+func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
+
+/// How long something took, time and again, in milliseconds.
+struct Times {
+    private(set) var wall: [Double] = []
+    private(set) var cpu: [Double] = []
+
+    /// - Parameter isCounted: not so for what only warms the caches.
+    @discardableResult
+    mutating func time<Result>(isCounted: Bool = true, _ body: () async throws -> Result) async rethrows -> Result {
+        let (start, startOfCPU) = (ContinuousClock.now, Self.cpuTime)
+        let result = try await body()
+        let (wall, cpu) = ((.now - start).milliseconds, Self.cpuTime - startOfCPU)
+        if isCounted {
+            self.wall.append(wall)
+            self.cpu.append(cpu)
+        }
+        return result
+    }
+
+    /// - Parameter figure: the median, say.
+    func line(
+        _ name: String, _ figure: ([Double]) -> Double = median, wanted: Double? = nil, note: String = ""
+    ) -> LibraryBench.Line {
+        LibraryBench.Line(name: name, milliseconds: figure(wall), cpu: figure(cpu), wanted: wanted, note: note)
+    }
+
+    /// Of all threads of this process, in milliseconds.
+    private static var cpuTime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// In MiB; VmHWM of proc(5).
+func peakMemory() -> Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
+    return (Int(line.filter(\.isNumber)) ?? 0) / 1024
+}

@@ -1,0 +1,51 @@
+/// Pseudo-random numbers that are the same on every machine for the same seed.
+///
+/// Source: Sebastiano Vigna, splitmix64.c (public domain).
+struct Dice: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// 0 to `count` - 1.
+    mutating func below(_ count: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(count)).high) }
+
+    /// True once in `count` times.
+    mutating func once(in count: Int) -> Bool { below(count) == 0 }
+
+    /// 0 to `count` - 1, low numbers much more often: about as Zipf's law has it for words and for authors.
+    mutating func skewed(_ count: Int) -> Int {
+        // exp(u * ln(count + 1)) - 1 without a logarithm of the platform: halve the range at random, then spread evenly.
+        var (low, high) = (0, count)
+        while high - low > 1, next() & 1 == 0 { high = low + max(1, (high - low) / 4) }
+        low = min(low, high - 1)
+        return low + below(high - low)
+    }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+
+    /// A UUID in lower case.
+    mutating func uuid() -> String {
+        let (left, right) = (next(), next())
+        return String(unsafeUninitializedCapacity: 36) { buffer in
+            var place = 0
+            for digit in 0..<32 {
+                if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
+                    buffer[place] = UInt8(ascii: "-")
+                    place += 1
+                }
+                let value = UInt8(truncatingIfNeeded: (digit < 16 ? left : right) >> (60 - 4 * UInt64(digit % 16))) & 15
+                buffer[place] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+                place += 1
+            }
+            return place
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import Bookplate
+import GRDB
+import Library
+
+/// Makes a library of any size, always the same for the same seed: titles in nine languages, authors of whom few wrote much,
+/// tags, shelves, readings with progress and sessions, notes and quotes.
+///
+/// - Parameters:
+///   - path: where no library is yet.
+///   - copies: how many books it has; some are second copies of an edition, one in 200 is in the trash.
+///   - sessions: how many sessions the first book has; others have none to some dozens.
+/// - Throws: ``LibraryError``, or GRDB's error.
+public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions: Int = 0) async throws {
+    // The schema is the library's own.
+    try LibraryFile.open(at: path, station: "maker").close()
+    let queue = try DatabaseQueue(path: path)
+    try await queue.writeWithoutTransaction { db in
+        // Nothing here needs to outlive a power cut.
+        try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = -200000")
+    }
+    var maker = LibraryMaker(seed: seed, copies: copies)
+    for first in stride(from: 0, to: copies, by: 20_000) {
+        maker = try await queue.write { [maker] db in
+            var maker = maker
+            if first == 0 { try maker.insertNames(db) }
+            for number in first..<min(copies, first + 20_000) {
+                try maker.insertBook(db, number: number, sessions: number == 0 ? sessions : nil)
+            }
+            return maker
+        }
+    }
+    try queue.close()
+    let library = try LibraryFile.open(at: path, station: "maker")
+    try await library.rebuildSearchIndex()
+    try library.close()
+}
+
+/// Inserts books in the order in which they were added.
+struct LibraryMaker {
+    private var texts: Texts
+    private let copies: Int
+    private let authors: Int
+    private let tags = genres + moods
+    private var editions: [(language: String, pages: Int?)] = []
+    private var readings: Int64 = 0
+
+    init(seed: UInt64, copies: Int) {
+        texts = Texts(dice: Dice(seed: seed))
+        self.copies = copies
+        authors = max(3, copies / 4)
+    }
+
+    /// Noon of 2026-11-21, in milliseconds: what is generated lies before it.
+    private static let now: Int64 = 1_795_262_400_000
+    private static let day: Int64 = 86_400_000
+    /// The library grew over twelve years.
+    private static let span = 12 * 365 * day
+
+    /// Authors, tags and shelves.
+    mutating func insertNames(_ db: Database) throws {
+        let author = try db.cachedStatement(sql: "INSERT INTO author (id, name, folded) VALUES (?, ?, ?)")
+        var names: Set<String> = []
+        for id in 1...authors {
+            var name = texts.person()
+            while !names.insert(name).inserted { name += " " + texts.properName() }
+            try author.execute(arguments: [id, name, name.searchFolded])
+        }
+        for (index, name) in tags.enumerated() {
+            try db.execute(
+                sql: "INSERT INTO tag (id, name, displayName, folded) VALUES (?, ?, ?, ?)",
+                arguments: [index + 1, name.caseFolded, name, name.searchFolded])
+        }
+        for (index, name) in shelfNames.enumerated() {
+            try db.execute(
+                sql: "INSERT INTO shelf (id, name, displayName) VALUES (?, ?, ?)",
+                arguments: [index + 1, name.caseFolded, name])
+        }
+    }
+
+    /// One copy, with an edition of its own unless it is a second copy, and all that hangs on it.
+    mutating func insertBook(_ db: Database, number: Int, sessions: Int?) throws {
+        let edition: Int64
+        if editions.count > 10, texts.dice.once(in: 25) {
+            edition = Int64(1 + texts.dice.below(editions.count))
+        } else {
+            edition = try insertEdition(db, number: number)
+        }
+        let added =
+            Self.now - Self.span + Self.span / Int64(copies) * Int64(number) + Int64(texts.dice.below(Int(Self.day)))
+        let copy = Int64(number + 1)
+        let status =
+            number == 0
+            ? "read"
+            : texts.dice.pick([
+                "toRead", "toRead", "toRead", "reading", "read", "read", "read", "read", "onHold", "dnf",
+            ])
+        let isWish = texts.dice.once(in: 12)
+        let rating = status == "read" && !texts.dice.once(in: 4) ? 4 + texts.dice.below(17) : nil
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO copy (id, uuid, edition, status, isOwned, isOnWishlist, isFavourite, shelf, rating, added, deleted)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            copy, texts.dice.uuid(), edition, status, !isWish, isWish, texts.dice.once(in: 20),
+            texts.dice.once(in: 8) ? nil : 1 + texts.dice.skewed(shelfNames.count), rating, added,
+            texts.dice.once(in: 200) ? min(Self.now, added + 30 * Self.day) : nil,
+        ])
+        try insertTags(db, copy: copy)
+        try insertRemarks(db, copy: copy, after: added)
+        if status != "toRead" {
+            let pages = editions[Int(edition) - 1].pages
+            if status == "read", texts.dice.once(in: 15) {
+                try insertReading(db, copy: copy, position: 0, "finished", from: added, pages: pages, sessions: nil)
+                try insertReading(
+                    db, copy: copy, position: 1, "finished", from: added + 400 * Self.day, pages: pages,
+                    sessions: sessions)
+            } else {
+                let state = status == "read" ? "finished" : status == "dnf" ? "stopped" : "open"
+                try insertReading(db, copy: copy, position: 0, state, from: added, pages: pages, sessions: sessions)
+            }
+        }
+    }
+
+    private mutating func insertEdition(_ db: Database, number: Int) throws -> Int64 {
+        let id = Int64(editions.count + 1)
+        let tongue = texts.dice.pick(tongues)
+        let title = texts.title(in: tongue)
+        let subtitle = texts.dice.once(in: 5) ? texts.title(in: tongue) : nil
+        let isbn = texts.dice.once(in: 12) ? nil : isbn(number)
+        let pages = texts.dice.once(in: 15) ? nil : 60 + texts.dice.skewed(900)
+        let series = texts.dice.once(in: 8) ? "The \(texts.properName()) Cycle" : nil
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO edition (id, uuid, isbn, isbnText, title, subtitle, publisher, publishedDate, pageCount,
+                    language, format, series, seriesNumber, folded)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            id, texts.dice.uuid(), isbn, isbn, title, subtitle, tongue.nouns[number % 8] + " Press",
+            String(1900 + texts.dice.skewed(126)), pages, texts.dice.once(in: 20) ? nil : tongue.code, "physical",
+            series,
+            series == nil ? nil : String(1 + texts.dice.below(9)),
+            [title, subtitle].compactMap(\.self).joined(separator: " ").searchFolded,
+        ])
+        var chosen: [Int] = []
+        for _ in 0..<(texts.dice.once(in: 40) ? 0 : texts.dice.once(in: 5) ? 2 : 1) {
+            let author = 1 + texts.dice.skewed(authors)
+            if !chosen.contains(author) { chosen.append(author) }
+        }
+        for (position, author) in chosen.enumerated() {
+            try db.cachedStatement(
+                sql: "INSERT INTO editionAuthor (edition, position, author, role) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [
+                id, position, author, position > 0 && texts.dice.once(in: 3) ? "translator" : "author",
+            ])
+        }
+        editions.append((tongue.code, pages))
+        return id
+    }
+
+    private mutating func insertTags(_ db: Database, copy: Int64) throws {
+        var chosen: Set<Int> = []
+        for _ in 0..<texts.dice.below(5) { chosen.insert(1 + texts.dice.skewed(tags.count)) }
+        for tag in chosen.sorted() {
+            try db.cachedStatement(sql: "INSERT INTO copyTag (copy, tag) VALUES (?, ?)").execute(arguments: [copy, tag])
+        }
+    }
+
+    private mutating func insertRemarks(_ db: Database, copy: Int64, after added: Int64) throws {
+        if texts.dice.once(in: 3) {
+            for _ in 0...texts.dice.skewed(3) {
+                try db.cachedStatement(
+                    sql: "INSERT INTO note (uuid, copy, kind, text, created) VALUES (?, ?, ?, ?, ?)"
+                ).execute(arguments: [
+                    texts.dice.uuid(), copy, texts.dice.once(in: 6) ? "discussion" : "note",
+                    texts.remark(words: 5 + texts.dice.skewed(60)), added + Int64(texts.dice.below(60)) * Self.day,
+                ])
+            }
+        }
+        if texts.dice.once(in: 6) {
+            try db.cachedStatement(
+                sql: "INSERT INTO quote (uuid, copy, text, page, created) VALUES (?, ?, ?, ?, ?)"
+            ).execute(arguments: [
+                texts.dice.uuid(), copy, texts.remark(words: 6 + texts.dice.below(25)), 1 + texts.dice.below(400),
+                added,
+            ])
+        }
+    }
+
+    /// - Parameter sessions: `nil` for as many as fall to it.
+    private mutating func insertReading(
+        _ db: Database, copy: Int64, position: Int, _ state: String, from start: Int64, pages: Int?, sessions: Int?
+    ) throws {
+        readings += 1
+        let reading = readings
+        // Books put in lately were read before they were put in.
+        let started = min(start, Self.now - 260 * Self.day) + Int64(texts.dice.below(200)) * Self.day
+        let last = min(Self.now, started + Int64(1 + texts.dice.below(40)) * Self.day)
+        // Of one in eight nobody remembers the day.
+        func text(_ instant: Int64, _ length: Int) -> String {
+            String(CalendarDay(number: Int(instant / Self.day)).description.prefix(length))
+        }
+        let length = texts.dice.once(in: 8) ? (texts.dice.once(in: 2) ? 4 : 7) : 10
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO reading (id, uuid, copy, position, state, started, finished, stopped)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            reading, texts.dice.uuid(), copy, position, state,
+            texts.dice.once(in: 6) ? nil : text(min(started, last), length),
+            state == "finished" && !texts.dice.once(in: 10) ? text(last, length) : nil,
+            state == "stopped" ? text(last, length) : nil,
+        ])
+        let count = sessions ?? (texts.dice.once(in: 3) ? texts.dice.skewed(40) : 0)
+        let total = pages ?? 300
+        let step = min(Self.day / 2, (Self.now - started) / Int64(max(1, count)) - 1)
+        for number in 0..<count {
+            let begin = started + Int64(number) * step
+            let (from, to) = (total * number / count, total * (number + 1) / count)
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO session (uuid, reading, start, "end", startPage, endPage) VALUES (?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                texts.dice.uuid(), reading, begin, begin + Int64(10 + texts.dice.below(110)) * 60_000, from, to,
+            ])
+            let session = db.lastInsertedRowID
+            try insertProgress(db, reading: reading, at: begin + 7_200_000, page: to, session: session)
+        }
+        if count == 0, texts.dice.once(in: 2) {
+            let page = state == "finished" ? total : 1 + texts.dice.below(total)
+            try insertProgress(db, reading: reading, at: last, page: page, session: nil)
+        }
+    }
+
+    private mutating func insertProgress(_ db: Database, reading: Int64, at: Int64, page: Int, session: Int64?) throws {
+        try db.cachedStatement(
+            sql: "INSERT INTO progressEntry (uuid, reading, at, page, isAutomatic, session) VALUES (?, ?, ?, ?, 0, ?)"
+        ).execute(arguments: [texts.dice.uuid(), reading, at, page, session])
+    }
+}
+
+/// The n-th of many valid ISBNs, not in order.
+private func isbn(_ number: Int) -> String {
+    let body = "978" + String(String(1_000_000_000 + number * 618_033_989 % 1_000_000_000).dropFirst())
+    let sum = body.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
+    return body + String((10 - sum % 10) % 10)
+}

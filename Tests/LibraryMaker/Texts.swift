@@ -1,0 +1,40 @@
+/// Makes the texts of a book.
+struct Texts {
+    var dice: Dice
+
+    /// A proper name of two to four syllables.
+    mutating func properName() -> String {
+        var name = ""
+        for _ in 0..<(2 + dice.below(3)) { name += dice.pick(syllables) }
+        return name.prefix(1).uppercased() + name.dropFirst()
+    }
+
+    mutating func title(in tongue: Tongue) -> String {
+        var title = ""
+        for character in dice.pick(tongue.patterns) {
+            switch character {
+            case "#": title += tongue.nouns[dice.skewed(tongue.nouns.count)]
+            case "%": title += dice.pick(tongue.adjectives)
+            case "@": title += properName()
+            default: title.append(character)
+            }
+        }
+        // As it is set on covers: the pattern's words stand as they are, the first letter is large.
+        return title.prefix(1).uppercased() + title.dropFirst()
+    }
+
+    /// "Anna Ventalrin", sometimes with a second family name.
+    mutating func person() -> String {
+        dice.pick(givenNames) + " " + properName() + (dice.once(in: 12) ? "-" + properName() : "")
+    }
+
+    /// A note or a quote of `words` words.
+    mutating func remark(words count: Int) -> String {
+        var text = ""
+        for number in 0..<count {
+            if number > 0 { text += dice.once(in: 12) ? ". " : " " }
+            text += dice.once(in: 15) ? properName() : remarkWords[dice.skewed(remarkWords.count)]
+        }
+        return text + "."
+    }
+}

@@ -1,0 +1,46 @@
+import Bookplate
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import Library
+
+extension LibraryFile {
+    /// Makes a backup that waits after its first pages until `act` is done.
+    func backup(to target: String, during act: () async throws -> Void) async throws -> CopyReport {
+        let (parts, told) = AsyncStream.makeStream(of: Double.self)
+        let gate = Gate()
+        async let report = {
+            defer { told.finish() }
+            return try await self.backup(to: target) { part in
+                told.yield(part)
+                try gate.hold()
+            }
+        }()
+        // Whatever fails, the backup is not left waiting.
+        defer { gate.open() }
+        var first: Double?
+        for await part in parts {
+            first = part
+            break
+        }
+        #expect((first ?? 1) < 1, "the backup was over before anything could happen")
+        try await act()
+        gate.open()
+        return try await report
+    }
+}
+
+/// Holds a thread once.
+private final class Gate: Sendable {
+    private let wasHeld = Atomic(false)
+    private let way = DispatchSemaphore(value: 0)
+
+    /// Only on a reader's own thread, which may be held. The limit is for a test that is broken.
+    func hold() throws {
+        if wasHeld.exchange(true, ordering: .relaxed) { return }
+        guard way.wait(timeout: .now() + 60) == .success else { throw CancellationError() }
+    }
+
+    func open() { way.signal() }
+}

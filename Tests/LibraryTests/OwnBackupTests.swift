@@ -1,0 +1,96 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import Library
+
+private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 86_400) }
+
+/// Two libraries of the same name on stations of the same name, with one stick for both.
+@Suite struct `The backups of several libraries in one folder` {
+    let folder = Folder()
+    var stick: String { folder("stick") }
+    let mine: LibraryFile
+    let other: LibraryFile
+
+    init() async throws {
+        for name in ["mine", "other", "stick"] { mkdir(folder(name), 0o700) }
+        mine = try LibraryFile.open(at: folder("mine/library.sqlite"), station: "raspi")
+        other = try LibraryFile.open(at: folder("other/library.sqlite"), station: "raspi")
+        try await mine.save(dune, record("Dune"))
+    }
+
+    private func own(_ identity: String?, in folders: String..., of path: String? = nil) throws -> OwnBackups {
+        LibraryFile.ownBackups(
+            among: try folders.flatMap { try LibraryFile.backups(in: $0) }, of: path ?? folder("mine/library.sqlite"),
+            identity: identity, station: "raspi")
+    }
+
+    @Test func `make no room for one another`() async throws {
+        #expect(try await mine.identity() != other.identity())
+        for day in 0..<9 { _ = try await other.backup(into: stick, at: after(days: day)) }
+        let others = names(in: stick)
+        for day in 21..<30 { _ = try await mine.backup(into: stick, at: after(days: day)) }
+        #expect(others.count == 8 && names(in: stick).count == 16)
+        #expect(Set(others).isSubset(of: names(in: stick)))
+        let prefix = "library-raspi-\(try await mine.identity())-"
+        #expect(names(in: stick).filter { $0.hasPrefix(prefix) }.count == 8)
+    }
+
+    @Test func `are told apart by the library's id, whatever they are called`() async throws {
+        _ = try await mine.backup(into: stick, at: after(days: 0))
+        _ = try await other.backup(into: stick, at: after(days: 5))
+        _ = try await mine.backup(to: stick + "/by hand.sqlite")
+        let found = try own(await mine.identity(), in: stick)
+        #expect(found.backups.count == 2 && !found.areMixed)
+        let id = try await mine.identity()
+        #expect(found.backups.allSatisfy { $0.library == id && $0.books == 1 })
+    }
+
+    @Test func `are told by their names when the library cannot be read, and one must be chosen among several`()
+        async throws
+    {
+        _ = try await mine.backup(into: stick, at: after(days: 0))
+        let hall = try LibraryFile.open(at: folder("other/library.sqlite"), station: "hall")
+        _ = try await hall.backup(into: stick, at: after(days: 1))
+        let alone = try own(nil, in: stick)
+        #expect(alone.backups.count == 1 && !alone.areMixed)
+        _ = try await other.backup(into: stick, at: after(days: 5))
+        let both = try own(nil, in: stick)
+        #expect(both.backups.count == 2 && both.areMixed)
+        #expect(both.backups[0].at == after(days: 5))
+        // What lies beside the library says which is its own, but not that the others are nobody's.
+        let beside = folder("mine/backups")
+        _ = try await mine.backup(into: beside, at: after(days: 2))
+        #expect(try own(nil, in: beside, stick).areMixed)
+        #expect(try !own(nil, in: beside).areMixed)
+        #expect(try own(nil, in: beside).backups.count == 1)
+    }
+
+    @Test func `stay a place's own after a restore, also from another's`() async throws {
+        let id = try await mine.identity()
+        let path = folder("mine/library.sqlite")
+        let report = try await other.backup(into: stick, at: noon)
+        try mine.close()
+        _ = try LibraryFile.restore(from: report.path, to: path, keeping: id, at: noon)
+        let restored = try LibraryFile.open(at: path, station: "raspi")
+        #expect(try await restored.identity() == id)
+        try restored.close()
+        // Where there was none, the backup's.
+        _ = try LibraryFile.restore(from: report.path, to: folder("new.sqlite"), at: noon)
+        let new = try LibraryFile.open(at: folder("new.sqlite"))
+        #expect(try await new.identity() == other.identity())
+    }
+
+    @Test func `have an id that undo, settings and exports pass by`() async throws {
+        let id = try await mine.identity()
+        #expect(id.count == 8 && id.allSatisfy(\.isHexDigit))
+        #expect(try await mine.settings().isEmpty)
+        while let change = try await mine.lastChange() { _ = try await mine.undo(change.id, at: noon) }
+        #expect(try await mine.identity() == id)
+        try mine.close()
+        #expect(try await LibraryFile.open(at: folder("mine/library.sqlite")).identity() == id)
+    }
+}

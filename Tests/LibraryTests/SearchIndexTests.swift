@@ -1,0 +1,164 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Testing
+
+@testable import Library
+
+/// Whatever writes, search knows of it when the writing is done.
+@Suite struct SearchIndexTests {
+    let folder = Folder()
+    let library: LibraryFile
+
+    init() throws { library = try LibraryFile.open(at: folder("library.sqlite")) }
+
+    /// All that search knows.
+    private func index() async throws -> [String] {
+        try await library.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM listing ORDER BY copy").map(\.description)
+                + Row.fetchAll(db, sql: "SELECT rowid, words FROM searchText ORDER BY rowid").map(\.description)
+        }
+    }
+
+    private func expectInLine(_ comment: Comment? = nil) async throws {
+        let now = try await index()
+        let stale = try await library.read { db in try db.value(Int.self, "SELECT count(*) FROM searchStale") }
+        #expect(stale == 0, comment)
+        // FTS5's own check of its word lists against what it stores.
+        try await library.write { db in
+            try db.execute(sql: "INSERT INTO searchText (searchText) VALUES ('integrity-check')")
+        }
+        try await library.rebuildSearchIndex()
+        let anew = try await index()
+        #expect(now == anew, comment)
+    }
+
+    @Test func `after any acts the index is what it would be if it were made anew`() async throws {
+        var random = Numbers(seed: 11)
+        let words = ["Zoë", "b'", "東京", "d\"q", "e\\f", "🐛", "Straße"]
+        for round in 0..<12 {
+            for _ in 0..<25 { try await act(&random, words) }
+            try await expectInLine("round \(round)")
+        }
+        let kinds = Set(try await library.changes(limit: 1000).map(\.kind))
+        #expect(kinds.isSuperset(of: [.save, .edit, .trash, .restore]))
+    }
+
+    /// One random act: of the commands, or of a row that other commands write.
+    private func act(_ random: inout Numbers, _ words: [String]) async throws {
+        var query = BookQuery()
+        query.inTrash = random.next(4) == 0
+        query.limit = 100
+        let books = try await library.books(matching: query).books
+        let word = words[random.next(words.count)]
+        let number = random.next(40)
+        switch random.next(9) {
+        case 0, 1:
+            _ = try await library.add(
+                [
+                    try confirmed(
+                        number < 8 ? nil : isbn(number),
+                        record("\(word) \(number)", by: [words[random.next(words.count)]]),
+                        preset: Preset(
+                            shelf: number < 20 ? word : nil, tags: [words[random.next(words.count)]],
+                            status: Copy.Status.allCases[random.next(5)], isWishlist: number.isMultiple(of: 5)),
+                        anotherCopy: number.isMultiple(of: 3))
+                ], at: noon.addingTimeInterval(Double(number)))
+        case 2:
+            guard var book = books.first else { return }
+            book.copy.rating = Double(1 + number % 20) / 4
+            book.copy.tags = [word]
+            book.copy.isFavourite.toggle()
+            book.edition.metadata.title = number < 5 ? nil : word
+            book.edition.metadata.authors = [
+                Contributor(name: words[number % words.count], role: number < 20 ? .author : .editor)
+            ]
+            book.edition.metadata.language = number < 20 ? "en" : nil
+            _ = try await library.update(book, at: noon)
+        case 3:
+            let chosen = books.filter { _ in random.next(3) == 0 }.map(\.id)
+            _ =
+                query.inTrash
+                ? try await library.restore(chosen, at: noon) : try await library.trash(chosen, at: noon)
+        case 4:
+            if let last = try await library.lastChange() {
+                do { _ = try await library.undo(last.id, at: noon) } catch is UndoRefusal {}
+            }
+        default:
+            let acts = [
+                "UPDATE author SET name = name || hex(randomblob(4)), folded = 'x' WHERE id = (SELECT max(id) FROM author)",
+                "UPDATE tag SET displayName = upper(displayName)",
+                "UPDATE edition SET series = 'The Saga' WHERE id % 3 = 0",
+                "INSERT INTO note (uuid, copy, kind, text, created) SELECT hex(randomblob(8)), id, 'note', 'Größe ' || id, 1 FROM copy WHERE id % 4 = 0",
+                "UPDATE note SET text = 'other' WHERE id % 2 = 0", "DELETE FROM note WHERE id % 3 = 0",
+                "INSERT INTO quote (uuid, copy, text, created) SELECT hex(randomblob(8)), id, 'Zitat', 1 FROM copy WHERE id % 5 = 0",
+                "DELETE FROM quote WHERE id % 2 = 0", "UPDATE reading SET started = '2024-03', finished = '2024'",
+                "UPDATE reading SET state = 'cancelled' WHERE id % 4 = 0", "DELETE FROM copyTag WHERE copy % 3 = 0",
+                "UPDATE copy SET shelf = NULL WHERE id % 2 = 0", "UPDATE copy SET status = 'toRead' WHERE id % 7 = 0",
+                "UPDATE note SET copy = (SELECT min(id) FROM copy) WHERE id % 5 = 0",
+            ]
+            let sql = acts[number % acts.count]
+            _ = try await library.change(.edit, at: noon) { db, _ in
+                try db.execute(sql: sql)
+                return ((), "by hand")
+            }
+        }
+    }
+
+    @Test func `emptying the trash empties the index as well`() async throws {
+        let book = try await library.save(dune, record("Dune"), preset: Preset(tags: ["sf"]))
+        _ = try await library.trash([book.id], at: noon)
+        for day in [1.0, 6, 11, 16, 21, 26, 31, 36] {
+            try await library.save(isbn(Int(day)), record("Other"), at: noon.addingTimeInterval(day * 86_400))
+        }
+        #expect(try await library.book(book.id) == nil)
+        #expect(try await library.find("dune") { $0.inTrash = true } == [])
+        try await expectInLine()
+    }
+
+    @Test func `a library from before has its index after opening`() async throws {
+        try await library.save(dune, record("Dune"), preset: Preset(tags: ["sf"], status: .read))
+        let before = try await index()
+        try library.close()
+        let old = try DatabaseQueue(path: folder("library.sqlite"))
+        try await old.write { db in
+            let triggers = try String.fetchAll(
+                db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'search!_%' ESCAPE '!'")
+            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger)") }
+            try db.execute(
+                sql: """
+                    DROP TABLE listing; DROP TABLE searchText; DROP TABLE searchStale;
+                    DROP INDEX authorByFolded; DROP INDEX tagByFolded;
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '3%'; PRAGMA user_version = 2;
+                    """)
+        }
+        try old.close()
+        let opened = try LibraryFile.open(at: folder("library.sqlite"))
+        #expect(try await opened.find("dune") == ["Dune"])
+        let after = try await opened.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM listing ORDER BY copy").map(\.description)
+                + Row.fetchAll(db, sql: "SELECT rowid, words FROM searchText ORDER BY rowid").map(\.description)
+        }
+        #expect(after == before)
+    }
+
+    @Test func `a write that fails leaves neither rows nor index`() async throws {
+        struct PowerCut: Error {}
+        try await library.save(dune, record("Dune"))
+        let before = try await index()
+        await #expect(throws: PowerCut.self) {
+            try await library.write { db in
+                try db.execute(sql: "UPDATE edition SET title = 'Arrakis'")
+                throw PowerCut()
+            }
+        }
+        #expect(try await index() == before)
+        #expect(try await library.find("arrakis") == [])
+    }
+
+    @Test func `another connection's write is known to this one`() async throws {
+        let other = try LibraryFile.open(at: folder("library.sqlite"))
+        try await other.save(dune, record("Dune"))
+        #expect(try await library.find("dune") == ["Dune"])
+    }
+}

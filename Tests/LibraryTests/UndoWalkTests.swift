@@ -1,0 +1,174 @@
+import Bookplate
+import FoundationEssentials
+import Testing
+
+@testable import Library
+
+/// Random walks through everything that a person can do to a library.
+@Suite struct UndoWalkTests {
+    let library: LibraryFile
+
+    init() throws { library = try LibraryFile.inMemory(zone: .gmt) }
+
+    @Test(arguments: [1, 2, 3, 5, 8, 13, 21, 34])
+    func `any sequence of changes, undone backwards, leaves the library as it was`(seed: UInt64) async throws {
+        var random = Numbers(seed: seed)
+        try await library.save(isbn(0), record("First"))
+        let start = try await library.dump()
+        let startCount = try await library.changes(limit: 1000).count
+        for number in 0..<60 { try await step(&random, number) }
+
+        while try await library.changes(limit: 1000).filter({ $0.undone == nil }).count > startCount {
+            let change = try #require(try await library.lastChange())
+            _ = try await library.undo(change.id, at: noon)
+        }
+        #expect(try await library.dump().filter { !$0.hasPrefix("intakeItem") } == start)
+        // A capture is no change: what was confirmed or dismissed waits again.
+        #expect(try await library.items(in: [.confirmed, .dismissed]).isEmpty)
+    }
+
+    /// What names share (a tag that a later book has as well) outlives its change; so of the acts on names some cannot be taken
+    /// back any more after others were out of turn, and are refused. Of the rest everything goes back to the start.
+    @Test(arguments: [4, 6, 9, 10], [false, true])
+    func `changes undone in any order leave a sound library, and what is refused changes nothing`(
+        seed: UInt64, withTracker: Bool
+    ) async throws {
+        var random = Numbers(seed: seed)
+        try await library.save(isbn(0), record("First"))
+        let start = try await library.dump()
+        for number in 0..<40 { try await step(&random, number, withTracker: withTracker) }
+        var refused = 0
+        for _ in 0..<60 {
+            let before = try await library.dump()
+            let changes = try await library.changes(limit: 1000).dropLast()
+            guard let change = changes.filter({ $0.undone == nil }).randomElement(using: &random) else { break }
+            do {
+                _ = try await library.undo(change.id, at: noon)
+            } catch is UndoRefusal {
+                refused += 1
+                #expect(try await library.dump() == before)
+            }
+            #expect(try await unsound() == 0)
+        }
+        #expect(refused > 0)
+
+        for change in try await library.changes(limit: 1000).dropLast() where change.undone == nil {
+            let before = try await library.dump()
+            do {
+                _ = try await library.undo(change.id, at: noon)
+            } catch let refusal as UndoRefusal where withTracker {
+                #expect(try await library.dump() == before, "\(refusal)")
+            }
+        }
+        #expect(try await unsound() == 0)
+        if withTracker { return }
+        // Tags and shelves that a later book shared outlive their change.
+        let rest = try await library.dump().filter { row in
+            !["intakeItem", "tag", "shelf"].contains { row.hasPrefix($0 + " ") }
+        }
+        #expect(rest == start)
+    }
+
+    /// Rows that refer to nothing, and editions and authors that nothing refers to.
+    private func unsound() async throws -> Int {
+        try await library.read { db in
+            try db.rows("PRAGMA foreign_key_check").count
+                + db.rows("SELECT 1 FROM edition WHERE id NOT IN (SELECT edition FROM copy)").count
+                + db.rows("SELECT 1 FROM author WHERE id NOT IN (SELECT author FROM editionAuthor)").count
+        }
+    }
+
+    /// One random change; what is refused changes nothing.
+    private func step(_ random: inout Numbers, _ number: Int, withTracker: Bool = true) async throws {
+        var query = BookQuery()
+        query.inTrash = random.next(3) == 0
+        query.limit = 100
+        let books = try await library.books(matching: query).books
+        let words = ["Zoë", "b'", "東京", "d\"q", "e\\f", "🐛"]
+        if withTracker, random.next(3) > 0 {
+            return try await track(&random, books, words, at: noon.addingTimeInterval(Double(number) * 100))
+        }
+        let preset = Preset(
+            shelf: random.next(2) == 0 ? words[random.next(6)] : nil, tags: [words[random.next(6)]],
+            isWishlist: random.next(4) == 0)
+        switch random.next(6) {
+        case 0, 1:
+            let batch = try (0...random.next(4)).map { _ in
+                try confirmed(
+                    random.next(5) == 0 ? nil : isbn(random.next(12)),
+                    record(words[random.next(6)], by: [words[random.next(6)], words[random.next(6)]]),
+                    preset: preset, anotherCopy: random.next(3) == 0)
+            }
+            _ = try await library.add(batch, at: noon)
+        case 2:
+            let candidate = try await library.candidate(isbn(random.next(12)), record("C"), preset: preset)
+            if random.next(2) == 0 {
+                _ = try await library.dismiss([candidate.item.id], at: noon)
+            } else {
+                _ = try await library.add([candidate.confirm(by: .person)], at: noon)
+            }
+        case 3:
+            guard var book = books.randomElement(using: &random) else { return }
+            book.copy.tags = [words[random.next(6)], words[random.next(6)]]
+            book.edition.metadata.authors = [Contributor(name: words[random.next(6)], role: .narrator)]
+            book.edition.metadata.title = words[random.next(6)]
+            _ = try await library.update(book, at: noon)
+        case 4: _ = try await library.trash(books.prefix(random.next(3)).map(\.id), at: noon)
+        default: _ = try await library.restore(books.prefix(random.next(3)).map(\.id), at: noon)
+        }
+    }
+
+    /// One random act of the tracker, of labels and remarks, or an import; what is refused changes nothing.
+    private func track(_ random: inout Numbers, _ books: [Book], _ words: [String], at now: Date) async throws {
+        guard let book = books.randomElement(using: &random) else { return }
+        let before = try await library.read { db in try rowCounts(db) }
+        do {
+            switch random.next(5) {
+            case 0, 1: try await library.track(book, &random, at: now)
+            case 2: try await library.remark(book, &random, words, at: now)
+            case 3: try await library.relabel(book, &random, words, at: now)
+            default: try await library.takeFile(&random, words, at: now)
+            }
+        } catch let error where error.isRefusal {
+            // The log among them: an act that is refused is no change.
+            let after = try await library.read { db in try rowCounts(db) }
+            #expect(after == before)
+        }
+    }
+
+    @Test func `the walks come by every act`() async throws {
+        for seed: UInt64 in [2, 5, 7, 11, 12, 20, 21] {
+            var random = Numbers(seed: seed)
+            for number in 0..<100 { try await step(&random, number) }
+        }
+        let told = try await library.changes(limit: 1000).map(\.summary)
+        let words = [
+            ": Reading", ": To Read", ": page ", " %", ": dates of a reading", ": added a reading",
+            ": deleted a reading",
+            ": started a session", ": session of", ": added a session", ": edited a", ": deleted a session", "note",
+            "quote",
+            "under the tag", "off the tag", "renamed the tag", "merged the tag", "deleted the tag",
+            "renamed the author",
+            "merged the author", "deleted the author", "imported ", "setting",
+        ]
+        #expect(words.filter { word in !told.contains { $0.contains(word) } } == [])
+    }
+}
+
+/// The same numbers for the same seed. Source: SplitMix64, Steele, Lea and Flood 2014.
+struct Numbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// 0 to `limit` - 1.
+    mutating func next(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+}
