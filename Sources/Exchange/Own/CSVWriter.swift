@@ -1,0 +1,138 @@
+import Bookplate
+
+/// Writes our CSV: Goodreads' columns first, as far as they go, then ours for what Goodreads has no place for. One row a copy;
+/// the trash, progress entries and sessions are in the JSON only.
+///
+/// Cells are quoted by RFC 4180, lines end in CRLF. A cell that a spreadsheet would take for a formula gets an apostrophe in front
+/// (``guarded(_:)``); only ISBNs stand as `="…"`, because that is how Goodreads writes and reads them.
+public struct CSVWriter: Sendable {
+    static let columns = [
+        "Book Id", "Title", "Author", "Author l-f", "Additional Authors", "ISBN", "ISBN13", "My Rating",
+        "Average Rating",
+        "Publisher", "Binding", "Number of Pages", "Year Published", "Original Publication Year", "Date Read",
+        "Date Added", "Bookshelves", "Bookshelves with positions", "Exclusive Shelf", "My Review", "Spoiler",
+        "Private Notes", "Read Count", "Owned Copies",
+        // Ours.
+        "Bookplate Id", "Edition Id", "Subtitle", "Contributors", "ISBN Text", "Published", "Published Text",
+        "Language",
+        "Original Language", "Author Nationality", "Format", "Series", "Series Number", "Description", "Subjects",
+        "Cover URL", "Preview Link", "Info Link", "Identifiers", "Status", "Rating", "Added", "Owned", "Wishlist",
+        "Favourite", "Shelf", "Tags", "Readings", "Notes", "Quotes", "Public", "Recommended By", "Would Recommend",
+        "Daily Goal", "Cultural Goal", "Cultural Goal Category",
+    ]
+
+    public init() {}
+
+    /// The first line.
+    public var header: String { Self.columns.map(Self.quoted).joined(separator: ",") + "\r\n" }
+
+    /// A line of any table, quoted and guarded.
+    public static func line(_ cells: [String]) -> String {
+        cells.map { quoted(guarded($0)) }.joined(separator: ",") + "\r\n"
+    }
+
+    /// The rows of a record; empty for what is no book, and for copies in the trash.
+    public func rows(of record: LibraryRecord) -> String {
+        guard case .book(let book) = record else { return "" }
+        return book.copies.filter { $0.copy.deleted == nil }.map { row(book.edition, $0) }.joined()
+    }
+
+    private func row(_ edition: Edition, _ record: CopyRecord) -> String {
+        (goodreads(edition, record) + own(edition, record)).joined(separator: ",") + "\r\n"
+    }
+
+    private func goodreads(_ edition: Edition, _ record: CopyRecord) -> [String] {
+        let (data, copy) = (edition.metadata, record.copy)
+        let authors = data.authorNames
+        let others = data.authors.dropFirst(data.authors.first?.role == .author ? 1 : 0).map(\.name)
+        let finished = record.readings.map(\.reading).filter { $0.state == .finished }
+        let lastRead = finished.compactMap(\.finished).filter { $0.day != nil }.max()
+        func slashed(_ day: CalendarDay?) -> String { day?.description.replacing("-", with: "/") ?? "" }
+        func isbn(_ digits: String?) -> String { Self.quoted("=\"\(digits ?? "")\"") }
+        let review = record.notes.first { $0.kind == .note }?.text ?? ""
+        return [
+            cell(data.identifiers["goodreads"]?.first), cell(data.title), cell(authors.first),
+            cell(lastFirst(authors.first)),
+            cell(others.joined(separator: ", ")), isbn(edition.isbn?.isbn10), isbn(edition.isbn?.digits),
+            cell(String(wholeStars(copy.rating))), "", cell(data.publisher), cell(binding(data.format)),
+            cell(data.pageCount.map(String.init)), cell(data.publishedDate.map { String($0.year) }), "",
+            cell(slashed(lastRead)), cell(copy.added.utcDay.replacing("-", with: "/")),
+            cell(copy.tags.map { $0.replacing(",", with: " ") }.joined(separator: ", ")), "", cell(shelf(copy.status)),
+            cell(review), "", "", cell(String(finished.count)), cell(copy.isOwned ? "1" : "0"),
+        ]
+    }
+
+    private func own(_ edition: Edition, _ record: CopyRecord) -> [String] {
+        let (data, copy) = (edition.metadata, record.copy)
+        func flag(_ value: Bool) -> String { value ? "yes" : "no" }
+        func list(_ values: [JSONValue]) -> String { values.isEmpty ? "" : Self.quoted(JSONValue.array(values).text) }
+        return [
+            cell(copy.id.rawValue), cell(edition.id.rawValue), cell(data.subtitle), list(data.authors.map(\.json)),
+            cell(edition.isbnText),
+            cell(data.publishedDate?.description), cell(data.publishedDateText), cell(data.language),
+            cell(data.originalLanguage), cell(data.authorNationality), cell(data.format?.rawValue), cell(data.series),
+            cell(data.seriesNumber), cell(data.description), list(data.subjects.map(JSONValue.string)),
+            cell(data.coverURL), cell(data.previewLink), cell(data.infoLink),
+            data.identifiers.isEmpty ? "" : Self.quoted(data.identifiersJSON.text), cell(copy.status.rawValue),
+            cell(copy.rating.map { JSONValue.number($0).text }), cell(copy.added.rfc3339),
+            cell(flag(copy.isOwned)),
+            cell(flag(copy.isOnWishlist)), cell(flag(copy.isFavourite)), cell(copy.shelf),
+            list(copy.tags.map(JSONValue.string)), list(record.readings.map(\.daysJSON)),
+            list(record.notes.map { $0.json(withID: false) }), list(record.quotes.map { $0.json(withID: false) }),
+            cell(flag(copy.isPublic)), cell(copy.recommendedBy), cell(copy.wouldRecommend.map(flag)),
+            cell(copy.dailyGoal.map(String.init)), cell(flag(copy.countsForCulturalGoal)),
+            cell(copy.culturalGoalCategory),
+        ]
+    }
+
+    /// Goodreads knows whole stars, and 0 for none: what is rated keeps one at least.
+    private func wholeStars(_ rating: Double?) -> Int { rating.map { max(1, Int($0.rounded())) } ?? 0 }
+
+    private func lastFirst(_ name: String?) -> String? {
+        guard let name, let space = name.lastIndex(of: " ") else { return name }
+        return "\(name[name.index(after: space)...]), \(name[..<space])"
+    }
+
+    private func binding(_ format: Metadata.Format?) -> String? {
+        switch format {
+        case .physical: "Paperback"
+        case .digital: "Kindle Edition"
+        case .audiobook: "Audiobook"
+        case nil: nil
+        }
+    }
+
+    private func shelf(_ status: Copy.Status) -> String {
+        switch status {
+        case .toRead: "to-read"
+        case .reading: "currently-reading"
+        case .read: "read"
+        case .onHold: "on-hold"
+        case .dnf: "did-not-finish"
+        }
+    }
+
+    private func cell(_ text: String?) -> String { text.map { Self.quoted(Self.guarded($0)) } ?? "" }
+
+    /// RFC 4180, 2.6 and 2.7.
+    static func quoted(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else { return text }
+        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+
+    /// The text with an apostrophe in front where a spreadsheet would run it: at the start `=`, `+`, `-`, `@`, tab or carriage
+    /// return. What has apostrophes before one of these gets one more, so that ``unguarded(_:)`` takes off no other's.
+    ///
+    /// Source: OWASP, CSV Injection.
+    static func guarded(_ text: String) -> String { isGuardable(text) ? "'" + text : text }
+
+    /// The text without the apostrophe that ``guarded(_:)`` put there.
+    static func unguarded(_ text: String) -> String {
+        text.utf8.first == UInt8(ascii: "'") && isGuardable(text) ? String(text.dropFirst()) : text
+    }
+
+    private static func isGuardable(_ text: String) -> Bool {
+        guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "'") }) else { return false }
+        return "=+-@\t\r".utf8.contains(first)
+    }
+}

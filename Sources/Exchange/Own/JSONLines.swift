@@ -1,0 +1,171 @@
+import Bookplate
+import FoundationEssentials
+
+/// Reads our JSON: an array with one object a line, read line by line in bounded memory. What another tool has laid out anew is read
+/// whole, up to ``wholeLimit``.
+final class JSONLines {
+    /// In bytes: a book with all its sessions.
+    static let lineLimit = 64 << 20
+    /// In bytes.
+    static let wholeLimit = 64 << 20
+
+    private var chunks: TextChunks
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private var isDry = false
+    private let file: String
+    /// Whether the array has begun that its last line must end.
+    private var isOpen = false
+    private let decoder = JSONDecoder()
+    /// What was read whole, last first.
+    private var whole: [RecordLine]?
+    private(set) var row = 0
+
+    /// - Throws: ``ExchangeError/foreignJSON(file:reason:)``.
+    init(_ chunks: TextChunks, file: String) throws {
+        self.chunks = chunks
+        self.file = file
+        // Our first object is on a line of its own and says what it is.
+        var lines = 0
+        while lines < 8, let line = try nextLine(keeping: true) {
+            lines += 1
+            guard !line.isEmpty else { continue }
+            if let first = try? decoder.decode(RecordLine.self, from: Data(line)), first.record == "library" {
+                try check(first)
+                position = 0
+                return
+            }
+            break
+        }
+        try readWhole(file)
+    }
+
+    private func check(_ library: RecordLine) throws {
+        guard let version = library.version, version > LibraryRecord.version else { return }
+        throw ExchangeError.newerExport(file: file, version: version)
+    }
+
+    /// - Throws: ``ExchangeError/cutShort(file:)`` at the end of a file that lacks its own.
+    func next() throws -> ImportRow? {
+        if whole != nil {
+            guard let line = whole?.popLast() else { return nil }
+            row += 1
+            return checked { try line.checked() }
+        }
+        while true {
+            compact()
+            guard let line = try nextLine(keeping: false) else {
+                guard !isOpen else { throw ExchangeError.cutShort(file: file) }
+                return nil
+            }
+            row += 1
+            if line.count > Self.lineLimit {
+                return .refused(row: row, reason: "it is longer than \(Self.lineLimit >> 20) MiB")
+            }
+            guard !line.isEmpty else { continue }
+            return checked { try decoder.decode(RecordLine.self, from: Data(line)).checked() }
+        }
+    }
+
+    private func checked(_ record: () throws -> LibraryRecord) -> ImportRow {
+        do {
+            return .record(try record(), row: row)
+        } catch let refusal as LineRefusal {
+            return .refused(row: row, reason: refusal.description)
+        } catch {
+            return .refused(row: row, reason: "it is no record as this program writes it: \(Self.reason(error))")
+        }
+    }
+
+    /// What of a decoder's complaint a person can use.
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+            "\(context.codingPath.map(\.stringValue).joined(separator: ".")) is of the wrong kind"
+        default: "no valid JSON"
+        }
+    }
+
+    private func readWhole(_ file: String) throws {
+        while buffer.count <= Self.wholeLimit, try fill() {}
+        guard buffer.count <= Self.wholeLimit else {
+            throw ExchangeError.foreignJSON(
+                file: file,
+                reason:
+                    "it does not begin as one, and it is too long (\(Self.wholeLimit >> 20) MiB) to be looked through whole"
+            )
+        }
+        do {
+            let lines = try decoder.decode([RecordLine].self, from: Data(buffer))
+            guard let library = lines.first(where: { $0.record == "library" }) else {
+                throw LineRefusal(description: "the record \"library\" is missing")
+            }
+            try check(library)
+            whole = lines.reversed()
+        } catch let error as ExchangeError {
+            throw error
+        } catch let refusal as LineRefusal {
+            throw ExchangeError.foreignJSON(file: file, reason: refusal.description)
+        } catch {
+            throw ExchangeError.foreignJSON(file: file, reason: Self.reason(error))
+        }
+        buffer = []
+    }
+
+    /// The next line without what joins it to its neighbours; one that is too long comes cut, just beyond ``lineLimit``.
+    private func nextLine(keeping: Bool) throws -> ArraySlice<UInt8>? {
+        let start = position
+        var search = position
+        var end: Int?
+        while end == nil {
+            end = search < buffer.count ? buffer[search...].firstIndex(of: UInt8(ascii: "\n")) : nil
+            search = buffer.count
+            if end == nil {
+                if !keeping, buffer.count - start > Self.lineLimit { return try skipLine() }
+                guard buffer.count - start <= Self.wholeLimit, try fill() else { break }
+            }
+        }
+        guard end != nil || start < buffer.count else { return nil }
+        position = end.map { $0 + 1 } ?? buffer.count
+        var line = buffer[start..<(end ?? buffer.count)]
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+        while let first = line.first, isSpace(first) { line.removeFirst() }
+        while let last = line.last, isSpace(last) { line.removeLast() }
+        if line.last == UInt8(ascii: ",") { line.removeLast() }
+        for (bracket, opens) in [("[", true), ("]", false)] where line.elementsEqual(bracket.utf8) {
+            isOpen = opens
+            line.removeAll()
+        }
+        return line
+    }
+
+    private func skipLine() throws -> ArraySlice<UInt8> {
+        let cut = buffer[position...].prefix(Self.lineLimit + 1)
+        buffer = []
+        position = 0
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                position = end + 1
+                return cut
+            }
+            buffer.removeAll(keepingCapacity: true)
+            guard try fill() else { return cut }
+        }
+    }
+
+    private func fill() throws -> Bool {
+        guard !isDry, let chunk = try chunks.nextChunk() else {
+            isDry = true
+            return false
+        }
+        buffer += chunk
+        return true
+    }
+
+    private func compact() {
+        guard position > 1 << 19 || position == buffer.count else { return }
+        buffer.removeSubrange(..<position)
+        position = 0
+    }
+}

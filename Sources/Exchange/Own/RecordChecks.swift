@@ -1,0 +1,236 @@
+import Bookplate
+import FoundationEssentials
+
+extension RecordLine {
+    /// - Throws: ``LineRefusal`` that names the first value that cannot be stored.
+    func checked() throws -> LibraryRecord {
+        switch record {
+        case "library":
+            let version = version ?? 0
+            guard version == LibraryRecord.version else {
+                throw LineRefusal(
+                    description: "it is version \(version) of the export; this Bookplate reads \(LibraryRecord.version)"
+                )
+            }
+            return .library(version: version)
+        case "setting":
+            let name = try filled(name, "name", TextLimit.name)
+            let value = try bounded(value ?? "", "value", TextLimit.name).cleaned
+            // What a later version sets is kept for it.
+            if let setting = LibrarySetting(rawValue: name), setting.value(parsing: value) == nil {
+                throw LineRefusal(description: "\"\(value.beginning)\" is no value for the setting \(name)")
+            }
+            return .setting(name: name, value: value)
+        case "author": return .author(try filled(name, "name", TextLimit.name))
+        case "shelf": return .shelf(try filled(name, "name", TextLimit.name))
+        case "tag": return .tag(try filled(name, "name", TextLimit.name))
+        case "book":
+            return .book(BookRecord(edition: try edition(), copies: try (copies ?? []).map { try $0.checked() }))
+        default: throw LineRefusal(description: "\"\(record.beginning)\" is no record that is known")
+        }
+    }
+
+    private func edition() throws -> Edition {
+        var data = Metadata()
+        data.title = try title.map { try bounded($0, "title", TextLimit.title) }
+        data.subtitle = subtitle
+        data.authors = try (authors ?? []).map { try $0.checked() }
+        data.publisher = publisher
+        data.publishedDate = try day(publishedDate, "publishedDate")
+        data.publishedDateText = publishedDateText
+        try check(pageCount, "pageCount", in: NumberLimit.pages)
+        data.pageCount = pageCount
+        data.language = language
+        data.originalLanguage = originalLanguage
+        data.authorNationality = authorNationality
+        data.format = try format.map { try word($0, "format") }
+        data.series = series
+        data.seriesNumber = seriesNumber
+        data.description = try description.map { try bounded($0, "description", TextLimit.description) }
+        data.subjects = subjects ?? []
+        data.coverURL = coverURL
+        data.previewLink = previewLink
+        data.infoLink = infoLink
+        data.identifiers = identifiers ?? [:]
+        for (field, source) in sources ?? [:] {
+            data.sources[try word(field, "sources")] = try word(source, "sources") as SourceName
+        }
+        var isbn: ISBN?
+        if let isbn13 {
+            do throws(ISBNRefusal) {
+                isbn = try ISBN(ean13: isbn13)
+            } catch {
+                throw LineRefusal(description: "isbn13: \(error)")
+            }
+        }
+        return Edition(
+            id: try identity(id, "id"), isbn: isbn, isbnText: isbnText, metadata: data,
+            editedFields: Set(try (editedFields ?? []).map { try word($0, "editedFields") }))
+    }
+}
+
+extension CopyLine {
+    fileprivate func checked() throws -> CopyRecord {
+        var copy = Copy(id: try identity(id, "copy"), added: try instant(added, "added"))
+        copy.status = try word(status, "status")
+        copy.isOwned = owned ?? true
+        copy.isOnWishlist = wishlist ?? false
+        copy.isFavourite = favourite ?? false
+        copy.shelf = shelf
+        copy.tags = tags ?? []
+        if let rating {
+            guard Copy.isRating(rating) else {
+                throw LineRefusal(description: "rating is \(rating), not 0.25 to 5 in quarters")
+            }
+            copy.rating = rating
+        }
+        copy.isPublic = `public` ?? false
+        copy.recommendedBy = recommendedBy
+        copy.wouldRecommend = wouldRecommend
+        try check(dailyGoal, "dailyGoal", in: NumberLimit.goal)
+        copy.dailyGoal = dailyGoal
+        copy.countsForCulturalGoal = culturalGoal ?? false
+        copy.culturalGoalCategory = culturalGoalCategory
+        copy.deleted = try deleted.map { try instant($0, "deleted") }
+        var record = CopyRecord(copy: copy)
+        record.requests = try (requests ?? []).map { try filled($0, "requests", TextLimit.name) }
+        record.readings = try (readings ?? []).map { try $0.checked() }
+        if copy.status != .toRead, record.readings.isEmpty, let state = Reading.State(after: copy.status) {
+            record.readings = [ReadingRecord(Reading(state: state))]
+        }
+        record.notes = try (notes ?? []).map { try $0.checked() }
+        record.quotes = try (quotes ?? []).map { try $0.checked() }
+        record.flags = try (flags ?? []).map {
+            // No remark of a machine keeps a book out.
+            let what = String($0.what.cut(atBytes: TextLimit.note))
+            let raw = $0.raw.utf8.contains(0) ? $0.raw.replacing("\0", with: "\u{2400}") : $0.raw
+            return ImportFlag(
+                source: try filled($0.source, "source", TextLimit.name), what: try filled(what, "what", TextLimit.note),
+                raw: String(raw.cut(atBytes: ImportFlag.rawLimit)), at: try instant($0.at, "at"))
+        }
+        return record
+    }
+}
+
+extension ReadingLine {
+    func checked() throws -> ReadingRecord {
+        var reading = Reading(
+            state: try word(state, "state"), started: try day(started, "started"),
+            finished: try day(finished, "finished"), stopped: try day(stopped, "stopped"))
+        if let id { reading.id = try identity(id, "reading") }
+        return ReadingRecord(
+            reading, entries: try (progress ?? []).map { try $0.checked() },
+            sessions: try (sessions ?? []).map { try $0.checked() })
+    }
+}
+
+extension EntryLine {
+    fileprivate func checked() throws -> ProgressEntry {
+        let amount: ProgressEntry.Amount
+        switch (page, percent) {
+        case (let page?, nil) where page >= 0:
+            try check(page, "page", in: pagesOfReading)
+            amount = .page(page)
+        case (nil, let percent?) where (0...100).contains(percent): amount = .percent(percent)
+        default: throw LineRefusal(description: "progress is neither a page from 0 nor a percentage from 0 to 100")
+        }
+        return ProgressEntry(
+            id: try identity(id, "progress"), at: try instant(at, "at"), amount: amount,
+            isAutomatic: automatic ?? false,
+            session: try session.map { try identity($0, "session") })
+    }
+}
+
+extension SessionLine {
+    fileprivate func checked() throws -> Session {
+        let session = Session(
+            id: try identity(id, "session"), start: try instant(start, "start"),
+            end: try end.map { try instant($0, "end") },
+            startPage: startPage ?? 0, endPage: endPage)
+        guard session.startPage >= 0, session.endPage ?? session.startPage >= session.startPage,
+            session.end ?? session.start >= session.start, session.end != nil || session.endPage == nil
+        else { throw LineRefusal(description: "a session ends before it begins") }
+        try check(session.startPage, "startPage", in: pagesOfReading)
+        try check(endPage, "endPage", in: pagesOfReading)
+        return session
+    }
+}
+
+extension NoteLine {
+    func checked() throws -> Note {
+        var note = Note(
+            kind: try word(kind, "kind"), text: try filled(text, "note", TextLimit.note),
+            created: try instant(created, "created"))
+        if let id { note.id = try identity(id, "note") }
+        return note
+    }
+}
+
+extension QuoteLine {
+    func checked() throws -> Quote {
+        try check(page, "a quote's page", in: NumberLimit.pages)
+        var quote = Quote(
+            text: try filled(text, "quote", TextLimit.note), page: page, created: try instant(created, "created"))
+        if let id { quote.id = try identity(id, "quote") }
+        return quote
+    }
+}
+
+extension ContributorLine {
+    func checked() throws -> Contributor {
+        Contributor(name: try filled(name, "author", TextLimit.name), role: try word(role, "role"))
+    }
+}
+
+/// From 0, which is nothing read.
+private let pagesOfReading = 0...NumberLimit.pages.upperBound
+
+private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) throws {
+    guard let number, !range.contains(number) else { return }
+    throw LineRefusal(
+        description: "\(what) is \(number), not a number from \(range.lowerBound) to \(range.upperBound)")
+}
+
+private func word<Word: RawRepresentable>(_ text: String, _ what: String) throws -> Word where Word.RawValue == String {
+    guard let word = Word(rawValue: text) else { throw LineRefusal(description: "\(what) is \"\(text.beginning)\"") }
+    return word
+}
+
+private func day(_ text: String?, _ what: String) throws -> CalendarDay? {
+    guard let text else { return nil }
+    guard let day = CalendarDay(text) else {
+        throw LineRefusal(description: "\(what) is \"\(text.beginning)\", which is no day")
+    }
+    return day
+}
+
+private func instant(_ text: String, _ what: String) throws -> Date {
+    guard let date = Date(rfc3339: text) else {
+        throw LineRefusal(description: "\(what) is \"\(text.beginning)\", which is no instant in UTC")
+    }
+    return date
+}
+
+/// The library takes no identity that is not plain: letters, digits and hyphens.
+private func identity<Entity>(_ text: String?, _ what: String) throws -> ID<Entity> {
+    guard let text, (1...64).contains(text.utf8.count),
+        text.utf8.allSatisfy({
+            $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit || $0 >= 0x61 && $0 <= 0x7A
+        })
+    else { throw LineRefusal(description: "\(what) has no id, or one that is no UUID") }
+    return ID(rawValue: text)
+}
+
+private func bounded(_ text: String, _ what: String, _ limit: Int) throws -> String {
+    guard text.utf8.count <= limit || text.utf8.count <= limit * TextLimit.bytesPerCharacter && text.count <= limit
+    else {
+        throw LineRefusal(description: "\(what) is longer than \(limit) characters")
+    }
+    return text
+}
+
+private func filled(_ text: String?, _ what: String, _ limit: Int) throws -> String {
+    let cleaned = try bounded(text ?? "", what, limit).cleaned
+    guard !cleaned.isEmpty else { throw LineRefusal(description: "\(what) is empty") }
+    return cleaned
+}

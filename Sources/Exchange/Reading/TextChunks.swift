@@ -1,0 +1,99 @@
+/// A file's bytes as text, chunk by chunk: UTF-16 becomes UTF-8, a byte order mark goes, everything else passes as it is.
+///
+/// Of the eight-bit encodings only the rows can tell (``DelimitedReader``): a first accent may come after a gigabyte.
+struct TextChunks {
+    enum Encoding: Equatable {
+        case eightBit
+        case utf16(isLittleEndian: Bool)
+    }
+
+    private let next: () throws -> [UInt8]?
+    /// The file's first bytes as they are; at least 512 of them unless it is shorter.
+    let head: [UInt8]
+    let encoding: Encoding
+    private var pending: [UInt8]
+    /// The half of a pair that the last chunk ended with.
+    private var half: UInt16?
+    private var isAtStart = true
+
+    /// - Parameter next: the file's next bytes, at most some hundred kilobytes; `nil` at its end.
+    init(_ next: @escaping () throws -> [UInt8]?) throws {
+        self.next = next
+        var first: [UInt8] = []
+        while first.count < 512, let more = try next() { first += more }
+        head = first
+        pending = first
+        encoding = Self.encoding(of: first)
+    }
+
+    /// By the byte order mark, or by where the zeros of ASCII letters are: a header is ASCII in every export.
+    private static func encoding(of head: [UInt8]) -> Encoding {
+        guard head.count >= 2 else { return .eightBit }
+        switch (head[0], head[1]) {
+        case (0xFF, 0xFE): return .utf16(isLittleEndian: true)
+        case (0xFE, 0xFF): return .utf16(isLittleEndian: false)
+        case (1..., 0) where head.count >= 4 && head[2] != 0 && head[3] == 0: return .utf16(isLittleEndian: true)
+        case (0, 1...) where head.count >= 4 && head[2] == 0 && head[3] != 0: return .utf16(isLittleEndian: false)
+        default: return .eightBit
+        }
+    }
+
+    /// - Returns: the next bytes of text, `nil` at the end.
+    mutating func nextChunk() throws -> [UInt8]? {
+        var chunk = pending
+        pending = []
+        if chunk.isEmpty {
+            guard let more = try next() else { return nil }
+            chunk = more
+        }
+        if case .utf16(let isLittleEndian) = encoding {
+            // An odd byte waits for its other half.
+            while !chunk.count.isMultiple(of: 2) {
+                guard let more = try next() else {
+                    chunk.removeLast()
+                    break
+                }
+                chunk += more
+            }
+            chunk = utf8(chunk, isLittleEndian: isLittleEndian)
+        }
+        if isAtStart {
+            isAtStart = false
+            if chunk.starts(with: [0xEF, 0xBB, 0xBF]) { chunk.removeFirst(3) }
+        }
+        return chunk
+    }
+
+    private mutating func utf8(_ bytes: [UInt8], isLittleEndian: Bool) -> [UInt8] {
+        var units: [UInt16] = []
+        units.reserveCapacity(bytes.count / 2 + 1)
+        if let half { units.append(half) }
+        half = nil
+        for index in stride(from: 0, to: bytes.count - 1, by: 2) {
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            units.append(isLittleEndian ? second << 8 | first : first << 8 | second)
+        }
+        if let last = units.last, UTF16.isLeadSurrogate(last) { half = units.removeLast() }
+        // A surrogate without its other half becomes U+FFFD.
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+}
+
+/// Windows-1252, of which ISO-8859-1 as people write it is a part.
+///
+/// Source: https://encoding.spec.whatwg.org/#windows-1252
+func windows1252(_ bytes: some Sequence<UInt8>) -> String {
+    var text = String.UnicodeScalarView()
+    for byte in bytes {
+        let value = (0x80..<0xA0).contains(byte) ? windows1252Extras[Int(byte) - 0x80] : UInt32(byte)
+        text.append(Unicode.Scalar(value) ?? "\u{FFFD}")
+    }
+    return String(text)
+}
+
+/// What 0x80 to 0x9F mean.
+private let windows1252Extras: [UInt32] = [
+    0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D,
+    0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,
+    0x017E, 0x0178,
+]

@@ -1,0 +1,86 @@
+import Bookplate
+import FoundationEssentials
+
+/// Openreads' export: tags joined by `|||||`, readings as `start|finish|milliseconds` joined by `;`.
+enum OpenreadsRow: TrackerRow {
+    static let format = ExchangeFormat.openreads
+
+    static func isIts(_ columns: Set<String>) -> Bool {
+        columns.isSuperset(of: ["title", "author", "status"])
+            && (columns.contains("olid") || columns.contains("book_format") || columns.contains("readings"))
+    }
+
+    static func read(_ row: inout RowDraft) -> String? {
+        row.metadata.title = row.text("title", TextLimit.title)
+        row.metadata.subtitle = row.text("subtitle", TextLimit.title)
+        for name in row["author"].split(separator: ",", maxSplits: 99) { row.addAuthor(String(name)) }
+        row.metadata.description = row.cutPlain(row["description"], "description", TextLimit.description)
+        row.takeISBN([row["isbn"]])
+        row.metadata.publisher = row.text("publisher")
+        row.takePublished(row["publication_year"])
+        row.takePages("pages")
+        row.metadata.format = GoodreadsRow.format(row["book_format"])
+        if let id = row.text("olid") { row.metadata.identifiers["openlibrary"] = [id] }
+        row.takeAdded("date_added")
+        takeRating(&row)
+        row.copy.isFavourite = row["favourite"].lowercased() == "true"
+        if row["deleted"].lowercased() == "true" {
+            let day = row.day(row["date_modified"], "date_modified")
+            row.copy.deleted =
+                day.map { Date(timeIntervalSince1970: Double($0.span.lowerBound) * 86_400 + 43_200) } ?? row.copy.added
+        }
+        row.copy.tags = row.names(row["tags"], by: "|||||", "tags")
+        row.takeReadings(status(&row), readings(&row))
+        row.note(row["my_review"], "my_review")
+        row.note(row["notes"], "notes")
+        return nil
+    }
+
+    private static func status(_ row: inout RowDraft) -> Copy.Status {
+        let word = row["status"]
+        switch word.lowercased() {
+        case "finished", "read": return .read
+        case "in_progress": return .reading
+        case "planned", "for_later", "": return .toRead
+        case "abandoned", "unfinished": return .dnf
+        default:
+            if let status = Copy.Status(parsing: word) { return status }
+            row.doubt("\(word.beginning) is no status that is known; it was left at To Read")
+            return .toRead
+        }
+    }
+
+    /// Stars, in tenths; older exports wrote the tenths themselves.
+    private static func takeRating(_ row: inout RowDraft) {
+        let text = row["rating"]
+        if let tenths = Double(text), tenths > 5, tenths <= 50 {
+            row.takeRating(String(tenths / 10))
+        } else {
+            row.takeRating(text)
+        }
+    }
+
+    private static func readings(_ row: inout RowDraft) -> [RowDraft.Span] {
+        row["readings"].split(separator: ";", maxSplits: 999).map { part in
+            let values = part.split(separator: "|", omittingEmptySubsequences: false).map {
+                $0 == "null" ? "" : String($0)
+            }
+            var span = RowDraft.Span(
+                started: values.first.flatMap { row.day($0, "readings") },
+                finished: values.count > 1 ? row.day(values[1], "readings") : nil)
+            if values.count > 2, let time = Int64(values[2]), time > 0 { takeTime(time, &span, &row) }
+            return span
+        }
+    }
+
+    /// The time that a reading took, which Openreads keeps without sessions: within one day it is kept as one session on the last
+    /// day; more than a day at one go was nobody's.
+    private static func takeTime(_ milliseconds: Int64, _ span: inout RowDraft.Span, _ row: inout RowDraft) {
+        let minutes = milliseconds / 60_000
+        guard let day = (span.finished ?? span.started)?.number, (1...1440).contains(minutes) else {
+            return row.doubt("a reading time of \(minutes) minutes could not be kept as a session")
+        }
+        let noon = Date(timeIntervalSince1970: Double(day) * 86_400 + 43_200)
+        span.session = Session(start: noon, end: noon.addingTimeInterval(Double(milliseconds) / 1000))
+    }
+}

@@ -1,0 +1,74 @@
+import Bookplate
+
+/// StoryGraph's export: no page counts and no ids; re-reads as a list of days.
+enum StoryGraphRow: TrackerRow {
+    static let format = ExchangeFormat.storyGraph
+
+    static func isIts(_ columns: Set<String>) -> Bool {
+        columns.isSuperset(of: ["title", "read status", "star rating"])
+    }
+
+    static func read(_ row: inout RowDraft) -> String? {
+        row.metadata.title = row.text("title", TextLimit.title)
+        for name in row["authors"].split(separator: ",", maxSplits: 99) { row.addAuthor(String(name)) }
+        for name in row["contributors"].split(separator: ",", maxSplits: 99) { addContributor(String(name), &row) }
+        takeNumber(row["isbn/uid"], &row)
+        row.metadata.format = GoodreadsRow.format(row["format"])
+        row.takeAdded("date added")
+        row.takeRating(row["star rating"])
+        row.copy.isOwned = row["owned?"].lowercased() == "yes"
+
+        var spans: [RowDraft.Span] = []
+        for part in row["dates read"].split(separator: ",", maxSplits: 999) {
+            let days = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            // A day alone is the one on which it was finished.
+            let started = days.count == 2 ? row.day(days[0], "dates read") : nil
+            spans.append(RowDraft.Span(started: started, finished: row.day(days.last ?? "", "dates read")))
+        }
+        if spans.isEmpty {
+            spans = [RowDraft.Span(finished: row.day(row["last date read"], "last date read"))]
+        }
+        let status = row["read status"]
+        let parsed = Copy.Status(parsing: status)
+        if parsed == nil, !status.isEmpty {
+            row.doubt("\(status.beginning) is no status that is known; it was left at To Read")
+        }
+        row.takeReadings(parsed ?? .toRead, spans, count: Int(row["read count"]) ?? 0)
+        row.copy.tags = row.names(row["tags"], by: ",", "tags")
+        row.note(row["review"], "review")
+        return nil
+    }
+
+    /// "Jane Roe (Translator)"
+    private static func addContributor(_ text: String, _ row: inout RowDraft) {
+        guard let open = text.lastIndex(of: "("), text.last == ")" else { return row.addAuthor(text, .other) }
+        let role = text[text.index(after: open)...].dropLast().lowercased()
+        row.addAuthor(String(text[..<open]), Contributor.Role(parsing: role))
+    }
+
+    /// Half of the numbers are Amazon's ("B0851JCZYV"), which are no ISBNs and no faults.
+    private static func takeNumber(_ text: String, _ row: inout RowDraft) {
+        let number = text.cleaned
+        if number.utf8.count == 10, number.first == "B",
+            number.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+        {
+            row.metadata.identifiers["amazon"] = [number]
+        } else {
+            row.takeISBN([text])
+        }
+    }
+}
+
+extension Contributor.Role {
+    /// What trackers call it; `other` for what has no word of ours.
+    init(parsing text: String) {
+        switch text.lowercased() {
+        case "", "author": self = .author
+        case "translator", "translation": self = .translator
+        case "editor": self = .editor
+        case "illustrator", "artist", "illustrations": self = .illustrator
+        case "narrator", "reader": self = .narrator
+        default: self = .other
+        }
+    }
+}
