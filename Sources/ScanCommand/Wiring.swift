@@ -38,7 +38,9 @@ struct Wiring {
         guard let path = settings[.library] else {
             throw Complaint(.configuration, "no library is set. Name one with --library.")
         }
-        return try LibraryFile.open(at: path)
+        let library = try LibraryFile.open(at: path)
+        OpenedLibraries.keep(library, backupFolder: settings[.backupFolder])
+        return library
     }
 
     /// - Returns: `nil` where there is no library yet; none is made.
@@ -46,6 +48,20 @@ struct Wiring {
         guard let path = settings[.library], FileManager.default.fileExists(atPath: path) else { return nil }
         return try openLibrary()
     }
+
+    /// Opens the library for an act on what is in it: where there is none, nothing is made for the act to fail on.
+    ///
+    /// - Throws: ``Complaint`` where there is no library yet.
+    func requireLibrary() throws -> LibraryFile {
+        guard let library = try openExistingLibrary() else {
+            let place = settings[.library].map { " at \($0.printable)" } ?? ""
+            throw Complaint(.nothing, "there is no library yet\(place). \(Self.firstBook)")
+        }
+        return library
+    }
+
+    /// What to do where there is no book yet.
+    static let firstBook = "scan --isbn, scan --image, scan library add or scan import puts the first book in."
 
     /// All sources in their order. Without a library nothing is remembered, neither answers nor manners. An offline index that
     /// cannot be read is told and left out: capturing goes on.

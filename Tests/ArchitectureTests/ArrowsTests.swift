@@ -8,8 +8,9 @@ private let arrows: [String: Set<String>] = [
     "Decoder": ["Bookplate", "CZBar"],
     "Lookup": ["Bookplate", "CCurl", "CZlib", "GRDB"],
     "Library": ["Bookplate", "GRDB"],
+    "Exchange": ["Bookplate"],
     "Station": ["Bookplate"],
-    "ScanCommand": ["Bookplate", "Capture", "Decoder", "Lookup", "Library", "Station", "ArgumentParser"],
+    "ScanCommand": ["Bookplate", "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station", "ArgumentParser"],
 ]
 
 private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

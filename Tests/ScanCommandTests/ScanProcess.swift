@@ -33,6 +33,8 @@ struct ScanProcess {
             "BOOKPLATE_LIBRARY": home.appendingPathComponent("library.sqlite").path,
             "TERM": "xterm-256color", "LANG": "C.UTF-8",
         ]
+        // The zone that the tests themselves run in.
+        environment["TZ"] = ProcessInfo.processInfo.environment["TZ"]
     }
 
     func remove() throws { try FileManager.default.removeItem(at: home) }

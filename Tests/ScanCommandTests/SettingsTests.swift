@@ -56,4 +56,55 @@ import Testing
         scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = address
         #expect(try scan.run("lookup", "9780441478125").status == 78)
     }
+
+    @Test func `of the library are kept in it, shown with their origin, and undone like any change`() throws {
+        try withScan { (scan: ScanProcess) throws in
+            #expect(try value("automaticDates", scan) == ("1", "default"))
+            #expect(try value("yearlyGoal", scan) == (nil, "default"))
+            #expect(!FileManager.default.fileExists(atPath: scan.library), "to show them makes no library")
+            #expect(try scan.run("settings").err.contains("There is no library yet"))
+            #expect(try scan.run("settings", "unset", "yearlyGoal").status == 3)
+
+            #expect(try scan.run("settings", "set", "yearlyGoal", "50").status == 0)
+            #expect(try scan.run("settings", "set", "automaticDates", "off").status == 0)
+            #expect(try value("yearlyGoal", scan) == ("50", "library"))
+            #expect(try value("automaticDates", scan) == ("0", "library"))
+            #expect(!FileManager.default.fileExists(atPath: scan.home.path + "/.config/bookplate/settings.json"))
+            #expect(try scan.run("undo").out.contains("automaticDates"))
+            #expect(try value("automaticDates", scan) == ("1", "default"))
+            #expect(try scan.run("settings", "unset", "yearlyGoal").status == 0)
+            #expect(try value("yearlyGoal", scan) == (nil, "default"))
+        }
+    }
+
+    @Test(arguments: [
+        ("yearlyGoal", "0"), ("yearlyGoal", "-1"), ("yearlyGoal", "many"), ("yearlyGoal", "1.5"),
+        ("dailyGoal", "100001"), ("dailyGoal", "99999999999999999999"), ("automaticDates", "perhaps"),
+        ("automaticDates", "2"), ("dailyGoal", " "),
+    ])
+    func `of the library refuse what makes no sense, and say what is allowed`(name: String, text: String) throws {
+        try withScan { scan in
+            let ending = try scan.run("settings", "set", "--", name, text)
+            #expect(ending.status == (text == " " ? 64 : 78), "\(ending.err)")
+            #expect(text == " " || ending.err.contains(name == "automaticDates" ? "1 or 0" : "1 to 100,000"))
+            #expect(try value(name, scan).1 == "default")
+        }
+    }
+
+    @Test func `are shown as far as can be when the library is damaged`() throws {
+        try withScan { scan in
+            try Data("Dear diary".utf8).write(to: URL(fileURLWithPath: scan.library))
+            let ending = try scan.run("settings", "show", "--json")
+            #expect(ending.status == 65)
+            #expect(ending.out.contains("openLibraryURL") && ending.out.contains("dailyGoal"))
+        }
+    }
+
+    @Test func `that there are not are refused with the names of those that there are`() throws {
+        try withScan { scan in
+            let ending = try scan.run("settings", "set", "goal", "1")
+            #expect(ending.status == 64)
+            #expect(ending.err.contains("yearlyGoal") && ending.err.contains("backupFolder"))
+        }
+    }
 }

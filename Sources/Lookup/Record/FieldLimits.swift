@@ -4,7 +4,7 @@ import Bookplate
 enum FieldLimits {
     /// The most items of any list.
     static let items = 100
-    /// More pages than any book has.
+    /// More pages than any book has: beyond it a source has slipped. A person may say more (``NumberLimit/pages``).
     static let pages = 1...100_000
 
     /// - Returns: the text without control characters, at most `limit` characters; `nil` when nothing is left.

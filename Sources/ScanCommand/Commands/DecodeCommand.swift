@@ -6,8 +6,9 @@ struct DecodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Read the bar codes of photos, and save nothing.",
         discussion: """
-            Reads JPEG, PNG and WebP (HEIC where libheif is installed), folders with everything below them, and - for standard
-            input. All EAN-13 codes of a photo are listed in reading order with what they stand for.
+            Reads JPEG, PNG and WebP (HEIC where libheif is installed), folders with
+            everything below them, and - for standard input. All EAN-13 codes of a
+            photo are listed in reading order with what they stand for.
 
               scan decode cover.jpg
               scan decode --json photos/

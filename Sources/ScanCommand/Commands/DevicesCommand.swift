@@ -6,7 +6,8 @@ struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices", abstract: "List cameras with their formats, and handheld scanners.",
         discussion: """
-            The first camera listed is the one that scan takes; another is named by path or part of its name:
+            The first camera listed is the one that scan takes; another is named by
+            path or part of its name:
 
               scan devices
               scan devices --json | jq 'select(.usable)'

@@ -7,12 +7,13 @@ struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Look at camera, library, sources and clock, and say what to do.",
         discussion: """
-            Looks through the camera for some seconds: hold the back of a book up to it. Nothing is captured or saved.
-            The library is opened as every command opens it, which brings one of an earlier version up to date.
+            Looks through the camera for some seconds: hold the back of a book up to
+            it. Nothing is captured or saved. The library is opened as every command
+            opens it, which brings one of an earlier version up to date.
 
               scan doctor
-              scan doctor --seconds 30 --device /dev/bookplate    while the camera is being placed
-              scan doctor --json                                  {"check","state","fact","next"}
+              scan doctor --seconds 30    while the camera is being placed
+              scan doctor --json          {"check","state","fact","next"}
 
             Exit codes: 0 a book could be scanned now, 69 not.
             """)

@@ -5,7 +5,8 @@ struct ISBNCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "isbn", abstract: "Check and convert ISBNs.",
         discussion: """
-            Takes ISBN-10 and ISBN-13 with or without hyphens, and says which digit or rule is wrong.
+            Takes ISBN-10 and ISBN-13 with or without hyphens, and says which digit or
+            rule is wrong.
 
               scan isbn 0-441-47812-3
               scan isbn --json 9791032305690 9780441478126

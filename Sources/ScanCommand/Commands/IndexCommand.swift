@@ -7,10 +7,11 @@ struct IndexCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "index", abstract: "The offline index: a metadata source that needs no network.",
         discussion: """
-            Built from Open Library's dumps (https://openlibrary.org/developers/dumps): editions, and where they are given
-            authors and works, as text or gzip.
+            Built from Open Library's dumps (https://openlibrary.org/developers/dumps):
+            editions, and where they are given authors and works, as text or gzip.
 
-              scan index build ol_dump_editions_latest.txt.gz ol_dump_authors_latest.txt.gz --out index.sqlite
+              scan index build editions.txt.gz authors.txt.gz --out index.sqlite
+              scan index info index.sqlite
               BOOKPLATE_INDEX=index.sqlite scan lookup 9780441478125
             """,
         subcommands: [Build.self, Info.self])

@@ -6,8 +6,9 @@ struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "Ask the metadata sources, and save nothing.",
         discussion: """
-            Asks the library, the answer cache, the offline index, Open Library and Google Books, in that order, and merges what
-            they say. --refresh passes over the library and the cache.
+            Asks the library, the answer cache, the offline index, Open Library and
+            Google Books, in that order, and merges what they say. --refresh passes
+            over the library and the cache.
 
               scan lookup 9780441478125
               scan lookup --json --refresh 0-441-47812-3

@@ -1,83 +1,192 @@
 import ArgumentParser
 import Bookplate
+import Foundation
 
-/// The fields of an edition that a person can give on the command line.
+/// The fields of an edition that a person can give on the command line. An empty text clears a field.
 struct MetadataOptions: ParsableArguments {
     @Option(help: "The title.") var title: String?
-    @Option(help: "The subtitle; \"\" clears it.") var subtitle: String?
+    @Option(help: "The subtitle; \"\" clears it, here and below.") var subtitle: String?
 
     @Option(
         name: .customLong("author"),
         help: ArgumentHelp(
-            "An author, in the order of the title page; \"Name:translator\" gives a role.", valueName: "name"))
+            "An author, in the order of the title page (can be repeated); \"Name:editor\" gives a role.",
+            valueName: "name"))
     var authors: [String] = []
 
+    @Option(
+        name: .customLong("translator"),
+        help: ArgumentHelp("Who translated it (can be repeated).", valueName: "name"))
+    var translators: [String] = []
+
+    @Option(help: ArgumentHelp("The nationality of the first author.", valueName: "country"))
+    var authorNationality: String?
     @Option(help: "The publisher.") var publisher: String?
     @Option(help: ArgumentHelp("When it was published: 1969, 1969-03, or as it is printed.", valueName: "date"))
     var published: String?
-    @Option(help: "How many pages it has.") var pages: Int?
+    @Option(help: "How many pages it has; 0 clears.") var pages: Int?
     @Option(help: ArgumentHelp("ISO 639 code of its language.", valueName: "code")) var language: String?
+    @Option(help: ArgumentHelp("ISO 639 code of the language it was written in.", valueName: "code"))
+    var originalLanguage: String?
+    @Option(help: ArgumentHelp("physical, digital or audiobook.", valueName: "format")) var format: String?
     @Option(help: "The series it belongs to.") var series: String?
     @Option(help: ArgumentHelp("Its number in the series.", valueName: "number")) var seriesNumber: String?
+
+    @Option(
+        name: [.customLong("subject"), .customLong("genre")],
+        help: ArgumentHelp("A genre or subject (can be repeated); replaces those it has.", valueName: "name"))
+    var subjects: [String] = []
+
     @Option(help: "What it is about.") var description: String?
+    @Option(name: .customLong("cover-url"), help: ArgumentHelp("Where its cover can be fetched.", valueName: "link"))
+    var coverURL: String?
+    @Option(help: ArgumentHelp("Where one can read in it.", valueName: "link")) var previewLink: String?
+    @Option(help: ArgumentHelp("Where one can read about it.", valueName: "link")) var infoLink: String?
+
+    @Option(
+        name: .customLong("identifier"),
+        help: ArgumentHelp(
+            "Another system's number, such as goodreads:44767458 (can be repeated); goodreads: clears.",
+            valueName: "scheme:value"))
+    var identifiers: [String] = []
 
     var isEmpty: Bool {
-        title == nil && subtitle == nil && authors.isEmpty && publisher == nil && published == nil && pages == nil
-            && language == nil && series == nil && seriesNumber == nil && description == nil
+        [
+            title, subtitle, authorNationality, publisher, published, language, originalLanguage, format, series,
+            seriesNumber, description, coverURL, previewLink, infoLink,
+        ].allSatisfy { $0 == nil } && [authors, translators, subjects, identifiers].allSatisfy(\.isEmpty)
+            && pages == nil
     }
 
     /// What was given, checked, as a change that marks the fields as a person's.
     ///
-    /// - Throws: ``Complaint`` for a text that is too long or a page count that is none.
+    /// - Throws: ``TextRefusal``, ``EntryRefusal`` or ``Complaint`` for what cannot be.
     func change() throws -> @Sendable (inout Metadata) -> Void {
-        let given = try checked()
-        return { metadata in
-            for field in given.fields { metadata.take(field, from: given.metadata) }
-        }
-    }
-
-    private func checked() throws -> (metadata: Metadata, fields: Set<Metadata.Field>) {
-        var metadata = Metadata()
-        var fields: Set<Metadata.Field> = []
-        func take(
-            _ text: String?, as name: Metadata.Field, _ limit: Int, into field: WritableKeyPath<Metadata, String?>
-        ) throws(TextRefusal) {
-            guard let text else { return }
-            fields.insert(name)
-            metadata[keyPath: field] =
-                text.isEmpty && name != .title ? nil : try text.checked(as: name.rawValue, limit: limit)
-        }
-        do throws(TextRefusal) {
-            try take(title, as: .title, TextLimit.title, into: \.title)
-            try take(subtitle, as: .subtitle, TextLimit.title, into: \.subtitle)
-            try take(publisher, as: .publisher, TextLimit.name, into: \.publisher)
-            try take(language, as: .language, 35, into: \.language)
-            try take(series, as: .series, TextLimit.name, into: \.series)
-            try take(seriesNumber, as: .series, 32, into: \.seriesNumber)
-            try take(description, as: .description, TextLimit.description, into: \.description)
-            try take(published, as: .publishedDate, TextLimit.name, into: \.publishedDateText)
-            metadata.publishedDate = metadata.publishedDateText.flatMap { CalendarDay($0) }
-            for author in authors { metadata.authors.append(try Self.contributor(author)) }
-        } catch {
-            throw Complaint(.usage, error.description + ".")
-        }
-        if !authors.isEmpty { fields.insert(.authors) }
-        if let pages {
-            guard (0...1_000_000).contains(pages) else {
-                throw Complaint(.usage, "--pages is a number from 1; 0 clears it.")
+        var changes: [@Sendable (inout Metadata) -> Void] = []
+        func set<Value: Sendable>(
+            _ field: Metadata.Field, _ path: WritableKeyPath<Metadata, Value> & Sendable, _ value: Value
+        ) {
+            changes.append { metadata in
+                metadata[keyPath: path] = value
+                metadata.sources[field] = .person
             }
-            metadata.pageCount = pages == 0 ? nil : pages
-            fields.insert(.pageCount)
         }
-        for field in fields { metadata.sources[field] = .person }
-        return (metadata, fields)
+        func text(
+            _ text: String?, as what: String, _ field: Metadata.Field, _ limit: Int,
+            into path: WritableKeyPath<Metadata, String?> & Sendable
+        ) throws {
+            guard let text else { return }
+            set(field, path, text.isEmpty ? nil : try text.checked(as: what, limit: limit))
+        }
+        func link(
+            _ text: String?, as what: String, _ field: Metadata.Field,
+            into path: WritableKeyPath<Metadata, String?> & Sendable
+        ) throws {
+            guard let text else { return }
+            set(field, path, text.isEmpty ? nil : try text.checkedLink(as: what))
+        }
+        if let title { set(.title, \.title, try title.checked(as: "title", limit: TextLimit.title)) }
+        try text(subtitle, as: "subtitle", .subtitle, TextLimit.title, into: \.subtitle)
+        try text(
+            authorNationality, as: "author's nationality", .authorNationality, TextLimit.name,
+            into: \.authorNationality)
+        try text(publisher, as: "publisher", .publisher, TextLimit.name, into: \.publisher)
+        try text(language, as: "language", .language, 35, into: \.language)
+        try text(originalLanguage, as: "original language", .originalLanguage, 35, into: \.originalLanguage)
+        try text(series, as: "series", .series, TextLimit.name, into: \.series)
+        try text(seriesNumber, as: "number in the series", .series, 32, into: \.seriesNumber)
+        try text(description, as: "description", .description, TextLimit.description, into: \.description)
+        try link(coverURL, as: "cover's address", .coverURL, into: \.coverURL)
+        tellWhereCoversComeFrom()
+        try link(previewLink, as: "preview link", .previewLink, into: \.previewLink)
+        try link(infoLink, as: "info link", .infoLink, into: \.infoLink)
+        if let published {
+            let date = try Self.published(published)
+            set(.publishedDate, \.publishedDateText, date.text)
+            set(.publishedDate, \.publishedDate, date.day)
+        }
+        if let pages {
+            try NumberLimit.check(pages == 0 ? nil : pages, as: "page count", in: NumberLimit.pages)
+            set(.pageCount, \.pageCount, pages == 0 ? nil : pages)
+        }
+        if let format { set(.format, \.format, try Self.format(format)) }
+        if let subjects = try Self.names(subjects, "subject") { set(.subjects, \.subjects, subjects) }
+        if let people = try people() { changes.append(people) }
+        if let numbers = try numbers() { changes.append(numbers) }
+        let all = changes
+        return { metadata in
+            for change in all { change(&metadata) }
+        }
     }
 
-    private static func contributor(_ text: String) throws(TextRefusal) -> Contributor {
-        let parts = text.split(separator: ":", maxSplits: 1)
-        if parts.count == 2, let role = Contributor.Role(rawValue: parts[1].lowercased()) {
-            return Contributor(name: try String(parts[0]).checked(as: "author", limit: TextLimit.name), role: role)
+    /// The address is kept whatever it is, but a picture comes from few hosts only.
+    private func tellWhereCoversComeFrom() {
+        guard let coverURL, !coverURL.isEmpty else { return }
+        let host = coverURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
+        guard !coverURL.lowercased().hasPrefix("https:") || !CoverHosts.allows(String(host)) else { return }
+        Output.shared.note(
+            "Covers are fetched by https from \(CoverHosts.allowed.joined(separator: ", ")) only: this address is kept, but no picture comes of it."
+        )
+    }
+
+    /// The authors take the place of all who made the book, the translators only that of the translators.
+    private func people() throws -> (@Sendable (inout Metadata) -> Void)? {
+        let given = try Self.names(authors, "author")?.map(Self.contributor)
+        let translators = try Self.names(translators, "translator")?.map { Contributor(name: $0, role: .translator) }
+        guard given != nil || translators != nil else { return nil }
+        return { metadata in
+            var people = given ?? metadata.authors
+            if let translators { people = people.filter { $0.role != .translator } + translators }
+            metadata.authors = people
+            metadata.sources[.authors] = .person
         }
-        return Contributor(name: try text.checked(as: "author", limit: TextLimit.name))
+    }
+
+    /// The numbers of one scheme take the place of those it had; other schemes stay.
+    private func numbers() throws -> (@Sendable (inout Metadata) -> Void)? {
+        guard !identifiers.isEmpty else { return nil }
+        var given: [String: [String]] = [:]
+        for text in identifiers {
+            let (scheme, value) = try text.identifier()
+            given[scheme, default: []] += [value].compactMap(\.self)
+        }
+        return { [given] metadata in
+            for (scheme, values) in given { metadata.identifiers[scheme] = values.isEmpty ? nil : values }
+            metadata.sources[.identifiers] = .person
+        }
+    }
+
+    /// - Returns: `nil` when none is given, an empty list for one empty name.
+    private static func names(_ names: [String], _ what: String) throws -> [String]? {
+        if names.isEmpty { return nil }
+        if names == [""] { return [] }
+        return try names.map { try $0.checked(as: what, limit: TextLimit.name) }
+    }
+
+    private static func contributor(_ name: String) -> Contributor {
+        guard let colon = name.lastIndex(of: ":"),
+            let role = Contributor.Role(rawValue: name[name.index(after: colon)...].lowercased()),
+            colon > name.startIndex
+        else { return Contributor(name: name) }
+        return Contributor(name: String(name[..<colon]).cleanedLine, role: role)
+    }
+
+    private static func format(_ text: String) throws -> Metadata.Format? {
+        if text.isEmpty { return nil }
+        guard let format = Metadata.Format(rawValue: text.lowercased()) else {
+            throw Complaint(.usage, "--format is physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
+        }
+        return format
+    }
+
+    /// A date as it is printed may be anything, but what is written as a day must be one.
+    private static func published(_ text: String) throws -> (text: String?, day: CalendarDay?) {
+        if text.isEmpty { return (nil, nil) }
+        let text = try text.checked(as: "date of publication", limit: TextLimit.name)
+        let day = CalendarDay(text)
+        if day == nil, text.wholeMatch(of: /[0-9]{4}(-[0-9]{1,2}){0,2}/) != nil {
+            throw Complaint(.usage, "there is no day \(text); --published takes 1969, 1969-03 or 1969-03-17.")
+        }
+        return (text, day)
     }
 }

@@ -3,10 +3,10 @@ import Bookplate
 
 /// What every command that touches the library or the sources takes.
 struct PlaceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The library file.", valueName: "file"))
+    @Option(help: ArgumentHelp("The library file.", valueName: "file"), completion: .file())
     var library: String?
 
-    @Option(help: ArgumentHelp("The offline index.", valueName: "file"))
+    @Option(help: ArgumentHelp("The offline index.", valueName: "file"), completion: .file())
     var index: String?
 
     @Flag(help: "Ask no online source.")
@@ -19,6 +19,19 @@ struct PlaceOptions: ParsableArguments {
         if offline { flags[.offline] = "1" }
         return try Settings(flags: flags)
     }
+}
+
+/// The one book that a command is about: several words need no quotes, since nothing else follows them.
+struct NamedBook: ParsableArguments {
+    @Argument(help: ArgumentHelp("ISBN, id or words.", valueName: "book")) var words: [String]
+
+    var name: String { words.joined(separator: " ") }
+}
+
+/// Books, one an argument.
+struct NamedBooks: ParsableArguments {
+    @Argument(help: ArgumentHelp("ISBN, id or words each; quote a name of several words.", valueName: "book"))
+    var names: [String]
 }
 
 /// `--json`

@@ -32,7 +32,10 @@ struct Scan: AsyncParsableCommand {
         version: productVersion,
         subcommands: [
             CaptureCommand.self, DecodeCommand.self, ISBNCommand.self, LookupCommand.self, IntakeCommand.self,
-            LibraryCommand.self, UndoCommand.self, BackupCommand.self, RestoreCommand.self, IndexCommand.self,
+            LibraryCommand.self, ReadingCommand.self, SessionCommand.self, NoteCommand.self, QuoteCommand.self,
+            TagCommand.self, AuthorCommand.self, ShelfCommand.self, HomeCommand.self, StatsCommand.self,
+            UndoCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self, RestoreCommand.self,
+            IndexCommand.self,
             DevicesCommand.self, DoctorCommand.self, SettingsCommand.self,
         ],
         defaultSubcommand: CaptureCommand.self)
@@ -44,22 +47,25 @@ struct Scan: AsyncParsableCommand {
         } catch {
             exit(withError: error)
         }
+        OpenedLibraries.start()
+        var failure: (any Error)?
         do {
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
                 try command.run()
             }
-        } catch let error where exitCode(for: error) != .failure {
-            // What the argument parser throws itself: exit codes, help, wrong usage.
-            Output.shared.status("")
-            exit(withError: error)
         } catch {
-            let complaint = Failure.complaint(for: error)
-            Output.shared.status("")
-            Output.shared.complain(complaint.description)
-            exit(withError: ExitCode(complaint.status.rawValue))
+            failure = error
         }
+        // Told before what follows: on a large library a backup takes a while.
+        let complaint = failure.flatMap { exitCode(for: $0) == .failure ? Failure.complaint(for: $0) : nil }
+        Output.shared.status("")
+        if let complaint { Output.shared.complain(complaint.description) }
+        await OpenedLibraries.backUpWhatChanged()
+        if let complaint { exit(withError: ExitCode(complaint.status.rawValue)) }
+        // What the argument parser throws itself: exit codes, help, wrong usage.
+        if let failure { exit(withError: failure) }
     }
 }
 

@@ -1,84 +1,145 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Library
 
-struct SettingsCommand: ParsableCommand {
+struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "Show every setting with its value and where it comes from; set, unset.",
         discussion: """
-            A flag wins over the environment, the environment over the file, the file over the default.
+            A flag wins over the environment, the environment over the file, the file
+            over the default. Goals and automatic dates belong to the library and are
+            kept in it, whichever program opens it; scan undo takes their changes back.
 
               scan settings
               scan settings set contact me@example.org
+              scan settings set yearlyGoal 50
               scan settings unset contact
             """,
         subcommands: [Show.self, Set.self, Unset.self], defaultSubcommand: Show.self)
 
-    struct Show: ParsableCommand {
+    struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "show", abstract: "Show every setting.")
         @OptionGroup var places: PlaceOptions
         @OptionGroup var output: OutputOptions
 
-        func run() throws {
+        func run() async throws {
             let settings = try places.settings()
             for setting in Setting.allCases {
-                let value = settings.shown(setting)
-                let origin = settings.level(of: setting)
-                if output.json {
-                    let line: JSONValue = [
-                        "name": .string(setting.rawValue), "value": JSONValue(value),
-                        "origin": .string(origin.rawValue),
-                        "environment": .string(setting.environmentName), "explanation": .string(setting.explanation),
-                    ]
-                    Output.shared.line(line)
-                } else {
-                    let style = Output.shared.style
-                    Output.shared.line(
-                        "\(setting.rawValue.padded(15)) \((value?.printable ?? "–").padded(34)) \(origin.rawValue.padded(11)) "
-                            + style.faint("\(setting.environmentName): \(setting.explanation)"))
-                }
+                line(
+                    name: setting.rawValue, value: settings.shown(setting),
+                    origin: settings.level(of: setting).rawValue, environment: setting.environmentName,
+                    explanation: setting.explanation)
             }
+            try await showLibrarySettings(settings)
             if !output.json { Output.shared.note("The file is \(settings.places.settingsFile).") }
         }
-    }
 
-    struct Set: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "set", abstract: "Write a setting to the settings file.")
-        @Argument(help: "Its name.") var name: Setting
-        @Argument(help: "Its value; - reads it from standard input, so that a key stays out of the shell's history.")
-        var value: String
-
-        func run() throws {
-            let given = (value == "-" ? (readLine() ?? "") : value).cleaned
-            guard !given.isEmpty else {
-                throw Complaint(.usage, "the value is empty; scan settings unset \(name.rawValue) takes it away.")
+        /// A library that cannot be opened is complained of after all the rest.
+        private func showLibrarySettings(_ settings: Settings) async throws {
+            var stored: [String: String] = [:]
+            var failure: (any Error)?
+            var note = "There is no library yet: goals and dates have their defaults."
+            do {
+                if let library = try Wiring(settings: settings).openExistingLibrary() {
+                    stored = try await library.settings()
+                    note = ""
+                }
+            } catch {
+                (failure, note) = (error, "")
             }
-            let text =
-                name.isPath && !given.hasPrefix("/") ? FileManager.default.currentDirectoryPath + "/" + given : given
-            guard text.utf8.count <= 4096 else { throw Complaint(.usage, "the value is longer than 4096 bytes.") }
-            let file = SettingsFile(path: Places(environment: ProcessInfo.processInfo.environment).settingsFile)
-            var values = try file.read()
-            values[name] = text
-            try Wiring.check(values)
-            try file.write(values)
-            Output.shared.note("\(name.rawValue) is set in \(file.path).")
+            for setting in LibrarySetting.allCases {
+                let value = stored[setting.rawValue]
+                let standard = failure == nil && !setting.defaultValue.isEmpty ? setting.defaultValue : nil
+                line(
+                    name: setting.rawValue, value: value ?? standard, origin: value == nil ? "default" : "library",
+                    environment: nil, explanation: setting.explanation)
+            }
+            if !note.isEmpty, !output.json { Output.shared.note(note) }
+            if let failure { throw failure }
+        }
+
+        private func line(name: String, value: String?, origin: String, environment: String?, explanation: String) {
+            if output.json {
+                let line: JSONValue = [
+                    "name": .string(name), "value": JSONValue(value), "origin": .string(origin),
+                    "environment": JSONValue(environment), "explanation": .string(explanation),
+                ]
+                return Output.shared.line(line)
+            }
+            let rest = [environment, explanation].compactMap(\.self).joined(separator: ": ")
+            Output.shared.line(
+                "\(name.padded(15)) \((value?.printable ?? "–").padded(34)) \(origin.padded(11)) "
+                    + Output.shared.style.faint(rest))
         }
     }
 
-    struct Unset: ParsableCommand {
+    struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "unset", abstract: "Take a setting out of the settings file.")
-        @Argument(help: "Its name.") var name: Setting
+            commandName: "set", abstract: "Write a setting to the settings file, or to the library what belongs to it.",
+            discussion: "  scan settings set backupFolder /media/usb/books\n  scan settings set dailyGoal 30")
+        @Argument(help: "Its name.", completion: .list(NamedSetting.allValueStrings)) var name: NamedSetting
+        @Argument(help: "Its value; - reads it from standard input, so that a key stays out of the shell's history.")
+        var value: String
+        @OptionGroup var places: PlaceOptions
 
-        func run() throws {
+        func run() async throws {
+            let given = (value == "-" ? (readLine() ?? "") : value).cleaned
+            guard !given.isEmpty else {
+                throw Complaint(.usage, "the value is empty; scan settings unset \(name.name) takes it away.")
+            }
+            guard given.utf8.count <= 4096 else { throw Complaint(.usage, "the value is longer than 4096 bytes.") }
+            switch name {
+            case .program(let setting): try set(setting, to: given)
+            case .library(let setting): try await set(setting, to: given)
+            }
+        }
+
+        private func set(_ setting: Setting, to given: String) throws {
+            let isRelative = setting.isPath && !given.hasPrefix("/")
             let file = SettingsFile(path: Places(environment: ProcessInfo.processInfo.environment).settingsFile)
             var values = try file.read()
-            values[name] = nil
+            values[setting] = isRelative ? FileManager.default.currentDirectoryPath + "/" + given : given
+            try Wiring.check(values)
             try file.write(values)
-            Output.shared.note("\(name.rawValue) is no longer set in \(file.path).")
+            Output.shared.note("\(setting.rawValue) is set in \(file.path).")
+        }
+
+        private func set(_ setting: LibrarySetting, to given: String) async throws {
+            guard let value = setting.value(parsing: given) else {
+                throw Complaint(
+                    .configuration,
+                    "\"\(given.prefix(40).printable)\" is no value for \(setting.rawValue); it is \(setting.allowed).")
+            }
+            let library = try Wiring(settings: places.settings()).openLibrary()
+            try await library.set(setting.rawValue, to: value, at: Date())
+            Output.shared.note("\(setting.rawValue) is set in the library \(library.path ?? "").")
+        }
+    }
+
+    struct Unset: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "unset",
+            abstract: "Take a setting out of the settings file, or back to its default in the library.",
+            discussion: "  scan settings unset yearlyGoal")
+        @Argument(help: "Its name.", completion: .list(NamedSetting.allValueStrings)) var name: NamedSetting
+        @OptionGroup var places: PlaceOptions
+
+        func run() async throws {
+            switch name {
+            case .program(let setting):
+                let file = SettingsFile(path: Places(environment: ProcessInfo.processInfo.environment).settingsFile)
+                var values = try file.read()
+                values[setting] = nil
+                try file.write(values)
+                Output.shared.note("\(setting.rawValue) is no longer set in \(file.path).")
+            case .library(let setting):
+                guard let library = try Wiring(settings: places.settings()).openExistingLibrary() else {
+                    throw Complaint(.nothing, "there is no library yet, so \(setting.rawValue) is not set.")
+                }
+                try await library.set(setting.rawValue, to: nil, at: Date())
+                Output.shared.note("\(setting.rawValue) is no longer set in the library \(library.path ?? "").")
+            }
         }
     }
 }
-
-extension Setting: ExpressibleByArgument {}

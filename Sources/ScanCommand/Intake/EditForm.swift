@@ -88,7 +88,9 @@ struct EditForm {
                 return error.description
             }
         case .pages where !text.isEmpty:
-            return Int(text).map { $0 > 0 && $0 < 1_000_000 } == true ? nil : "pages is a number from 1"
+            let range = NumberLimit.pages
+            return Int(text).map { range.contains($0) } == true
+                ? nil : EntryRefusal.outOfRange(what: "page count", range: range).description
         default: return text.count > limit ? "that is longer than \(limit) characters" : nil
         }
     }

@@ -1,12 +1,14 @@
 /// Every setting there is. Flag > environment > file > default.
 enum Setting: String, CaseIterable {
-    case library, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey, contact, caFile,
+    case library, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey,
+        contact, caFile,
         offline
 
     /// The environment variable that sets it.
     var environmentName: String {
         switch self {
         case .library: "BOOKPLATE_LIBRARY"
+        case .backupFolder: "BOOKPLATE_BACKUP_FOLDER"
         case .index: "BOOKPLATE_INDEX"
         case .camera: "BOOKPLATE_CAMERA"
         case .cameraSize: "BOOKPLATE_CAMERA_SIZE"
@@ -24,6 +26,7 @@ enum Setting: String, CaseIterable {
     var explanation: String {
         switch self {
         case .library: "the library file"
+        case .backupFolder: "a second folder for backups, on a stick perhaps: used when it is there"
         case .index: "the offline index, made by scan index build"
         case .camera: "the camera: a device such as /dev/bookplate, or part of its name"
         case .cameraSize: "the size that the camera is asked for"
@@ -39,8 +42,8 @@ enum Setting: String, CaseIterable {
 
     var isSecret: Bool { self == .googleBooksKey }
 
-    /// A file; in the settings file always from the root.
-    var isPath: Bool { self == .library || self == .index || self == .caFile }
+    /// A file or folder; in the settings file always from the root.
+    var isPath: Bool { self == .library || self == .backupFolder || self == .index || self == .caFile }
 
     /// What holds when nothing is set; empty for none.
     func defaultValue(_ places: Places) -> String {
@@ -51,7 +54,7 @@ enum Setting: String, CaseIterable {
         case .openLibraryURL: "https://openlibrary.org"
         case .googleBooksURL: "https://www.googleapis.com"
         case .coversURL: "https://covers.openlibrary.org"
-        case .camera, .googleBooksKey, .contact, .caFile: ""
+        case .backupFolder, .camera, .googleBooksKey, .contact, .caFile: ""
         case .offline: "0"
         }
     }

@@ -28,7 +28,7 @@ struct Card {
         var rows: [String] = []
         rows.append(style.strong((metadata.title ?? "No title yet").oneLine.fitted(inner)))
         if let subtitle = metadata.subtitle { rows.append(subtitle.oneLine.fitted(inner)) }
-        let authors = metadata.authorNames.isEmpty ? "Unknown author" : metadata.authorNames.joined(separator: ", ")
+        let authors = Edition.displayAuthors(metadata.authorNames)
         rows.append(authors.oneLine.fitted(inner))
         let facts = [
             metadata.publishedDateText ?? metadata.publishedDate?.description, metadata.publisher,

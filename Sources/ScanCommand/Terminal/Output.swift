@@ -62,6 +62,12 @@ final class Output: Sendable {
         }
     }
 
+    /// Tells what a command changed: the results on standard output, the way back on standard error.
+    func changed(_ results: [String]) {
+        for result in results { line(result) }
+        note("scan undo takes it back.")
+    }
+
     /// Replaces the status line; on anything but a terminal nothing happens. Empty takes it away.
     func status(_ text: String) {
         guard showsStatus else { return }

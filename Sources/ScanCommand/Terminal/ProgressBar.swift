@@ -36,11 +36,9 @@ final class ProgressBar: Sendable {
 
     func finish() { Output.shared.status("") }
 
-    static func text(done: Int, total: Int, noun: String) -> String {
+    static func text(done: Int, total: Int, noun: String, isASCII: Bool = !localeIsUTF8()) -> String {
         guard total > 0 else { return "\(done) \(noun)" }
-        let width = 30
-        let filled = min(width, done * width / total)
-        return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-            + " \(min(100, done * 100 / total)) %  \(done) of \(total) \(noun)"
+        let track = Track(Double(done) / Double(total), width: 30).text(isASCII: isASCII)
+        return "\(track) \(min(100, done * 100 / total)) %  \(done) of \(total) \(noun)"
     }
 }

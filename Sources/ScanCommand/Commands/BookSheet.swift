@@ -1,0 +1,137 @@
+import Bookplate
+import Foundation
+import Library
+
+/// All of one book, as its page shows it; what is empty is left out.
+struct BookSheet {
+    let book: Book
+    let notes: [Note]
+    let quotes: [Quote]
+    let flags: [ImportFlag]
+    var zone = TimeZone.current
+    var style = Output.shared.style
+
+    /// Prints the book from the library. As JSON it is the book's object, and beside its keys `notes`, `quotes` and
+    /// `flags`, which no other command prints with a book.
+    static func show(_ book: Book, from library: some Remarks, json: Bool) async throws {
+        let sheet = BookSheet(
+            book: book, notes: try await library.notes(of: book.id), quotes: try await library.quotes(of: book.id),
+            flags: try await library.importFlags(on: book.id))
+        if json {
+            Output.shared.line(
+                book.json(notes: sheet.notes, quotes: sheet.quotes, flags: sheet.flags))
+        } else {
+            for line in sheet.lines() { Output.shared.line(line) }
+        }
+    }
+
+    func lines() -> [String] {
+        let metadata = book.edition.metadata
+        var lines = [style.strong(book.displayTitle.oneLine)]
+        if let subtitle = metadata.subtitle { lines.append(subtitle.oneLine) }
+        lines.append(book.displayAuthors.oneLine)
+        lines.append(badge)
+        if !book.copy.tags.isEmpty { lines.append(book.copy.tags.map { "[\($0.oneLine)]" }.joined(separator: " ")) }
+        lines += section("Details", table(details))
+        lines += section("Readings", readings)
+        lines += section("Goals and sharing", table(sharing))
+        lines += section("Description", metadata.description.map(Self.indented) ?? [])
+        lines += section("Notes", notes.flatMap { RemarkList.lines($0, zone, style) })
+        lines += section("Quotes", quotes.flatMap { RemarkList.lines($0, zone, style) })
+        lines += section("Flagged by an import", flags.map { "  \($0.source.oneLine): \($0.what.oneLine)" })
+        return lines
+    }
+
+    /// Status, stars and what else marks the book.
+    private var badge: String {
+        let copy = book.copy
+        let status = "● \(copy.status.displayName)"
+        let paint: (String) -> String =
+            switch copy.status {
+            case .toRead: style.faint
+            case .reading: style.new
+            case .read: style.owned
+            case .onHold, .dnf: style.attention
+            }
+        let marks = [
+            paint(status), copy.rating.map { "\(Copy.stars($0)) \($0.formatted())" },
+            copy.isFavourite ? "♥ favourite" : nil, copy.isOnWishlist ? "☆ wishlist" : nil,
+            copy.deleted.map { "in the trash since \(CalendarDay($0, in: zone)), \(timeLeft(inTrashSince: $0))" },
+        ]
+        return marks.compactMap(\.self).joined(separator: "   ")
+    }
+
+    private var details: [(String, String?)] {
+        let metadata = book.edition.metadata
+        let (copy, reading) = (book.copy, book.copy.reading)
+        let others = metadata.authors.filter { $0.role != .author }.map { "\($0.name) (\($0.role.rawValue))" }
+        let identifiers = metadata.identifiers.sorted { $0.key < $1.key }.flatMap { scheme, values in
+            values.map { "\(scheme):\($0)" }
+        }
+        return [
+            ("With", listed(others)), ("Nationality", metadata.authorNationality),
+            ("ISBN", book.edition.isbn?.hyphenated ?? book.edition.isbnText.map { "\($0) (no valid ISBN)" }),
+            ("Publisher", metadata.publisher),
+            ("Published", metadata.publishedDateText ?? metadata.publishedDate?.description),
+            ("Pages", metadata.pageCount.map(String.init)), ("Language", metadata.language),
+            ("Original", metadata.originalLanguage), ("Format", metadata.format?.rawValue),
+            (
+                "Series",
+                [metadata.series, metadata.seriesNumber].compactMap(\.self).joined(separator: " ")
+            ),
+            ("Shelf", copy.shelf), ("Owned", copy.isOwned ? "yes" : "no"),
+            ("Date Added", CalendarDay(copy.added, in: zone).description),
+            ("Started", reading?.started?.description), ("Finished", finished?.description),
+            ("Days to Read", (finished == nil ? nil : book.copy.reading?.daysToRead).map { counted($0, "day") }),
+            ("Progress", progress),
+            ("Subjects", listed(metadata.subjects)), ("Preview", metadata.previewLink), ("Info", metadata.infoLink),
+            ("Cover", metadata.coverURL), ("Numbers", listed(identifiers)),
+            ("Source", Set(metadata.sources.values.map(\.displayName)).sorted().joined(separator: ", ")),
+            ("Id", book.id.rawValue),
+        ]
+    }
+
+    private var sharing: [(String, String?)] {
+        let copy = book.copy
+        return [
+            ("Daily goal", copy.dailyGoal.map { "\(counted($0, "page")) a day" }),
+            ("Cultural goal", copy.countsForCulturalGoal ? copy.culturalGoalCategory ?? "yes" : nil),
+            ("Public", copy.isPublic ? "yes" : nil), ("Recommended by", copy.recommendedBy),
+            ("Would recommend", copy.wouldRecommend.map { $0 ? "yes" : "no" }),
+        ]
+    }
+
+    /// Only a book that is read shows when.
+    private var finished: CalendarDay? { book.copy.status == .read ? book.copy.reading?.finished : nil }
+
+    private var progress: String? {
+        guard let amount = book.copy.reading?.progress?.amount else { return nil }
+        return ReadingBar(amount: amount, pageCount: book.edition.metadata.pageCount).textForOutput
+    }
+
+    /// One line for each time through the book, oldest first; what was taken back is not shown.
+    private var readings: [String] {
+        book.copy.countedReadings.map { reading in
+            let days = [reading.started, reading.finished ?? reading.stopped].map { $0?.description ?? "?" }
+            let hasDays = reading.started != nil || reading.finished != nil || reading.stopped != nil
+            return "  " + (hasDays ? days.joined(separator: " – ") + "  " : "")
+                + book.stateName(of: reading)
+        }
+    }
+
+    private func listed(_ texts: [String]) -> String? { texts.isEmpty ? nil : texts.joined(separator: ", ") }
+
+    private func section(_ title: String, _ lines: [String]) -> [String] {
+        lines.isEmpty ? [] : ["", style.strong(title)] + lines
+    }
+
+    private func table(_ rows: [(String, String?)]) -> [String] {
+        let filled = rows.filter { $0.1?.isEmpty == false }
+        let width = filled.map(\.0.columns).max() ?? 0
+        return filled.map { "  \(style.faint($0.0.padded(width)))  \($0.1?.oneLine ?? "")" }
+    }
+
+    private static func indented(_ text: String) -> [String] {
+        text.printable.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
+    }
+}

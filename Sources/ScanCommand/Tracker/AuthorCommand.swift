@@ -1,0 +1,102 @@
+import ArgumentParser
+import Bookplate
+import Foundation
+import Library
+
+struct AuthorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "author", abstract: "Authors of all books: list, rename, merge, delete.",
+        discussion: """
+            Who is the same is for you to say: nothing is merged by itself. What you
+            change here no lookup changes back. The authors of one book: scan library
+            edit BOOK --author NAME.
+
+              scan author list
+              scan author rename "JRR Tolkien" "J. R. R. Tolkien"
+              scan author merge "J.K. Rowling" --into "J. K. Rowling"
+            """,
+        subcommands: [List.self, Rename.self, Merge.self, Delete.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the authors with their numbers of books and their roles.")
+        @OptionGroup var places: PlaceOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let library = try Wiring(settings: places.settings()).openExistingLibrary()
+            let authors = try await library?.authors() ?? []
+            if authors.isEmpty, !output.json { Output.shared.note("There is no author yet: authors come with books.") }
+            let width = min(60, authors.map(\.name.oneLine.columns).max() ?? 0)
+            for author in authors {
+                Output.shared.line(output.json ? author.json.text : Self.line(for: author, width: width))
+            }
+        }
+
+        static func line(for author: Author, width: Int) -> String {
+            let roles = Contributor.Role.allCases.filter { $0 != .author && author.roles[$0] != nil }
+            let others = roles.map { "\($0.rawValue) of \(author.roles[$0] ?? 0)" }.joined(separator: ", ")
+            return "\(author.name.oneLine.padded(width))  \(counted(author.books, "book"))"
+                + (others.isEmpty ? "" : "  (\(others))")
+        }
+    }
+
+    struct Rename: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rename", abstract: "Give an author another name, on all books.",
+            discussion: "  scan author rename \"JRR Tolkien\" \"J. R. R. Tolkien\"")
+        @Argument(help: "The author.") var name: String
+        @Argument(help: "The new name.") var newName: String
+        @OptionGroup var places: PlaceOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let library = try Wiring(settings: places.settings()).requireLibrary()
+            tell([try await library.renameAuthor(name, to: newName, at: Date())], "Renamed", output)
+        }
+    }
+
+    struct Merge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "merge", abstract: "Make several authors one that is there already (scan undo takes it back).",
+            discussion: "  scan author merge \"J.K. Rowling\" --into \"J. K. Rowling\"")
+        @Argument(help: "The authors that go.") var names: [String]
+        @Option(help: ArgumentHelp("The author that stays.", valueName: "name")) var into: String
+        @Flag(help: "Do not ask.") var yes = false
+        @OptionGroup var places: PlaceOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let question = "Merge \(quoted(names)) into \(quoted([into]))?"
+            guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
+            tell([try await library.mergeAuthors(names, into: into, at: Date())], "Merged", output)
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "delete", abstract: "Take authors off all their books, which stay (scan undo takes it back).",
+            discussion: "  scan author delete \"Penguin Classics\"")
+        @Argument(help: "The authors.") var names: [String]
+        @Flag(help: "Do not ask.") var yes = false
+        @OptionGroup var places: PlaceOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let question = "Delete \(quoted(names))? The books stay."
+            guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
+            tell(try await library.deleteAuthors(names, at: Date()), "Deleted", output)
+        }
+    }
+}
+
+/// Tells what became of authors.
+private func tell(_ done: [AuthorChange], _ what: String, _ output: OutputOptions) {
+    if !output.json {
+        return Output.shared.changed(
+            done.map { "\(what): \($0.author.name.oneLine), \(counted($0.author.books, "book"))" })
+    }
+    for change in done { Output.shared.line(change.author.json) }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import Testing
+
+@Suite struct `Backups` {
+    private func backups(_ scan: ScanProcess) -> [String] {
+        // There is no folder before the first backup.
+        ((try? FileManager.default.contentsOfDirectory(atPath: scan.home.path + "/backups")) ?? []).sorted()
+    }
+
+    private func fill(_ scan: ScanProcess) throws { try scan.run("--isbn", "9780441478125", "--yes") }
+
+    @Test func `are made by the first change of a day, whichever command it is, and not by looking`() throws {
+        try withScan { scan in
+            try scan.run("library", "list")
+            try scan.run("--isbn", "9780441478125", "--json")
+            #expect(backups(scan).isEmpty)
+            let ending = try scan.run("intake", "confirm", "--yes")
+            #expect(ending.status == 0)
+            #expect(ending.err.contains("backup") == false)
+            #expect(backups(scan).count == 1)
+            try scan.run("library", "edit", "9780441478125", "--tag", "sf")
+            #expect(backups(scan).count == 1)
+            // The next day.
+            try sqlite(scan.library, "UPDATE chore SET done = done - 1 WHERE name = 'backup'")
+            try rename(backups(scan)[0], "library-2020-01-01T000000Z.sqlite", scan)
+            try scan.run("library", "list")
+            #expect(backups(scan).count == 1)
+            try scan.run("undo", "--yes")
+            #expect(backups(scan).count == 2)
+        }
+    }
+
+    private func rename(_ old: String, _ new: String, _ scan: ScanProcess) throws {
+        let folder = scan.home.path + "/backups/"
+        try FileManager.default.moveItem(atPath: folder + old, toPath: folder + new)
+    }
+
+    @Test func `of the day that fail are told, and the command ends as it would`() throws {
+        try withScan { scan in
+            try Data("in the way".utf8).write(to: scan.home.appendingPathComponent("backups"))
+            let ending = try scan.run("--isbn", "9780441478125", "--yes")
+            #expect(ending.status == 0)
+            #expect(ending.err.contains("today's backup was not made"))
+            #expect(ending.err.contains("/backups"))
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `go to a second place when it is there, and that is told when it is not`() throws {
+        try withScan { scan in
+            var scan = scan
+            let stick = scan.home.appendingPathComponent("stick")
+            scan.environment["BOOKPLATE_BACKUP_FOLDER"] = stick.path
+            let without = try scan.run("--isbn", "9780441478125", "--yes")
+            #expect(without.status == 0)
+            #expect(without.err.contains(stick.path) && without.err.contains("not there"))
+            #expect(backups(scan).count == 1)
+            #expect(try scan.run("backup").status == 74)
+            try FileManager.default.createDirectory(at: stick, withIntermediateDirectories: false)
+            let with = try scan.run("backup", "--json").objects()
+            #expect(with.compactMap { $0["path"] as? String }.count == 2)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: stick.path).count == 1)
+            #expect(try scan.run("backup", "--list", "--json").lines.count == backups(scan).count + 1)
+        }
+    }
+
+    @Test func `go into a folder or a file, as one says`() throws {
+        try withScan { scan in
+            try fill(scan)
+            let folder = scan.home.path + "/usb"
+            #expect(try scan.run("backup", folder + "/").status == 0)
+            #expect(try scan.run("backup", folder + "/my.sqlite").lines == [folder + "/my.sqlite"])
+            #expect(try scan.run("backup", folder).status == 0)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(names.contains("my.sqlite") && names.count >= 2)
+            #expect(try scan.run("backup", folder, folder).status == 64)
+            let listed = try scan.run("backup", "--list", folder).out
+            #expect(listed.contains("1 book  \(folder)/my.sqlite"))
+        }
+    }
+
+    @Test func `are listed newest first with date, size and books`() throws {
+        try withScan { scan in
+            #expect(try scan.run("backup", "--list").err.contains("no backup in \(scan.home.path)/backups"))
+            #expect(!FileManager.default.fileExists(atPath: scan.library), "a list makes no library")
+            try fill(scan)
+            try scan.run("backup", scan.home.path + "/backups/old.sqlite")
+            let objects = try scan.run("backup", "--list", "--json").objects()
+            #expect(objects.count == 2)
+            for object in objects {
+                #expect(Set(object.keys) == ["path", "at", "bytes", "books", "problem"])
+                #expect(object["books"] as? Int == 1)
+                #expect(object["bytes"] as? Int ?? 0 > 4096)
+            }
+        }
+    }
+
+    @Test func `are restored by name, or the newest when one says yes`() throws {
+        try withScan { scan in
+            #expect(try scan.run("restore", "--yes").status == 3)
+            try fill(scan)
+            let first = try #require(backups(scan).first)
+            try rename(first, "library-2020-01-01T000000Z.sqlite", scan)
+            try scan.run("--isbn", "9780140449136", "--yes")
+            try scan.run("backup")
+            try Data("broken".utf8).write(
+                to: scan.home.appendingPathComponent("backups/library-2030-01-01T000000Z.sqlite"))
+
+            let asked = try scan.run("restore")
+            #expect(asked.status == 64)
+            #expect(asked.lines.count == 2 && asked.lines[0].contains("2 books") && asked.lines[1].contains("1 book "))
+            #expect(try scan.run("restore", "library-2020-01-01T000000Z").status == 0)
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+            #expect(try scan.run("restore", "--yes").err.contains("Restored 2 books"))
+            #expect(try scan.run("library", "list", "--json").lines.count == 2)
+            #expect(try scan.run("restore", "no-such-backup").status == 66)
+            #expect(try scan.run("restore", "library-2030-01-01T000000Z").status == 65)
+            #expect(try scan.run("library", "list", "--json").lines.count == 2)
+        }
+    }
+
+    @Test func `are offered on a terminal, and nothing happens without a yes`() throws {
+        try withScan { scan in
+            try fill(scan)
+            try scan.run("library", "delete", "9780441478125")
+            for (answer, count) in [("n\n", 0), ("y\n", 1)] {
+                let terminal = try Terminal(scan, "restore", columns: 200)
+                try terminal.wait(for: "[y/N]")
+                #expect(terminal.screen.contains("1 book"))
+                terminal.type(answer)
+                #expect(try terminal.finish() == 0)
+                #expect(try scan.run("library", "list", "--json").lines.count == count)
+            }
+        }
+    }
+
+    @Test func `that are interrupted leave nothing behind`() throws {
+        try withScan { scan in
+            try fill(scan)
+            // 64 MB, so that there is something to interrupt.
+            try sqlite(
+                scan.library,
+                """
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 64)
+                INSERT INTO sourceState SELECT 'x' || i, '"' || hex(zeroblob(500000)) || '"' FROM n
+                """)
+            let stick = scan.home.path + "/stick"
+            try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: false)
+            func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: stick) }
+            for signal in [SIGINT, SIGTERM] {
+                let running = try scan.start(["backup", stick])
+                try waitUntil { try !names().isEmpty || !running.process.isRunning }
+                killProgram(below: running.process.processIdentifier, by: signal)
+                let ending = try running.wait()
+                #expect(ending.status != 0 && ending.err.contains("What was not finished is removed"), "\(ending.err)")
+                #expect(try names().isEmpty)
+            }
+            #expect(try scan.run("backup", stick).status == 0)
+        }
+    }
+
+    @Test func `of two commands at once are one`() throws {
+        try withScan { scan in
+            try fill(scan)
+            for name in backups(scan) {
+                try FileManager.default.removeItem(atPath: scan.home.path + "/backups/" + name)
+            }
+            try sqlite(scan.library, "DELETE FROM chore WHERE name = 'backup'")
+            let running = try ["a", "b", "c", "d"].map {
+                try scan.start(["library", "edit", "9780441478125", "--tag", $0])
+            }
+            for one in running { #expect(try one.wait().status == 0) }
+            #expect(backups(scan).count == 1)
+        }
+    }
+}
+
+@Suite struct `Undo` {
+    private func fill(_ scan: ScanProcess) throws {
+        try scan.run("--isbn", "9780441478125", "--yes")
+        try scan.run("--isbn", "9780140449136", "--yes")
+        try scan.run("library", "edit", "9780140449136", "--tag", "classic")
+    }
+
+    @Test func `takes back an earlier change by its id, when nothing later touched the same`() throws {
+        try withScan { scan in
+            try fill(scan)
+            let list = try scan.run("undo", "--list")
+            let ids = list.lines.map { String($0.prefix(8)) }
+            #expect(ids.count == 3)
+            let first = try scan.run("undo", ids[2])
+            #expect(first.status == 0 && first.out.contains("Left Hand"))
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+            let clash = try scan.run("undo", ids[1])
+            #expect(clash.status == 3 && clash.err.contains("a later change touched it"))
+            let again = try scan.run("undo", ids[2])
+            #expect(again.status == 3 && again.err.contains("undone already"))
+            #expect(try scan.run("undo", "--list").lines[2].contains("(undone "))
+            #expect(try scan.run("undo", "--list", "--limit", "1").lines.count == 1)
+            for name in ["ffffffff", "1", "%", ""] { #expect(try scan.run("undo", name).status == 3, "\(name)") }
+            #expect(try scan.run("undo", "--list", ids[1]).status == 64)
+        }
+    }
+
+    @Test func `shows the change with its station on a terminal, and asks`() throws {
+        try withScan { scan in
+            try fill(scan)
+            for (answer, tags) in [("n\n", 1), ("y\n", 0)] {
+                let terminal = try Terminal(scan, "undo", columns: 200)
+                try terminal.wait(for: "Take it back? [y/N]")
+                #expect(terminal.screen.contains(ProcessInfo.processInfo.hostName))
+                terminal.type(answer)
+                #expect(try terminal.finish() == 0)
+                let book = try #require(scan.run("library", "show", "9780140449136", "--json").objects().first)
+                #expect((book["tags"] as? [String])?.count == tags)
+            }
+        }
+    }
+}
+
+@Suite struct `The trash` {
+    @Test func `is emptied by hand only with a yes, and cannot be brought back then`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "9780140449136", "--yes")
+            #expect(try scan.run("library", "purge", "9780441478125", "--yes").status == 3, "it is not in the trash")
+            try scan.run("library", "delete", "9780441478125", "9780140449136")
+            #expect(try scan.run("library", "purge", "9780441478125").status == 64, "there is nobody to ask")
+            let gone = try scan.run("library", "purge", "9780441478125", "--yes")
+            #expect(gone.status == 0 && gone.out.hasSuffix("1 book gone for good.\n"))
+            #expect(try scan.run("library", "trash", "--json").lines.count == 1)
+            #expect(try scan.run("library", "restore", "9780441478125").status == 3)
+            #expect(try scan.run("undo").status == 0)
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+            #expect(try scan.run("library", "purge", "--all", "--yes").err.contains("trash is empty"))
+            #expect(try scan.run("library", "purge").status == 64)
+        }
+    }
+}

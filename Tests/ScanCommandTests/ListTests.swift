@@ -1,0 +1,92 @@
+import Foundation
+import Library
+import LibraryMaker
+import Testing
+
+/// `scan library list`, `search` and `trash` on a generated library.
+@Suite struct ListTests {
+    let scan: ScanProcess
+
+    init() async throws {
+        scan = try ScanProcess()
+        try await makeLibrary(at: scan.library, copies: 120, seed: 3)
+    }
+
+    private func ids(_ ending: ScanProcess.Ending) throws -> [String] {
+        try ending.objects().compactMap { $0["id"] as? String }
+    }
+
+    @Test func `a hit says where it matched`() throws {
+        defer { try? scan.remove() }
+        let found = try scan.run("library", "search", "the", "--limit", "3")
+        #expect(found.status == 0)
+        #expect(found.lines.count == 6)
+        #expect(found.lines[1].contains("Matched in title: “⟦The⟧"))
+        let hit = try #require(scan.run("library", "search", "chapter", "--json", "--limit", "1").objects().first)
+        let match = try #require(hit["match"] as? [String: Any])
+        #expect(match["field"] as? String == "note" || match["field"] as? String == "quote")
+        #expect((match["snippet"] as? String)?.lowercased().contains("chapter") == true)
+        #expect(try scan.run("library", "list", "--json").objects().allSatisfy { $0["match"] is NSNull })
+    }
+
+    @Test func `pages go on after the place that the page before names`() throws {
+        defer { try? scan.remove() }
+        let all = try ids(scan.run("library", "list", "--json", "--sort", "title"))
+        #expect(all.count > 100)
+        let first = try scan.run("library", "list", "--sort", "title", "--limit", "40")
+        let note = try #require(first.err.firstMatch(of: /40 of (\d+); --after (\S+) shows more/))
+        #expect(Int(note.1) == all.count)
+        let rest = try ids(scan.run("library", "list", "--json", "--sort", "title", "--after", String(note.2)))
+        #expect(rest == Array(all.dropFirst(40)))
+        let refused = try scan.run("library", "list", "--sort", "author", "--after", String(note.2))
+        #expect(refused.status == 64)
+        #expect(refused.err.contains("--after") && refused.err.contains("is no place in this list"))
+    }
+
+    @Test(arguments: [
+        (["--rating", "6"], 64), (["--finished", "2024-13"], 64), (["--finished", ".."], 64), (["--reverse"], 64),
+        (["--finished", "2020..2022-03", "--rating", "4", "--rating", "unrated"], 0),
+        (["--sort", "finished", "--reverse", "--language", "EN", "--owned"], 0),
+    ])
+    func `takes every filter, and refuses what is none`(arguments: [String], status: Int) throws {
+        defer { try? scan.remove() }
+        #expect(try Int(scan.run(["library", "list"] + arguments).status) == status)
+    }
+
+    @Test func `an empty list says which filter to drop, or what to do`() throws {
+        defer { try? scan.remove() }
+        let nothing = try scan.run("library", "search", "chapter", "--tag", "nowhere")
+        #expect(nothing.status == 3)
+        #expect(nothing.err.contains("without --tag there are"))
+        for days in ["today", "yesterday..", "..today"] {
+            #expect(try scan.run("library", "list", "--added", days).status == 0, "\(days)")
+        }
+        let day = try scan.run("library", "list", "--finished", "2026-02-30")
+        #expect(day.status == 64 && day.err.contains("2026-02 has no day 30"))
+        #expect(try scan.run("library", "list", "--added", "2025..2024").status == 64)
+        #expect(try scan.run("library", "list", "--added", "..").status == 64)
+        #expect(try scan.run("library", "search", "qqqq").err.contains("Every word must be found"))
+        let other = try ScanProcess()
+        defer { try? other.remove() }
+        #expect(try other.run("library", "list").err.contains("There is no library yet"))
+        #expect(try other.run("library", "add", "--title", "One").status == 0)
+        #expect(try other.run("library", "list", "--wishlist").err.contains("Nothing is on the wishlist"))
+        #expect(try other.run("library", "trash").err.contains("The trash is empty"))
+    }
+
+    @Test func `counts what every chip would give`() throws {
+        defer { try? scan.remove() }
+        let counts = try #require(scan.run("library", "list", "--counts", "--json").objects().first)
+        let statuses = try #require(counts["statuses"] as? [String: Int])
+        #expect(statuses.values.reduce(0, +) == (try ids(scan.run("library", "list", "--json"))).count)
+        #expect(try scan.run("library", "list", "--counts", "--tag", "history").out.contains("Status"))
+    }
+
+    @Test func `a name that is just one book's title means that book`() throws {
+        defer { try? scan.remove() }
+        for title in ["Quixotal", "Quixotal Returns"] { _ = try scan.run("library", "add", "--title", title) }
+        #expect(
+            try scan.run("library", "show", "quixotal", "--json").objects().first?["title"] as? String == "Quixotal")
+        #expect(try scan.run("library", "show", "quixo").status == 3)
+    }
+}

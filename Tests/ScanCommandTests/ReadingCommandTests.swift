@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+/// A library with Dune (382 pages) and The Odyssey, both To Read.
+func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Result {
+    try withScan { scan in
+        try scan.run("library", "add", "--title", "Dune", "--author", "Frank Herbert", "--pages", "382")
+        try scan.run("library", "add", "--title", "The Odyssey", "--author", "Homer")
+        return try body(scan)
+    }
+}
+
+@Suite struct `scan reading` {
+    @Test func `follows a book from To Read to a re-read, and undo goes all the way back`() throws {
+        try withTwoBooks { scan in
+            func one(_ arguments: String...) throws -> [String: Any] {
+                let ending = try scan.run(["reading"] + arguments + ["--json"])
+                #expect(ending.status == 0, "\(arguments): \(ending.err)")
+                return try #require(try ending.objects().first)
+            }
+            let started = try one("start", "dune", "--on", "2026-01-02")
+            #expect(
+                Set(started.keys) == [
+                    "copyId", "title", "status", "pageCount", "number", "id", "state", "started", "finished", "stopped",
+                    "page", "percent", "progress", "beyondLastPage",
+                ])
+            #expect(started["status"] as? String == "reading" && started["started"] as? String == "2026-01-02")
+            #expect(started["page"] as? Int == 0 && started["number"] as? Int == 1)
+            let page = try one("page", "145")
+            #expect(page["page"] as? Int == 145 && page["beyondLastPage"] as? Bool == false)
+            let progress = try #require(page["progress"] as? Double)
+            #expect(abs(progress - 145.0 / 382) < 1e-9)
+            #expect(try one("percent", "dune", "50")["progress"] as? Double == 0.5)
+            #expect(try one("page", "dune", "400")["beyondLastPage"] as? Bool == true)
+            #expect(try one("hold", "dune")["status"] as? String == "onHold")
+            let read = try one("finish", "dune", "--on", "2026-02")
+            #expect(read["state"] as? String == "finished" && read["finished"] as? String == "2026-02")
+            #expect(try one("start", "dune")["number"] as? Int == 2)
+            #expect(try one("drop", "dune", "--on", "today")["state"] as? String == "stopped")
+            #expect(try one("dates", "dune", "--number", "1", "--started", "")["started"] is NSNull)
+            #expect(try one("add", "dune", "--finished", "1999")["number"] as? Int == 1)
+            #expect(try one("delete", "dune", "--number", "1")["id"] is NSNull)
+            let reset = try one("reset", "dune")
+            #expect(reset["state"] as? String == "cancelled" && reset["status"] as? String == "toRead")
+            #expect(reset["number"] is NSNull)
+
+            for _ in 0..<12 { #expect(try scan.run("undo").status == 0) }
+            let book = try #require(try scan.run("library", "show", "dune", "--json").objects().first)
+            #expect(book["status"] as? String == "toRead" && (book["readings"] as? [Any])?.isEmpty == true)
+        }
+    }
+
+    @Test func `tells a person where they are, and shows the history with bars`() throws {
+        try withTwoBooks { scan in
+            try scan.run("reading", "start", "dune", "--on", "2026-01-02")
+            let page = try scan.run("reading", "page", "145")
+            #expect(page.out == "Dune · Reading · started 2026-01-02 · Page 145 of 382 ███░░░░░░░ 38 %\n")
+            #expect(page.err.contains("scan undo"))
+            #expect(try scan.run("reading", "page", "400").err.contains("beyond the last page"))
+            let same = try scan.run("reading", "start", "dune")
+            #expect(same.status == 0 && same.err.contains("Reading already"))
+            let history = try scan.run("reading", "history", "dune").lines
+            #expect(history.first == "Reading 1 of 1 · Reading · started 2026-01-02")
+            #expect(
+                try scan.run("reading", "add", "dune", "--started", "1999-07", "--finished", "1999").status == 0)
+            #expect(
+                try scan.run("reading", "dates", "dune").lines == [
+                    "Reading 1 of 2 · Read · started 1999-07 · finished 1999",
+                    "Reading 2 of 2 · Reading · started 2026-01-02",
+                ])
+            #expect(history.count == 4)
+            #expect(history[1].hasSuffix("Page 400 of 382 ██████████ 100 % (beyond the last page)"))
+            #expect(history[3].hasSuffix("Page 0 of 382 ░░░░░░░░░░ 0 %  automatic"))
+            let readings = try scan.run("reading", "history", "dune", "--json").objects()
+            // The newest first; one without entries is there as well.
+            #expect(readings.map { ($0["entries"] as? [Any])?.count } == [3, 0])
+            #expect(readings.map { $0["number"] as? Int } == [2, 1])
+            let entry = try #require((readings[0]["entries"] as? [[String: Any]])?.last)
+            #expect(
+                Set(entry.keys) == [
+                    "id", "copyId", "readingId", "number", "at", "page", "percent", "progress", "beyondLastPage",
+                    "automatic", "sessionId",
+                ])
+            #expect(entry["automatic"] as? Bool == true)
+        }
+    }
+
+    /// What is told, how it ends, and what it says.
+    static let refused: [([String], Int, String)] = [
+        (["page", "145"], 3, "no book is being read"), (["page", "dune", "x"], 64, "no page"),
+        (["page", "dune", "--", "-1"], 64, "no page -1"), (["page", "dune", "99999999999"], 64, "1000000"),
+        (["page", "dune", "99999999999999999999"], 64, "no page"),
+        (["percent", "dune", "101"], 64, "from 0 to 100"),
+        (["percent", "dune", "nan"], 64, "from 0 to 100"), (["percent", "dune", "much"], 64, "no percentage"),
+        (["finish", "dune", "--on", "2026-02-30"], 64, "2026-02 has no day 30"),
+        (["finish", "dune", "--on", "2026-13-01"], 64, "2026 has no month 13"),
+        (["finish", "dune", "--on", "0000-01-01"], 64, "no day"),
+        (["start", "dune", "--on", "soon"], 64, "no day"),
+        (["start", "emma"], 3, "no book \"emma\""), (["dates", "dune", "--started", "2026"], 3, "To Read"),
+        (["dates", "dune", "--number", "2"], 3, "no reading 2"),
+        (["add", "dune", "--started", "2021", "--finished", "2020"], 3, "before it was started on 2021"),
+        (["add", "dune", "--stopped", "2021", "--finished", "2020"], 3, "not both"),
+        (["delete", "dune", "--number", "0"], 3, "no reading 0"), (["start"], 64, "book"),
+    ]
+
+    @Test func `refuses with the reason, and changes nothing`() throws {
+        try withTwoBooks { scan in
+            for (arguments, status, reason) in Self.refused {
+                let ending = try scan.run(["reading"] + arguments)
+                #expect(Int(ending.status) == status && ending.out.isEmpty, "\(arguments): \(ending.err)")
+                #expect(ending.err.contains(reason), "\(arguments): \(ending.err)")
+            }
+            #expect(try scan.run("undo", "--list").lines.count == 2)
+        }
+    }
+
+    @Test(arguments: ["0001-01-01", "9999-12-31"])
+    func `takes the first and the last day there is`(day: String) throws {
+        try withTwoBooks { scan in
+            let read = try scan.run("reading", "finish", "dune", "--on", day, "--json").objects().first
+            #expect(read?["finished"] as? String == day)
+        }
+    }
+
+    @Test func `asks which, when several books are being read`() throws {
+        try withTwoBooks { scan in
+            try scan.run("reading", "start", "dune")
+            #expect(try scan.run("reading", "page", "10").status == 0)
+            try scan.run("reading", "start", "the", "odyssey")
+            let ending = try scan.run("reading", "page", "10")
+            #expect(ending.status == 3)
+            #expect(ending.err.contains("2 books") && ending.err.contains("Homer"))
+            #expect(try scan.run("reading", "finish", "odyssey").status == 0)
+            #expect(try scan.run("reading", "finish").out.hasPrefix("Dune · Read"))
+        }
+    }
+
+    @Test func `leaves the dates alone when the library says so`() throws {
+        try withTwoBooks { scan in
+            try sqlite(scan.library, "INSERT INTO setting (name, value) VALUES ('automaticDates', '0')")
+            let read = try #require(try scan.run("reading", "finish", "dune", "--json").objects().first)
+            #expect(read["finished"] is NSNull && read["progress"] as? Double == 1)
+            let edited = try scan.run("library", "edit", "dune", "--status", "reading", "--json").objects().first
+            #expect(edited?["status"] as? String == "reading" && (edited?["readings"] as? [Any])?.count == 2)
+        }
+    }
+}

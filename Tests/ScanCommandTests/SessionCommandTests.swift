@@ -1,0 +1,126 @@
+import Bookplate
+import Foundation
+import Testing
+
+@Suite struct `scan session` {
+    /// Half an hour ago; what is told of it does not depend on how fast the program runs.
+    private let start = Date(timeIntervalSinceNow: -1800)
+
+    private func after(_ seconds: TimeInterval) -> String { start.addingTimeInterval(seconds).rfc3339 }
+
+    @Test func `times a sitting over several runs of the program`() throws {
+        try withTwoBooks { scan in
+            #expect(try scan.run("session", "status", "--json").out.isEmpty)
+            #expect(try scan.run("session").err.contains("No active reading session found."))
+            let started = try scan.run("session", "start", "dune", "--page", "10", "--start", after(0), "--json")
+            let record = try #require(try started.objects().first)
+            let keys: Set = [
+                "id", "copyId", "readingId", "title", "pageCount", "start", "end", "running", "seconds", "minutes",
+                "startPage", "endPage", "pagesRead", "pace",
+            ]
+            #expect(Set(record.keys) == keys)
+            #expect(record["running"] as? Bool == true && record["end"] is NSNull && record["startPage"] as? Int == 10)
+            let status = try scan.run("session", "status")
+            let told = try #require(
+                status.out.firstMatch(of: #/^Session • (\d+):\d\d · Dune · from page 10 of 382 · since \d/#))
+            #expect(try #require(Int(told.1)) >= 30)
+
+            let second = try scan.run("session", "start", "odyssey")
+            #expect(second.status == 3)
+            #expect(
+                second.err.contains(
+                    "A reading session is already active. End the current session before starting a new one."))
+            #expect(try scan.run("session", "stop", "9").err.contains("Ending page must be greater than or equal to"))
+            #expect(try scan.run("session", "stop", "70", "--end", after(86_400)).status == 3)
+            let stopped = try #require(
+                try scan.run("session", "stop", "70", "--end", after(1799), "--json").objects().first)
+            #expect(Set(stopped.keys) == keys)
+            #expect(stopped["minutes"] as? Int == 29 && stopped["pagesRead"] as? Int == 60)
+            let book = try #require(try scan.run("library", "show", "dune", "--json").objects().first)
+            let reading = try #require((book["readings"] as? [[String: Any]])?.first)
+            #expect(book["status"] as? String == "reading" && reading["page"] as? Int == 70)
+            #expect(try scan.run("session", "stop").status == 3)
+        }
+    }
+
+    @Test func `and readings ask before they are deleted, on a terminal`() throws {
+        try withTwoBooks { scan in
+            try scan.run("reading", "add", "dune", "--finished", "1999")
+            let added = try scan.run("session", "add", "dune", "--minutes", "30", "--json")
+            let id = try #require(try added.objects().first?["id"] as? String)
+            let before = try scan.run("export").out
+            for (arguments, question) in [
+                ("session delete \(id)", "Delete the session, and the progress that it told?"),
+                ("reading delete dune --number 1", "Delete reading 1 of \"Dune\""),
+                ("library delete dune odyssey", "Move \"Dune\", \"The Odyssey\" to the trash?"),
+            ] {
+                let terminal = try Terminal(scan, arguments, columns: 200)
+                try terminal.wait(for: question)
+                terminal.type("n\n")
+                #expect(try terminal.finish() == 0)
+            }
+            #expect(try scan.run("export").out == before)
+            #expect(try Terminal(scan, "session delete \(id) --yes").finish() == 0)
+            #expect(try Terminal(scan, "reading delete dune --number 1 --yes").finish() == 0)
+            #expect(try Terminal(scan, "library delete dune --yes").finish() == 0)
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test func `of less than a minute is kept only by force`() throws {
+        try withTwoBooks { scan in
+            try scan.run("session", "start", "dune", "--start", after(0))
+            let ending = try scan.run("session", "stop", "--end", after(59))
+            #expect(
+                ending.status == 3 && ending.err.contains("Minimum 1 minute required.")
+                    && ending.err.contains("--force"))
+            let forced = try scan.run("session", "stop", "--end", after(59), "--force", "--json").objects().first
+            #expect(forced?["minutes"] as? Int == 1 && forced?["seconds"] as? Int == 60 && forced?["endPage"] is NSNull)
+        }
+    }
+
+    @Test func `told afterwards is listed, corrected, deleted, and each is taken back`() throws {
+        try withTwoBooks { scan in
+            let added = try scan.run("session", "add", "dune", "--minutes", "30", "--to-page", "60", "--json")
+            let id = try #require(try added.objects().first?["id"] as? String)
+            #expect(try added.objects().first?["pace"] as? Double == 120)
+            let list = try scan.run("session", "list", "dune")
+            #expect(list.out.contains("30 min · pages 0–60 · 120 pages an hour · Dune · \(id.suffix(8))"))
+            #expect(list.err.contains("1 session, 30 minutes, 60 pages, 120 pages an hour on average."))
+            let edited = try scan.run("session", "edit", String(id.suffix(8)), "--to-page", "45", "--json")
+            #expect(try edited.objects().first?["pagesRead"] as? Int == 45)
+            #expect(try scan.run("session", "delete", id).status == 0)
+            #expect(try scan.run("session", "list", "--json").out.isEmpty)
+            for _ in 0..<2 { #expect(try scan.run("undo").status == 0) }
+            #expect(try scan.run("session", "list", "--json").out == added.out)
+            #expect(try scan.run("undo").status == 0)
+            #expect(try scan.run("library", "show", "dune", "--json").objects().first?["status"] as? String == "toRead")
+        }
+    }
+
+    /// What is told, how it ends, and what it says.
+    static let refused: [([String], Int, String)] = [
+        (["add", "dune"], 64, "Say when it was"), (["add", "dune", "--minutes", "99999999999"], 64, "1440"),
+        (["add", "dune", "--minutes", "0"], 64, "1 to 1440"),
+        (["add", "dune", "--start", "noon", "--minutes", "5"], 64, "no time"),
+        (["add", "dune", "--start", "2026-02-30 14:30", "--minutes", "5"], 64, "2026-02 has no day 30"),
+        (["add", "dune", "--start", "9999-12-31 14:30", "--minutes", "5"], 3, "in the future"),
+        (["add", "dune", "--start", "0001-01-01 14:30", "--end", "2020-01-01 14:30"], 3, "too long"),
+        (["add", "dune", "--minutes", "5", "--to-page", "x"], 64, "no page"),
+        (["start", "dune", "--page", "99999999999"], 64, "1000000"), (["start", "emma"], 3, "no book"),
+        (["start", "dune", "--start", "25:00"], 64, "no time"),
+        (["edit", "abcd1234", "--minutes", "5"], 3, "no session"),
+        (["delete", "a"], 3, "no session"), (["stop", "x"], 64, "page"), (["list", "--limit", "0"], 64, "--limit"),
+    ]
+
+    @Test func `refuses with the reason, and changes nothing`() throws {
+        try withTwoBooks { scan in
+            for (arguments, status, reason) in Self.refused {
+                let ending = try scan.run(["session"] + arguments)
+                #expect(Int(ending.status) == status && ending.out.isEmpty, "\(arguments): \(ending.err)")
+                #expect(ending.err.contains(reason), "\(arguments): \(ending.err)")
+            }
+            #expect(try scan.run("undo", "--list").lines.count == 2)
+        }
+    }
+}
