@@ -80,6 +80,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
     @Test(
         arguments: [
             (-3600, -1800, 0, 40, nil), (-3600, -3600, 0, nil, .sessionTooShort), (-60, 0, 0, nil, nil),
+            (-59, 0, 0, nil, .sessionTooShort),
             (-3600, -3601, 0, nil, .endBeforeStart), (-60, 1, 0, nil, .endInFuture), (1, 100, 0, nil, .startInFuture),
             (-3600, 0, 41, 40, .invalidPageNumber), (-86_400, 0, 0, nil, nil), (-86_401, 0, 0, nil, .sessionTooLong),
         ] as [(TimeInterval, TimeInterval, Int, Int?, SessionError?)])

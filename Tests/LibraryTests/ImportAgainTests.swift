@@ -39,6 +39,19 @@ import Testing
         return record
     }
 
+    @Test func `the one reading that a person dated keeps its days, and gets none beside it`() async throws {
+        let id = try await library.save(
+            dune, LibraryTests.record("Dune"), preset: Preset(status: .read)
+        ).id
+        _ = try await library.setDates(
+            DateEdit(finished: .set(try #require(CalendarDay("2019-05")))), of: id, reading: nil, at: noon)
+        let before = try #require(try await library.book(id)).copy.readings
+        for _ in 0..<2 {
+            _ = try await take([.book(imported("Dune", dune, asRead))])
+            #expect(try #require(try await library.book(id)).copy.readings == before)
+        }
+    }
+
     @Test(arguments: [false, true])
     func `nothing that a person took off comes back`(isOwn: Bool) async throws {
         let row: ImportRow
