@@ -29,6 +29,22 @@ import Testing
     }
 
     @Test(arguments: [
+        ("2026-11-21", "Europe/Berlin", "2026-11-20T23:00:00Z", "2026-11-21T11:00:00Z"),
+        // The clocks go forward and back between midnight and noon.
+        ("2026-03-29", "Europe/Berlin", "2026-03-28T23:00:00Z", "2026-03-29T10:00:00Z"),
+        ("2026-10-25", "Europe/Berlin", "2026-10-24T22:00:00Z", "2026-10-25T11:00:00Z"),
+        ("2026-02", "America/New_York", "2026-02-01T05:00:00Z", "2026-02-01T17:00:00Z"),
+        ("2026-01-01", "Pacific/Kiritimati", "2025-12-31T10:00:00Z", "2025-12-31T22:00:00Z"),
+    ])
+    func `begin and have their noon by the clock on the wall`(
+        day: String, zone: String, beginning: String, noon: String
+    ) throws {
+        let (day, zone) = (try #require(CalendarDay(day)), try #require(TimeZone(identifier: zone)))
+        #expect(day.beginning(in: zone).ISO8601Format() == beginning)
+        #expect(day.noon(in: zone).ISO8601Format() == noon)
+    }
+
+    @Test(arguments: [
         ("2024", "2025-01", true), ("2025", "2025-03", false), ("2025-02", "2025-03-01", true),
         ("2025-03-01", "2025-03-01", false),
         ("2025-03", "2025", false),

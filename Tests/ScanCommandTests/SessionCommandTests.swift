@@ -8,7 +8,7 @@ import Testing
 
     private func after(_ seconds: TimeInterval) -> String { start.addingTimeInterval(seconds).rfc3339 }
 
-    @Test func `times a sitting over several runs of the program`() throws {
+    @Test func `times a session over several runs of the program`() throws {
         try withTwoBooks { scan in
             #expect(try scan.run("session", "status", "--json").out.isEmpty)
             #expect(try scan.run("session").err.contains("No active reading session found."))

@@ -27,12 +27,18 @@ extension CalendarDay: Comparable {
     }
 
     /// The instant at which the first day that it can mean begins.
-    public func beginning(in zone: TimeZone) -> Date {
-        let midnight = Double(span.lowerBound) * 86_400
-        // The offset that holds at that midnight itself, which near a change of the clocks is not the one of UTC's midnight.
-        var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: midnight))
-        offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: midnight - Double(offset)))
-        return Date(timeIntervalSince1970: midnight - Double(offset))
+    public func beginning(in zone: TimeZone) -> Date { instant(after: 0, in: zone) }
+
+    /// The middle of the first day that it can mean, for what has a day and no time: the same day in UTC nearly everywhere.
+    public func noon(in zone: TimeZone) -> Date { instant(after: 43_200, in: zone) }
+
+    /// - Parameter seconds: on the clock on the wall, from midnight.
+    private func instant(after seconds: Double, in zone: TimeZone) -> Date {
+        let wall = Double(span.lowerBound) * 86_400 + seconds
+        // The offset that holds at that time itself, which near a change of the clocks is not the one of the same time in UTC.
+        var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall))
+        offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall - Double(offset)))
+        return Date(timeIntervalSince1970: wall - Double(offset))
     }
 
     /// Days since 1970-01-01; `nil` for a day of which only month or year is known.

@@ -108,21 +108,15 @@ struct ListingFilter {
     }
 
     private mutating func requireAdded(_ range: Period, _ zone: TimeZone) {
-        let (first, last) = (range.from, range.to)
-        let start = first?.number.map { Self.beginning(of: $0, in: zone) } ?? .min
-        let end = last?.number.map { Self.beginning(of: $0 + 1, in: zone) } ?? .max
+        let start = range.from?.beginning(in: zone).milliseconds ?? .min
+        // Behind the last day that there is comes none.
+        let next = range.to.flatMap { last in
+            last.number.map { CalendarDay(number: $0 + 1) }.flatMap { $0 > last ? $0 : nil }
+        }
+        let end = next?.beginning(in: zone).milliseconds ?? .max
         condition += " AND added >= ? AND added < ?"
         arguments += [start, end]
         sources.append(("SELECT copy FROM listing WHERE inTrash IN (0, 1) AND added >= ? AND added < ?", [start, end]))
-    }
-
-    /// In milliseconds since 1970.
-    private static func beginning(of day: Int, in zone: TimeZone) -> Int64 {
-        let midnight = Double(day) * 86_400
-        // The offset that holds at that midnight itself, which near a change of the clocks is not the one of UTC's midnight.
-        var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: midnight))
-        offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: midnight - Double(offset)))
-        return Int64(midnight - Double(offset)) * 1000
     }
 
     private mutating func require(_ range: Period, of column: String) {

@@ -82,11 +82,9 @@ struct CopyFactOptions: ParsableArguments {
         }
     }
 
-    /// The day's noon: it is the same day in UTC nearly everywhere.
     private static func instant(of text: String, in zone: TimeZone) throws -> (day: CalendarDay, instant: Date) {
         let day = try When(now: Date(), zone: zone).wholeDay(text, for: "--added")
-        let noon = Date(timeIntervalSince1970: Double(day.span.lowerBound) * 86_400 + 43_200)
-        return (day, noon - Double(zone.secondsFromGMT(for: noon)))
+        return (day, day.noon(in: zone))
     }
 }
 

@@ -72,10 +72,7 @@ struct When {
         guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
             throw Complaint(.usage, "\(option) \(day) is still to come. Give a day that was.")
         }
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        let noon = calendar.date(from: DateComponents(year: day.year, month: day.month, day: day.day, hour: 12))
-        return min(now, noon ?? now)
+        return min(now, day.noon(in: zone))
     }
 
     /// A day, or nothing for "", which clears.
