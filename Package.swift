@@ -2,7 +2,8 @@
 import PackageDescription
 
 // The arrows between modules: every module may know Bookplate, the domain; no adapter knows another;
-// ScanCommand wires them. Tests/ArchitectureTests pins this table.
+// ScanCommand wires them. HTTP is no adapter: it is what those that ask over the network stand on. Tests/ArchitectureTests pins
+// this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -19,6 +20,13 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // Without its traits: no configuration files, no templates of its own.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        // What Hummingbird stands on and hands out: sockets, logs, and the order of stopping.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .target(name: "Bookplate"),
@@ -35,6 +43,9 @@ let package = Package(
         // Not linked either: libv4l2 is opened when a camera is.
         .systemLibrary(name: "CV4L2", providers: [.apt(["libv4l-dev"])]),
         .systemLibrary(name: "CInput"),
+        .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
+        // Limits that a process sets itself.
+        .systemLibrary(name: "CProcess"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(
@@ -43,15 +54,28 @@ let package = Package(
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
-        .target(name: "Lookup", dependencies: [domain, "CCurl", "CZlib", grdb]),
-        .target(name: "Library", dependencies: [domain, grdb]),
+        .target(name: "HTTP", dependencies: [domain, "CCurl"]),
+        .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb]),
+        .target(name: "Hub", dependencies: [domain, "HTTP"]),
+        .target(name: "Library", dependencies: [domain, grdb, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),
         .target(name: "Station", dependencies: [domain]),
+        .target(
+            name: "Kiosk",
+            dependencies: [
+                domain, "Station", "CZlib", .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Mustache", package: "swift-mustache"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [.copy("Web")]),
         .executableTarget(
             name: "ScanCommand",
             dependencies: [
-                domain, "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station",
+                domain, "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station", "Kiosk", "Hub", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
 
         // A web server that misbehaves as told; for tests of Lookup and of the commands.
@@ -64,7 +88,9 @@ let package = Package(
         .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
         .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder"]),
         .testTarget(
-            name: "LookupTests", dependencies: [domain, "Lookup", "FaultServer", "CZlib", grdb], exclude: ["Fixtures"]),
+            name: "LookupTests", dependencies: [domain, "HTTP", "Lookup", "FaultServer", "CZlib", grdb],
+            exclude: ["Fixtures"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer"]),
         // A library of any size, made from a number; for tests and for the bench.
         .target(name: "LibraryMaker", dependencies: [domain, "Library", grdb], path: "Tests/LibraryMaker"),
         // The library's speed beside plain SQLite; started by script/bench.
@@ -75,13 +101,29 @@ let package = Package(
         .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library"]),
         .testTarget(name: "StationTests", dependencies: [domain, "Station", "Library"]),
         .testTarget(
+            name: "HubTests",
+            dependencies: [
+                domain, "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer",
+                .product(name: "Logging", package: "swift-log"), grdb,
+            ]),
+        .testTarget(
+            name: "KioskTests",
+            dependencies: [
+                domain, "Kiosk", "Station", "Library", "LibraryMaker",
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
             name: "ScanCommandTests",
             dependencies: [
-                domain, "Capture", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "ScanCommand",
-                "FaultServer",
+                domain, "Capture", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "Kiosk", "ScanCommand",
+                "FaultServer", "Hub",
                 grdb,
             ]),
+        .testTarget(
+            name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand"], exclude: ["machine"]),
         .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
+        // The pages in a real browser; needs the program, so it is built with it.
+        .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

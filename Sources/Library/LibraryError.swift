@@ -36,6 +36,8 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case isbnInUse(ISBN)
     /// The picture is larger than what is kept.
     case coverTooLarge(bytes: Int, limit: Int)
+    /// The hash of an access code could not be made: no memory, or a method that this machine's libcrypt does not know.
+    case accessCode(errno: Int32)
     /// A constraint of the schema refused it: a fault of the program.
     case constraint(path: String, what: String)
 
@@ -45,7 +47,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .newerSchema, .networkFileSystem: .configuration
         case .foreign, .corrupt: .corrupt
         case .permission: .permission
-        case .diskFull, .noRoom, .noBackupFolder, .inputOutput: .inputOutput
+        case .diskFull, .noRoom, .noBackupFolder, .inputOutput, .accessCode: .inputOutput
         case .locked, .inUse: .locked
         case .noSuchBook, .notInTrash, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .coverTooLarge,
             .wouldOverwrite:
@@ -106,6 +108,9 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .isbnInUse(let isbn):
             "another book of the library has the ISBN \(isbn.hyphenated). Add a copy of that one instead."
         case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes; the limit is \(limit)."
+        case .accessCode(let errno):
+            "the access code cannot be checked (errno \(errno)): no memory is left, or libcrypt does not know its hash. "
+                + "Set it anew with 'scan kiosk code'."
         case .constraint(let path, let what):
             "\(path) refused a row that breaks its rules (\(what)). Please report this."
         }
@@ -149,4 +154,13 @@ extension LibraryError {
 /// A stored value that the domain has no word for.
 struct RowDecodingFault: Error {
     var what: String
+}
+
+extension LibraryError: PassingTrouble {
+    public var mayPass: Bool {
+        switch self {
+        case .locked, .diskFull: true
+        default: false
+        }
+    }
 }

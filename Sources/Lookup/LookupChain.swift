@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import HTTP
 
 /// Asks in this order and merges: the answer cache, the offline index, Open Library, Google Books.
 ///

@@ -1,4 +1,5 @@
 import Bookplate
+import HTTP
 
 /// Whom to ask, and as whom.
 public struct LookupConfiguration: Sendable {

@@ -1,16 +1,26 @@
 import Foundation
 import Testing
 
-/// What each module may know, as in docs and style: every module the domain, no adapter another, `ScanCommand` all of them.
+/// What each module may know, as in docs and style: every module the domain, no adapter another, `ScanCommand` all of them. HTTP is
+/// the ground of those that ask over the network.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
     "Capture": ["Bookplate", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
     "Decoder": ["Bookplate", "CZBar"],
-    "Lookup": ["Bookplate", "CCurl", "CZlib", "GRDB"],
-    "Library": ["Bookplate", "GRDB"],
+    "HTTP": ["Bookplate", "CCurl"],
+    "Lookup": ["Bookplate", "HTTP", "CZlib", "GRDB"],
+    "Hub": ["Bookplate", "HTTP"],
+    "Library": ["Bookplate", "GRDB", "CCrypt"],
     "Exchange": ["Bookplate"],
     "Station": ["Bookplate"],
-    "ScanCommand": ["Bookplate", "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station", "ArgumentParser"],
+    "Kiosk": [
+        "Bookplate", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1", "Logging",
+        "ServiceLifecycle",
+    ],
+    "ScanCommand": [
+        "Bookplate", "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station", "Kiosk", "Hub", "CProcess",
+        "ArgumentParser", "Logging",
+    ],
 ]
 
 private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -29,6 +29,12 @@ import Testing
         #expect(session.displayTitle == "Untitled")
     }
 
+    @Test func `a text is written as it is, but for quotes, backslashes and control characters`() {
+        let text = JSONValue.string("\"a\"\\\n\r\t\u{1}\u{1F}\u{7F}é😀/").text
+        #expect(text == ##""\"a\"\\\n\r\t\u0001\u001f\u007fé😀/""##)
+        #expect(JSONValue.string("").text == "\"\"")
+    }
+
     @Test(arguments: ["2026-11-21T09:30:00.123Z", "0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])
     func `an instant is read as it is written`(text: String) throws {
         #expect(try #require(Date(rfc3339: text)).rfc3339 == text)

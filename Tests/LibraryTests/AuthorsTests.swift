@@ -37,11 +37,12 @@ import Testing
         let two = try await book(2, [("JRR Tolkien", .author)])
         let before = try await library.dump()
         let done = try await library.renameAuthor("jrr tolkien", to: " J. R. R.\nTolkien", at: noon)
+        let change = try #require(try await library.lastChange())
         #expect(
             done
                 == AuthorChange(
                     author: Author(name: "J. R. R. Tolkien", books: 2, roles: [.author: 1, .editor: 1]),
-                    changedBooks: 2))
+                    changedBooks: 2, change: change.id))
         #expect(try await people(one) == ["Ada, author", "J. R. R. Tolkien, editor"])
         #expect(try await library.find("j. r. r. tolkien") == ["Book 1", "Book 2"])
         for book in [one, two] {
@@ -49,7 +50,6 @@ import Testing
             #expect(edition.editedFields == [.authors] && edition.metadata.sources[.authors] == .person)
             #expect(edition.metadata.sources[.title] == .openLibrary)
         }
-        let change = try #require(try await library.lastChange())
         #expect(change.summary == "renamed the author \"JRR Tolkien\" to \"J. R. R. Tolkien\" on 2 books")
         _ = try await library.undo(change.id, at: noon)
         #expect(try await library.dump() == before)

@@ -47,6 +47,39 @@ import Testing
         #expect(try await library.cover(of: one) == [2])
     }
 
+    @Test func `a person's photo is removed, and the edition wants a fetched picture again`() async throws {
+        let one = try await edition(1)
+        #expect(try await library.keptCover(of: one) == nil)
+        try await library.keepCover([1, 2], of: one)
+        #expect(try await library.keptCover(of: one) == KeptCover(isOwn: false, bytes: 2, stored: noon))
+        // What was fetched is no person's to remove.
+        #expect(try await !library.removeOwnCover(of: one))
+        clock.now = noon.addingTimeInterval(5)
+        try await library.keepOwnCover([3], of: one)
+        #expect(try await library.keptCover(of: one) == KeptCover(isOwn: true, bytes: 1, stored: clock.now))
+        #expect(try await library.removeOwnCover(of: one))
+        #expect(try await library.keptCover(of: one) == nil)
+        #expect(try await library.cover(of: one) == nil)
+        #expect(names(in: folder("covers")).isEmpty)
+        #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [one])
+        #expect(try await !library.removeOwnCover(of: one))
+    }
+
+    @Test func `a person's photo is there as long as its removal is not on the disk`() async throws {
+        let one = try await edition(1)
+        try await library.keepOwnCover([1], of: one)
+        // Breaks at the commit and not before.
+        try await library.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE late (edition INTEGER REFERENCES edition (id) DEFERRABLE INITIALLY DEFERRED);
+                    CREATE TRIGGER late AFTER DELETE ON cover BEGIN INSERT INTO late VALUES (-1); END
+                    """)
+        }
+        await #expect(throws: (any Error).self) { try await library.removeOwnCover(of: one) }
+        #expect(try await library.cover(of: one) == [1])
+    }
+
     @Test func `a missing picture is asked for again when it was said to be, or never`() async throws {
         let (one, two) = try await (edition(1), edition(2))
         try await library.coverMissing(of: one, retryAt: nil)

@@ -70,22 +70,28 @@ import Testing
             _ = try await library.addLabel(kind, "New", to: [], at: noon)
             (summary, after) = ("added the \(kind) \"New\"", ["New 0", "none 0", "one 2", "two \(twos)"])
         case .put:
+            let put = try await library.addLabel(kind, "NONE", to: [one.id, three.id], at: noon)
+            let change = try await library.lastChange()?.id
             #expect(
-                try await library.addLabel(kind, "NONE", to: [one.id, three.id], at: noon)
-                    == Relabelling(label: Label(kind: kind, name: "none", books: 2), changedBooks: 2))
+                put
+                    == Relabelling(
+                        label: Label(kind: kind, name: "none", books: 2), changedBooks: 2, change: change))
             let place = kind == .tag ? "under the tag" : "on the shelf"
             summary = "put \"Book 1\" and 1 more \(place) \"none\""
             after = kind == .tag ? ["none 2", "one 2", "two 2"] : ["none 2", "one 1", "two 0"]
         case .putAgain:
-            #expect(try await library.addLabel(kind, "One", to: [one.id], at: noon).changedBooks == 0)
+            let again = try await library.addLabel(kind, "One", to: [one.id], at: noon)
+            #expect(again.changedBooks == 0 && again.change == nil)
             (summary, after) = (nil, ["none 0", "one 2", "two \(twos)"])
         case .take:
             #expect(try await library.removeLabel(kind, "ONE", from: [one.id, three.id], at: noon).changedBooks == 1)
             (summary, after) = ("took \"Book 1\" off the \(kind) \"one\"", ["none 0", "one 1", "two \(twos)"])
         case .rename:
+            let renamed = try await library.renameLabel(kind, "ONE", to: " Uno ", at: noon)
+            let change = try await library.lastChange()?.id
             #expect(
-                try await library.renameLabel(kind, "ONE", to: " Uno ", at: noon)
-                    == Relabelling(label: Label(kind: kind, name: "Uno", books: 2), changedBooks: 2))
+                renamed
+                    == Relabelling(label: Label(kind: kind, name: "Uno", books: 2), changedBooks: 2, change: change))
             #expect(try await labels(kind, of: trashed.id) == ["Uno"])
             summary = "renamed the \(kind) \"one\" to \"Uno\" on 2 books"
             after = ["none 0", "two \(twos)", "Uno 2"]

@@ -1,5 +1,6 @@
 import Bookplate
 import FaultServer
+import HTTP
 import Testing
 
 @testable import Lookup

@@ -1,6 +1,7 @@
 import Bookplate
 import FaultServer
 import Foundation
+import HTTP
 import Synchronization
 
 @testable import Lookup

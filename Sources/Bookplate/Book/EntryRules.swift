@@ -8,6 +8,8 @@ public enum EntryRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case noLink(what: String, text: String)
     /// Not of the form `scheme:value`.
     case noIdentifier(text: String)
+    /// Written as a day, but there is none.
+    case noDay(what: String, text: String)
 
     public var description: String {
         switch self {
@@ -18,6 +20,8 @@ public enum EntryRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             "the \(what) \"\(text.cleanedLine.prefix(80))\" is no web address; it looks like https://example.org/page"
         case .noIdentifier(let text):
             "\"\(text.cleanedLine.prefix(80))\" is no identifier; it looks like goodreads:44767458"
+        case .noDay(let what, let text):
+            "there is no day \(text.cleanedLine.prefix(80)); a \(what) looks like 1969, 1969-03 or 1969-03-17"
         }
     }
 }
@@ -54,6 +58,21 @@ extension Copy {
         let (whole, rest) = (quarters / 4, ["", "¼", "½", "¾"][quarters % 4])
         return String(repeating: "★", count: whole) + rest
             + String(repeating: "☆", count: 5 - whole - (rest.isEmpty ? 0 : 1))
+    }
+}
+
+extension Metadata {
+    /// A date of publication as a person writes it. As it is printed it may be anything, but what is written as a day must be one.
+    ///
+    /// - Returns: the text, and the day as far as it gives one away.
+    /// - Throws: ``TextRefusal``, ``EntryRefusal/noDay(what:text:)``.
+    public static func published(_ entered: String) throws -> (text: String, day: CalendarDay?) {
+        let text = try entered.checked(as: "date of publication", limit: TextLimit.name)
+        let day = CalendarDay(text)
+        if day == nil, text.wholeMatch(of: /[0-9]{4}(-[0-9]{1,2}){0,2}/) != nil {
+            throw EntryRefusal.noDay(what: "date of publication", text: text)
+        }
+        return (text, day)
     }
 }
 

@@ -6,6 +6,8 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     case dailyGoal
     /// Books a year: the annual challenge.
     case yearlyGoal
+    /// Whether the kiosk shows its pages, without their acts, to who has no sign-in.
+    case guestView
 
     /// What it is for, in one line.
     public var explanation: String {
@@ -13,6 +15,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         case .automaticDates: "1 to date a reading by its changes of status, 0 to leave its dates to you"
         case .dailyGoal: "pages that you want to read a day"
         case .yearlyGoal: "books that you want to read a year"
+        case .guestView: "1 to show the kiosk's pages to guests of your network, who can change nothing"
         }
     }
 
@@ -21,13 +24,14 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         switch self {
         case .automaticDates: "1"
         case .dailyGoal, .yearlyGoal: ""
+        case .guestView: "0"
         }
     }
 
     /// What ``value(parsing:)`` takes, for a person.
     public var allowed: String {
         switch self {
-        case .automaticDates: "1 or 0, on or off, yes or no"
+        case .automaticDates, .guestView: "1 or 0, on or off, yes or no"
         case .dailyGoal, .yearlyGoal: "a whole number from 1 to 100,000"
         }
     }
@@ -38,7 +42,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     ///   whole number from 1 to 100,000.
     public func value(parsing text: String) -> String? {
         switch self {
-        case .automaticDates:
+        case .automaticDates, .guestView:
             switch text.lowercased() {
             case "1", "on", "yes", "true": "1"
             case "0", "off", "no", "false": "0"

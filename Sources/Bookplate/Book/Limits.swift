@@ -9,6 +9,10 @@ public enum TextLimit {
     public static let name = 512
     /// Addresses of covers and book pages.
     public static let link = 2048
+    /// Codes of languages (BCP 47, 4.4.1, recommends room for 35).
+    public static let language = 35
+    /// The number of a book in its series.
+    public static let seriesNumber = 32
 
     /// No character that is meant needs more; the bound keeps a text of megabytes from being counted.
     public static let bytesPerCharacter = 64

@@ -8,8 +8,10 @@ public struct Candidate: Sendable, Equatable {
 
     public init(item: IntakeItem, existing: [Book] = []) {
         self.item = item
-        metadata = item.metadata ?? Metadata()
         self.existing = existing
+        metadata = Metadata()
+        // What is on the shelf already needs no source to have a title.
+        metadata = item.metadata ?? owned?.edition.metadata ?? metadata
     }
 
     /// The copy that makes it *owned already*: one on the shelf, not a wish and not in the trash.
@@ -108,5 +110,12 @@ public struct Confirmed: Sendable, Equatable {
         self.init(
             request: request, item: nil, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,
             anotherCopy: anotherCopy, confirmer: .person)
+    }
+
+    /// The same, as the answer to an item of the queue, which leaves it with the change and comes back with its undo.
+    public func answering(_ item: ID<IntakeItem>) -> Confirmed {
+        Confirmed(
+            request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,
+            anotherCopy: anotherCopy, confirmer: confirmer)
     }
 }

@@ -14,9 +14,12 @@ public struct Sighting: Sendable, Equatable {
     public var image: String?
     /// A small JPEG of where it was seen.
     public var thumbnail: [UInt8]?
+    /// The id that its item gets, a UUID in lower case: captured again with the same one it is the same item. `nil` for a new one.
+    public var item: ID<IntakeItem>?
 
     public init(
-        isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil, thumbnail: [UInt8]? = nil
+        isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil, thumbnail: [UInt8]? = nil,
+        item: ID<IntakeItem>? = nil
     ) {
         self.isbn = isbn
         self.raw = raw
@@ -24,6 +27,7 @@ public struct Sighting: Sendable, Equatable {
         self.origin = origin
         self.image = image
         self.thumbnail = thumbnail
+        self.item = item
     }
 }
 

@@ -11,59 +11,79 @@ public enum JSONValue: Sendable, Equatable {
     public static func == (left: JSONValue, right: JSONValue) -> Bool { left.text == right.text }
 
     /// The value on one line, without spaces (RFC 8259). Numbers that JSON cannot hold become null.
-    public var text: String {
-        var out = ""
+    public var text: String { String(decoding: utf8, as: UTF8.self) }
+
+    /// The bytes of ``text``: what goes over the wire. A page of 50 books is 100 kB, written in one go.
+    public var utf8: [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(4096)
         write(to: &out)
         return out
     }
 
-    private func write(to out: inout String) {
+    private func write(to out: inout [UInt8]) {
         switch self {
-        case .null: out += "null"
-        case .bool(let value): out += value ? "true" : "false"
-        case .integer(let value): out += String(value)
+        case .null: out += "null".utf8
+        case .bool(let value): out += (value ? "true" : "false").utf8
+        case .integer(let value): out += String(value).utf8
         case .number(let value):
             if let whole = Int(exactly: value) {
-                out += String(whole)
+                out += String(whole).utf8
             } else {
-                out += value.isFinite ? "\(value)" : "null"
+                out += (value.isFinite ? "\(value)" : "null").utf8
             }
         case .string(let value): Self.write(value, to: &out)
         case .array(let values):
-            out += "["
+            out.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
-                if index > 0 { out += "," }
+                if index > 0 { out.append(UInt8(ascii: ",")) }
                 value.write(to: &out)
             }
-            out += "]"
+            out.append(UInt8(ascii: "]"))
         case .object(let members):
-            out += "{"
+            out.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
-                if index > 0 { out += "," }
+                if index > 0 { out.append(UInt8(ascii: ",")) }
                 Self.write(member.key, to: &out)
-                out += ":"
+                out.append(UInt8(ascii: ":"))
                 member.value.write(to: &out)
             }
-            out += "}"
+            out.append(UInt8(ascii: "}"))
         }
     }
 
-    private static func write(_ string: String, to out: inout String) {
-        out += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": out += "\\\""
-            case "\\": out += "\\\\"
-            case "\n": out += "\\n"
-            case "\r": out += "\\r"
-            case "\t": out += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let hex = String(scalar.value, radix: 16)
-                out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: out.unicodeScalars.append(scalar)
+    private static func write(_ string: String, to out: inout [UInt8]) {
+        var string = string
+        out.append(UInt8(ascii: "\""))
+        string.withUTF8 { bytes in
+            // Nearly every text has nothing to escape: runs of plain bytes are copied whole.
+            var start = 0
+            for (index, byte) in bytes.enumerated() where isEscaped(byte) {
+                out += bytes[start..<index]
+                escape(byte, to: &out)
+                start = index + 1
             }
+            out += bytes[start...]
         }
-        out += "\""
+        out.append(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
+    }
+
+    private static func escape(_ byte: UInt8, to out: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""): out += "\\\"".utf8
+        case UInt8(ascii: "\\"): out += "\\\\".utf8
+        case UInt8(ascii: "\n"): out += "\\n".utf8
+        case UInt8(ascii: "\r"): out += "\\r".utf8
+        case UInt8(ascii: "\t"): out += "\\t".utf8
+        default:
+            let digits = Array("0123456789abcdef".utf8)
+            out += "\\u00".utf8
+            out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
     }
 }
 

@@ -173,6 +173,18 @@ extension Home {
     }
 }
 
+extension YearSoFar {
+    /// What the kiosk's Home shows beside ``Home``.
+    public var json: JSONValue {
+        [
+            "year": .integer(today.year), "totals": totals.json, "pagesToday": .integer(todayFigures.pages),
+            "minutesToday": .integer(todayFigures.minutes), "streak": .integer(streak),
+            "challenge": challenge?.json ?? .null, "dailyGoal": JSONValue(dailyGoal),
+            "memories": .array(memories.map(\.json)),
+        ]
+    }
+}
+
 extension ReadingNow {
     public var json: JSONValue {
         [

@@ -39,9 +39,12 @@ public struct AuthorChange: Sendable, Equatable {
     public var author: Author
     /// How many books were changed by it, those in the trash not counted.
     public var changedBooks: Int
+    /// What undo takes back; `nil` when nothing changed.
+    public var change: ID<Change>?
 
-    public init(author: Author, changedBooks: Int) {
+    public init(author: Author, changedBooks: Int, change: ID<Change>? = nil) {
         self.author = author
         self.changedBooks = changedBooks
+        self.change = change
     }
 }

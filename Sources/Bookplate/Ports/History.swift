@@ -58,10 +58,34 @@ public enum UndoRefusal: Error, Sendable, Equatable, CustomStringConvertible {
 public protocol Covers: Sendable {
     /// - Returns: the picture's bytes, `nil` when there is none.
     func cover(of edition: ID<Edition>) async throws -> [UInt8]?
+    /// What is known of the picture, without reading it; `nil` when there is none.
+    func keptCover(of edition: ID<Edition>) async throws -> KeptCover?
     /// Keeps a fetched picture; a person's own photo is never replaced by it.
     func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
+    /// Keeps a person's own photo in place of whatever was there; no fetched picture replaces it. On the disk when it returns.
+    func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
+    /// Removes a person's own photo, for good. The edition wants a fetched picture again then, where it has an address of one.
+    ///
+    /// - Returns: whether there was one.
+    func removeOwnCover(of edition: ID<Edition>) async throws -> Bool
     /// Saved editions with a cover address whose picture is neither there nor known to be missing.
     func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
     /// Remembers that the address has no picture, or when to try again.
     func coverMissing(of edition: ID<Edition>, retryAt: Date?) async throws
+}
+
+/// A picture that is kept.
+public struct KeptCover: Sendable, Equatable {
+    /// A person's photo, not a fetched picture.
+    public var isOwn: Bool
+    /// How large it is, in bytes.
+    public var bytes: Int
+    /// When it was put there: another picture has another time.
+    public var stored: Date
+
+    public init(isOwn: Bool, bytes: Int, stored: Date) {
+        self.isOwn = isOwn
+        self.bytes = bytes
+        self.stored = stored
+    }
 }

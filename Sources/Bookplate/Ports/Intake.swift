@@ -2,7 +2,8 @@ import FoundationEssentials
 
 /// The intake queue. What a method acknowledges is on the disk.
 public protocol Intake: Sendable {
-    /// Puts sightings into the queue, all or none, before anything is asked of anyone.
+    /// Puts sightings into the queue, all or none, before anything is asked of anyone. For one whose ``Sighting/item`` is there
+    /// already, that item is given as it is now.
     ///
     /// - Parameter lease: for how long they belong to this process, so that no other looks them up first; zero for not at all.
     func capture(
@@ -44,4 +45,6 @@ public protocol Intake: Sendable {
     func close(_ ids: [ID<IntakeItem>]) async throws
     /// The JPEG thumbnail kept with an item.
     func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]?
+    /// The items in these states that a thumbnail is kept with.
+    func pictured(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>>
 }

@@ -45,10 +45,13 @@ public struct Relabelling: Sendable, Equatable {
     public var label: Label
     /// How many books were changed by it, those in the trash not counted.
     public var changedBooks: Int
+    /// What undo takes back; `nil` when nothing changed.
+    public var change: ID<Change>?
 
-    public init(label: Label, changedBooks: Int) {
+    public init(label: Label, changedBooks: Int, change: ID<Change>? = nil) {
         self.label = label
         self.changedBooks = changedBooks
+        self.change = change
     }
 }
 

@@ -105,10 +105,12 @@ public struct SessionRecord: Sendable, Equatable {
     public var pageCount: Int?
     /// Whether the book is in the trash.
     public var isInTrash: Bool
+    /// What undo takes back, of an act that changed it; `nil` of one that was only read, or stayed as it was.
+    public var change: ID<Change>?
 
     public init(
         session: Session, reading: ID<Reading>, copy: ID<Copy>, title: String?, isbn: ISBN?, pageCount: Int?,
-        isInTrash: Bool
+        isInTrash: Bool, change: ID<Change>? = nil
     ) {
         self.session = session
         self.reading = reading
@@ -117,6 +119,7 @@ public struct SessionRecord: Sendable, Equatable {
         self.isbn = isbn
         self.pageCount = pageCount
         self.isInTrash = isInTrash
+        self.change = change
     }
 
     /// As ``Book/displayTitle``.

@@ -41,16 +41,45 @@ public protocol Remarks: Sendable {
 
     /// What imports flagged of the book, oldest first.
     func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag]
+
+    /// A book with all that stands beside it, as it is at one moment; also of the trash.
+    ///
+    /// - Returns: `nil` when there is no such copy.
+    func wholeBook(_ copy: ID<Copy>) async throws -> WholeBook?
+}
+
+/// A book with what people and imports wrote beside it.
+public struct WholeBook: Sendable, Equatable {
+    public var book: Book
+    /// Oldest first.
+    public var notes: [Note]
+    /// By page, those without one last.
+    public var quotes: [Quote]
+    /// Oldest first.
+    public var flags: [ImportFlag]
+
+    public init(book: Book, notes: [Note] = [], quotes: [Quote] = [], flags: [ImportFlag] = []) {
+        self.book = book
+        self.notes = notes
+        self.quotes = quotes
+        self.flags = flags
+    }
+
+    /// What `scan library show --json` prints.
+    public var json: JSONValue { book.json(notes: notes, quotes: quotes, flags: flags) }
 }
 
 /// A note or a quote with the book that it is about.
 public struct Remark<Content: Sendable & Equatable>: Sendable, Equatable {
     public var content: Content
     public var book: Book
+    /// What undo takes back, of an act that changed it; `nil` of one that was only read, or stayed as it was.
+    public var change: ID<Change>?
 
-    public init(_ content: Content, on book: Book) {
+    public init(_ content: Content, on book: Book, change: ID<Change>? = nil) {
         self.content = content
         self.book = book
+        self.change = change
     }
 }
 

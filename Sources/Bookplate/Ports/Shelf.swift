@@ -20,6 +20,12 @@ public protocol Shelf: Sendable {
     func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
     ) async throws -> (book: Book, change: ID<Change>)
+    /// Changes copies as a person says, all or none, as one change; their editions stay as they are.
+    ///
+    /// - Returns: how many came out different, and the change that undo takes back; `nil` when none did.
+    func update(
+        _ ids: [ID<Copy>], at now: Date, _ change: @escaping @Sendable (inout Copy) throws -> Void
+    ) async throws -> (changed: Int, change: ID<Change>?)
     /// Moves copies to the trash, where they stay for 30 days.
     func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>
     /// Takes copies out of the trash.

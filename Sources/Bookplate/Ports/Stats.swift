@@ -6,6 +6,9 @@ public protocol Stats: Sendable {
     ///
     /// - Parameter limit: of the books being read; of those read there are five at the most.
     func home(limit: Int, at now: Date, in zone: TimeZone) async throws -> Home
+    /// This year's line and what is remembered today: a small part of ``overview(_:year:at:in:)`` and
+    /// ``onThisDay(at:in:)``, from this year's rows alone.
+    func yearSoFar(at now: Date, in zone: TimeZone) async throws -> YearSoFar
     /// Everything about the library as a whole.
     ///
     /// - Parameters:

@@ -10,6 +10,8 @@ public struct BookQuery: Sendable, Equatable {
     /// As it was typed; no character in it means anything. Empty it matches everything, and without any letter, digit or
     /// symbol nothing. Of a text the first 16 words count.
     public var text = ""
+    /// Whether the text is looked for in notes and quotes as well.
+    public var looksIntoRemarks = true
     public var statuses: Set<Copy.Status> = []
     /// In any form of case.
     public var tags: [String] = []
@@ -49,6 +51,7 @@ public struct BookQuery: Sendable, Equatable {
     public var hasFilters: Bool {
         var bare = BookQuery()
         (bare.text, bare.inTrash, bare.sort, bare.isReversed) = (text, inTrash, sort, isReversed)
+        bare.looksIntoRemarks = looksIntoRemarks
         (bare.zone, bare.after, bare.limit, bare.countLimit) = (zone, after, limit, countLimit)
         return self != bare
     }

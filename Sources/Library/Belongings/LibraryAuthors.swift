@@ -35,7 +35,7 @@ extension LibraryFile: Authors {
 
     public func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange {
         let newName = try newName.checked(as: "author", limit: TextLimit.name)
-        return try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let author = try StoredAuthor.named(db, name)
             if let other = try StoredAuthor.exactly(db, newName), other.row != author.row {
                 throw LabelRefusal.taken(what: "author", name: author.name, by: other.name)
@@ -53,10 +53,11 @@ extension LibraryFile: Authors {
                 "renamed the author \(quoted(author.name)) to \(quoted(newName)) on \(bookCount(books))"
             )
         }
+        return done.telling(change)
     }
 
     public func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange {
-        try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let target = try StoredAuthor.named(db, target)
             let merged = try StoredAuthor.named(db, names).filter { $0.row != target.row }
             guard !merged.isEmpty else { throw LabelRefusal.alreadyOne(what: "author", name: target.name) }
@@ -83,10 +84,11 @@ extension LibraryFile: Authors {
                 "merged the author \(names.prefix(200)) into \(quoted(target.name)) on \(bookCount(changed))"
             )
         }
+        return done.telling(change)
     }
 
     public func deleteAuthors(_ names: [String], at now: Date) async throws -> [AuthorChange] {
-        try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let authors = try StoredAuthor.named(db, names)
             let gone = try authors.map { stored in
                 let author = try stored.author(db)
@@ -100,6 +102,7 @@ extension LibraryFile: Authors {
             let books = gone.reduce(0) { $0 + $1.changedBooks }
             return (gone, "deleted the author \(names.prefix(200)) from \(bookCount(books))")
         }
+        return done.telling(change)
     }
 }
 
@@ -187,4 +190,16 @@ private func markAuthorsEdited(_ db: Database, _ editions: [Int64]) throws {
                 try storedJSON(sources), try storedJSON(edited.sorted { $0.rawValue < $1.rawValue }), edition,
             ])
     }
+}
+
+extension AuthorChange {
+    fileprivate func telling(_ change: ID<Change>?) -> AuthorChange {
+        var told = self
+        told.change = change
+        return told
+    }
+}
+
+extension [AuthorChange] {
+    fileprivate func telling(_ change: ID<Change>?) -> [AuthorChange] { map { $0.telling(change) } }
 }

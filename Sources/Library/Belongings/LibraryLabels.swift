@@ -26,7 +26,7 @@ extension LibraryFile: Labels {
         _ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date
     ) async throws -> Relabelling {
         let name = try name.checked(as: kind.rawValue, limit: TextLimit.name)
-        return try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let row = try kind == .tag ? tagRow(db, name) : shelfRow(db, name)
             guard row != nil else { throw TextRefusal.empty(what: kind.rawValue) }
             let label = try StoredLabel.named(db, kind, name)
@@ -38,12 +38,13 @@ extension LibraryFile: Labels {
                     : "put \(quoted(titles)) \(kind == .tag ? "under the tag" : "on the shelf") \(quoted(label.name))"
             )
         }
+        return done.telling(change)
     }
 
     public func removeLabel(
         _ kind: Label.Kind, _ name: String, from copies: [ID<Copy>], at now: Date
     ) async throws -> Relabelling {
-        try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let label = try StoredLabel.named(db, kind, name)
             let titles = try Self.touch(db, copies) { try label.take(db, off: $0) }
             return (
@@ -51,13 +52,14 @@ extension LibraryFile: Labels {
                 "took \(quoted(titles)) off the \(kind.rawValue) \(quoted(label.name))"
             )
         }
+        return done.telling(change)
     }
 
     public func renameLabel(
         _ kind: Label.Kind, _ name: String, to newName: String, at now: Date
     ) async throws -> Relabelling {
         let newName = try newName.checked(as: kind.rawValue, limit: TextLimit.name)
-        return try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let label = try StoredLabel.named(db, kind, name)
             if let other = try StoredLabel.find(db, kind, newName), other.row != label.row {
                 throw LabelRefusal.taken(what: kind.rawValue, name: label.name, by: other.name)
@@ -69,12 +71,13 @@ extension LibraryFile: Labels {
                 "renamed the \(kind.rawValue) \(quoted(label.name)) to \(quoted(now.name)) on \(bookCount(now.books))"
             )
         }
+        return done.telling(change)
     }
 
     public func mergeLabels(
         _ kind: Label.Kind, _ names: [String], into target: String, at now: Date
     ) async throws -> Relabelling {
-        try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let target = try StoredLabel.named(db, kind, target)
             let merged = try StoredLabel.named(db, kind, names).filter { $0.row != target.row }
             guard !merged.isEmpty else { throw LabelRefusal.alreadyOne(what: kind.rawValue, name: target.name) }
@@ -90,10 +93,11 @@ extension LibraryFile: Labels {
                 "merged the \(kind.rawValue) \(names.prefix(200)) into \(quoted(target.name)) on \(bookCount(changed))"
             )
         }
+        return done.telling(change)
     }
 
     public func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [Relabelling] {
-        try await change(.edit, at: now) { db, _ in
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
             let labels = try StoredLabel.named(db, kind, names)
             let gone = try labels.map { stored in
                 let label = try stored.label(db)
@@ -104,6 +108,7 @@ extension LibraryFile: Labels {
             let books = gone.reduce(0) { $0 + $1.changedBooks }
             return (gone, "deleted the \(kind.rawValue) \(names.prefix(200)) from \(bookCount(books))")
         }
+        return done.telling(change)
     }
 
     /// Runs `act` on each copy.
@@ -119,4 +124,16 @@ extension LibraryFile: Labels {
             return db.totalChangesCount == before ? nil : stored.book.displayTitle
         }
     }
+}
+
+extension Relabelling {
+    fileprivate func telling(_ change: ID<Change>?) -> Relabelling {
+        var told = self
+        told.change = change
+        return told
+    }
+}
+
+extension [Relabelling] {
+    fileprivate func telling(_ change: ID<Change>?) -> [Relabelling] { map { $0.telling(change) } }
 }

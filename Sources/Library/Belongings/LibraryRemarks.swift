@@ -52,13 +52,15 @@ extension LibraryFile: Remarks {
     }
 
     public func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag] {
+        try await read { try ImportFlag.fetch($0, on: copy) }
+    }
+
+    public func wholeBook(_ copy: ID<Copy>) async throws -> WholeBook? {
         try await read { db in
-            try db.rows(
-                """
-                SELECT source, what, raw, at FROM importFlag
-                WHERE copy = (SELECT id FROM copy WHERE uuid = ?) ORDER BY id
-                """, [copy.rawValue]
-            ).map(ImportFlag.init(row:))
+            guard let entry = try StoredBooks.one(db, copy) else { return nil }
+            return WholeBook(
+                book: entry.book, notes: try Note.fetch(db, of: copy), quotes: try Quote.fetch(db, of: copy),
+                flags: try ImportFlag.fetch(db, on: copy))
         }
     }
 
@@ -66,10 +68,11 @@ extension LibraryFile: Remarks {
         _ content: Content, to copy: ID<Copy>, at now: Date, as what: String
     ) async throws -> Remark<Content> {
         let content = try content.checked(after: nil)
-        return try await change(.edit, at: now) { db, _ in
+        return try await change(.edit, at: now) { db, change in
             guard let book = try StoredBooks.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
             try content.insert(db, to: book.copyRow)
-            guard let stored = try Content.one(db, content.id) else { throw LibraryError.noSuchBook(copy) }
+            guard var stored = try Content.one(db, content.id) else { throw LibraryError.noSuchBook(copy) }
+            stored.change = change
             return (stored, "added \(what) to \(quoted(book.book.displayTitle))")
         }
     }
@@ -78,12 +81,13 @@ extension LibraryFile: Remarks {
         _ id: ID<Content>, at now: Date, as what: String, or refusal: RemarkRefusal,
         _ change: @escaping @Sendable (inout Content) throws -> Void
     ) async throws -> Remark<Content> {
-        try await self.change(.edit, at: now) { db, _ in
+        try await self.change(.edit, at: now) { db, logged in
             guard var remark = try Content.one(db, id) else { throw refusal }
             let old = remark.content
             try change(&remark.content)
             if remark.content != old { try remark.content.checked(after: old).update(db) }
-            guard let stored = try Content.one(db, id) else { throw refusal }
+            guard var stored = try Content.one(db, id) else { throw refusal }
+            stored.change = stored.content == old ? nil : logged
             return (stored, "edited \(what) on \(quoted(stored.book.displayTitle))")
         }
     }

@@ -117,6 +117,16 @@ extension ImportFlag {
         self.init(source: row["source"], what: row["what"], raw: row["raw"], at: Date(milliseconds: row["at"]))
     }
 
+    /// Oldest first.
+    static func fetch(_ db: Database, on copy: ID<Copy>) throws -> [ImportFlag] {
+        try db.rows(
+            """
+            SELECT source, what, raw, at FROM importFlag
+            WHERE copy = (SELECT id FROM copy WHERE uuid = ?) ORDER BY id
+            """, [copy.rawValue]
+        ).map(ImportFlag.init(row:))
+    }
+
     func insert(_ db: Database, to copy: Int64) throws {
         try db.run(
             "INSERT INTO importFlag (copy, source, what, raw, at) VALUES (?, ?, ?, ?, ?)",

@@ -64,6 +64,24 @@ extension LibraryFile: Shelf {
         }
     }
 
+    public func update(
+        _ ids: [ID<Copy>], at now: Date, _ change: @escaping @Sendable (inout Copy) throws -> Void
+    ) async throws -> (changed: Int, change: ID<Change>?) {
+        try await self.change(.edit, at: now) { db, logged in
+            var titles: [String] = []
+            for id in ids {
+                guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
+                var wanted = stored.book
+                try change(&wanted.copy)
+                guard wanted != stored.book else { continue }
+                try updateCopy(db, stored, to: wanted.copy)
+                try updateStatus(db, stored, to: wanted, self.moment(db, now))
+                titles.append(stored.book.displayTitle)
+            }
+            return ((titles.count, titles.isEmpty ? nil : logged), "edited " + quoted(titles))
+        }
+    }
+
     public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
         try await mark(ids, deleted: now, as: .trash, "moved to the trash: ", at: now)
     }
@@ -145,7 +163,7 @@ private func updateStatus(
 private let inAdvance = " with --yes"
 
 /// The first title of what a change saved by now, and how many more.
-private func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
+func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
     let rows = "FROM changeRow JOIN change ON change.id = changeRow.change WHERE uuid = ? AND tableName = 'copy'"
     let count = try db.value(Int.self, "SELECT count(DISTINCT key) \(rows)", [change.rawValue]) ?? 0
     let key = try db.value(String.self, "SELECT key \(rows) ORDER BY changeRow.id LIMIT 1", [change.rawValue])

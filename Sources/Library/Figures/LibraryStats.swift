@@ -7,6 +7,10 @@ extension LibraryFile: Stats {
         try await read { db in try HomeRows(db: db, now: now, zone: zone).home(limit: limit) }
     }
 
+    public func yearSoFar(at now: Date, in zone: TimeZone) async throws -> YearSoFar {
+        try await read { db in try YearRows(db: db, today: CalendarDay(now, in: zone), zone: zone).yearSoFar() }
+    }
+
     public func overview(
         _ period: Period, year: Int?, at now: Date, in zone: TimeZone
     ) async throws -> Overview {
@@ -29,7 +33,7 @@ extension LibraryFile: Stats {
     }
 
     public func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory] {
-        try await read { db in try memories(db, today: CalendarDay(now, in: zone)) }
+        try await read { db in try MemoryRows(db: db, today: CalendarDay(now, in: zone)).all() }
     }
 
     public func figures(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookFigures? {
@@ -66,37 +70,4 @@ private struct PauseRows {
             books[row.copy].map { PausedBook(book: $0, pause: row.pause) }
         }
     }
-}
-
-/// What readings have to remember on this day, the latest year first.
-private func memories(_ db: Database, today: CalendarDay) throws -> [Memory] {
-    // The days of the month that any earlier year can mean: of a common and of a leap year.
-    let monthDays = Set([2023, 2024].flatMap { Memory.days(of: $0, on: today) }.map { $0.description.dropFirst(5) })
-    let isRemembered = monthDays.sorted().map { monthDay in
-        """
-        (substr(started, 6) = '\(monthDay)' OR substr(finished, 6) = '\(monthDay)' OR substr(stopped, 6) = '\(monthDay)'
-        OR (length(started) = 10 AND coalesce(finished, stopped, CASE state WHEN 'open' THEN :today END)
-            > printf('%04d-\(monthDay)', substr(started, 1, 4) + (substr(started, 6) >= '\(monthDay)'))))
-        """
-    }
-    let rows = try db.rows(
-        """
-        SELECT reading.copy, state, started, finished, stopped FROM reading JOIN copy ON copy.id = reading.copy
-        WHERE state <> 'cancelled' AND copy.deleted IS NULL AND (\(isRemembered.joined(separator: " OR ")))
-        ORDER BY reading.id
-        """, ["today": today.description])
-    let books = try FigureBooks.fetch(db, rows.map { $0["copy"] })
-    let order: [Memory.What] = [.finished, .stopped, .started, .reading]
-    return try rows.flatMap { row -> [Memory] in
-        guard let book = books[row["copy"]] else { return [] }
-        let state: Reading.State = try row.word("state")
-        return Memory.memories(
-            of: book, started: try row.day("started"), finished: try row.day("finished"),
-            stopped: try row.day("stopped"), isOpen: state == .open, today: today)
-    }.enumerated().sorted { left, right in
-        func key(_ memory: (offset: Int, element: Memory)) -> (Int, Int, Int) {
-            (memory.element.yearsAgo, order.firstIndex(of: memory.element.what) ?? 0, memory.offset)
-        }
-        return key(left) < key(right)
-    }.map(\.element)
 }

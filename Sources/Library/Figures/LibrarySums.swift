@@ -4,13 +4,17 @@ import GRDB
 /// Sums over the whole library. The trash and cancelled readings are not counted.
 enum LibrarySums {
     /// Finished readings by their date.
-    static func finishes(_ db: Database) throws -> [Finishes] {
-        try db.rows(
+    ///
+    /// - Parameter year: only of this one, found by the index; `nil` for all, also those without a date.
+    static func finishes(_ db: Database, year: Int? = nil) throws -> [Finishes] {
+        func text(_ year: Int) -> String { CalendarDay(year: year)?.description ?? ":" }
+        let isOfYear = year == nil ? "" : "AND finished >= ? AND finished < ?"
+        return try db.rows(
             """
             SELECT finished, count(*) AS books, sum(coalesce(min(edition.pageCount, \(FigureLimit.pages)), 0)) AS pages
             FROM reading JOIN copy ON copy.id = reading.copy JOIN edition ON edition.id = copy.edition
-            WHERE reading.state = 'finished' AND copy.deleted IS NULL GROUP BY finished
-            """
+            WHERE reading.state = 'finished' AND copy.deleted IS NULL \(isOfYear) GROUP BY finished
+            """, year.map { [text($0), text($0 + 1)] } ?? []
         ).map { Finishes(date: try $0.day("finished"), books: $0["books"], pages: $0["pages"]) }
     }
 

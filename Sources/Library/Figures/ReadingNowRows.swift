@@ -30,11 +30,13 @@ struct ReadingNowRow {
     ///
     /// - Parameter limit: below zero for none.
     static func fetch(_ db: Database, limit: Int = -1) throws -> [ReadingNowRow] {
-        try db.rows(
+        let newest = limit < 0 ? nil : try NewestReading(db: db, limit: limit).copies()
+        return try db.rows(
             """
             \(selection) WHERE copy.status = 'reading' AND copy.deleted IS NULL
+                \(newest == nil ? "" : "AND copy.id IN (SELECT value FROM json_each(?))")
             ORDER BY coalesce(activity, copy.added) DESC, copy.id DESC LIMIT ?
-            """, [limit]
+            """, newest.map { [list($0), limit] } ?? [limit]
         ).map(ReadingNowRow.init)
     }
 

@@ -14,6 +14,9 @@ public struct CopyReport: Sendable, Equatable {
     public var movedAside: [String] = []
     /// Older backups that made room for this one.
     public var removed: [String] = []
+    /// Whether a restore took the access code away and revoked the stations, because the library that was there, which would say whom it
+    /// let in, could not be read.
+    public var isClosed = false
 }
 
 extension LibraryFile {

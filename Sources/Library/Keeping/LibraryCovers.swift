@@ -22,14 +22,57 @@ extension LibraryFile: Covers {
         return try readFile(path, limit: Self.coverLimit)
     }
 
+    public func keptCover(of edition: ID<Edition>) async throws -> KeptCover? {
+        try await read { db in
+            try db.row(
+                """
+                SELECT state, bytes, stored FROM cover JOIN edition ON edition.id = cover.edition
+                WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
+                """, [edition.rawValue]
+            ).map { row in
+                KeptCover(
+                    isOwn: row["state"] == "person", bytes: row["bytes"], stored: Date(milliseconds: row["stored"]))
+            }
+        }
+    }
+
     public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
         try await keep(bytes, of: edition, state: "fetched")
         try await evictCovers(over: Self.coversLimit)
     }
 
-    /// Keeps a person's own photo; no fetched picture replaces it.
     public func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
         try await keep(bytes, of: edition, state: "person")
+    }
+
+    public func removeOwnCover(of edition: ID<Edition>) async throws -> Bool {
+        guard let path = coverPath(edition) else { return false }
+        let isRemoved = try await write { db in
+            try db.run(
+                """
+                DELETE FROM cover WHERE state = 'person' AND edition = (SELECT id FROM edition WHERE uuid = ?)
+                """, [edition.rawValue])
+            return db.changesCount > 0
+        }
+        if isRemoved { try await unlinkUnkept(path, of: edition) }
+        return isRemoved
+    }
+
+    /// Once the row is gone for good: a commit that fails keeps its picture. In a transaction of its own, so that it never takes one
+    /// that another process has put there meanwhile.
+    private func unlinkUnkept(_ path: String, of edition: ID<Edition>) async throws {
+        do {
+            try await write { db in
+                let isKept = try db.row(
+                    """
+                    SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
+                    WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
+                    """, [edition.rawValue])
+                if isKept == nil { unlink(path) }
+            }
+        } catch let error as LibraryError where error.mayPass {
+            // The photo is removed all the same: without its row it is no picture, and is swept away later.
+        }
     }
 
     public func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)] {

@@ -7,6 +7,10 @@ extension LibraryFile {
     /// Puts a backup in a library's place. The backup is copied beside the library and the copy is checked before anything is
     /// touched; then the library that is there, whatever its condition, is moved aside with its side files, never deleted.
     ///
+    /// Who may come in over the network stays as it is and not as it was: all sign-ins end, the access code is that of the library that
+    /// is there, and a station that it has revoked stays out. Where it cannot be read, there is no code, and no station is let in
+    /// (``CopyReport/isClosed``).
+    ///
     /// - Parameters:
     ///   - backup: a file made by ``backup(to:progress:)``, or a library.
     ///   - path: the library's place; it need not exist.
@@ -28,6 +32,7 @@ extension LibraryFile {
             removeDatabase(incoming)
             var report = try copyChecked(backup, to: incoming)
             if let identity { try setIdentity(identity, of: incoming) }
+            report.isClosed = try Doors.put(Doors.read(of: path), in: incoming, at: now)
             // EPERM for one's own file: a file system that keeps no rights, such as FAT.
             guard chmod(incoming, place.mode) == 0 || errno == EPERM else {
                 throw LibraryError(errno: errno, path: incoming)

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-extension LibraryFile {
+extension LibraryFile: LibrarySettings {
     /// What a person has set for this library, by name; what was never set is left out.
     public func settings() async throws -> [String: String] {
         try await read { db in
@@ -16,9 +16,9 @@ extension LibraryFile {
         try await read { db in try storedSetting(db, name) }
     }
 
-    /// Stores a setting; `nil` takes it back to its default. One change that undo takes back.
-    public func set(_ name: String, to value: String?, at now: Date) async throws {
-        try await change(.edit, at: now) { db, _ in
+    @discardableResult
+    public func set(_ name: String, to value: String?, at now: Date) async throws -> ID<Change>? {
+        try await changed(.edit, at: now) { db, _ in
             if let value {
                 try db.run(
                     """
@@ -29,7 +29,7 @@ extension LibraryFile {
                 try db.run("DELETE FROM setting WHERE name = ?", [name])
             }
             return ((), "changed the setting \(name)")
-        }
+        }.change
     }
 }
 

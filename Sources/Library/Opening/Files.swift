@@ -127,9 +127,11 @@ func makeFolder(_ path: String) throws(LibraryError) {
 /// Makes a folder beside a library, open to the group where the library's own folder is; what exists stays as it is.
 func makeFolderBeside(_ path: String) throws(LibraryError) {
     let isNew = try fileFacts(path) == nil
-    try makeFolder(path)
-    guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return }
-    // The umask must not shut out the group, and what is made in it is to be the group's (inode(7), S_ISGID).
+    guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return try makeFolder(path) }
+    guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
+    // The umask must not shut out the group, and what is made in it is to be the group's (inode(7), S_ISGID). Mostly the folder above
+    // has seen to it; a service that systemd lets set no such bit (RestrictSUIDSGID) could not.
+    guard let facts = try fileFacts(path), facts.st_mode & 0o7777 != 0o2770 else { return }
     guard chmod(path, 0o2770) == 0 else { throw LibraryError(errno: errno, path: path) }
 }
 

@@ -19,18 +19,22 @@ public final class LibraryFile: Sendable {
     /// Whose calendar says what day it is.
     let zone: TimeZone
     let lock: LibraryLock?
+    private let patience: WritePatience
+    let codeTurns = CodeTurns()
+    let useNotes = UseNotes()
     /// Whether this instance has made a change, an undo or a restore from the trash: what makes a day's backup due.
     let hasChanged = Atomic(false)
     public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
 
     init(
         path: String?, station: String, database: any DatabaseWriter, lock: LibraryLock?,
-        clock: @escaping @Sendable () -> Date, zone: TimeZone
+        patience: WritePatience = WritePatience(.seconds(5)), clock: @escaping @Sendable () -> Date, zone: TimeZone
     ) {
         self.path = path
         self.station = station
         self.database = database
         self.lock = lock
+        self.patience = patience
         self.clock = clock
         self.zone = zone
     }
@@ -58,7 +62,8 @@ public final class LibraryFile: Sendable {
             let isAlone = try lock.attempt(.exclusive, .inUse)
             let state = try place.inspect(endedUncleanly: isAlone && place.hasLeftoverLog())
             if state == .new { try createFile(at: path, mode: place.mode) }
-            let pool = try openPool(at: path, patience: patience)
+            let writePatience = WritePatience(patience)
+            let pool = try openPool(at: path, patience: writePatience)
             do {
                 try Schema.migrate(pool)
                 try lock.acquire(.shared, .inUse, within: patience, library: path)
@@ -68,8 +73,8 @@ public final class LibraryFile: Sendable {
                 throw error
             }
             return LibraryFile(
-                path: path, station: station ?? hostName(), database: pool, lock: lock, clock: clock,
-                zone: zone)
+                path: path, station: station ?? hostName(), database: pool, lock: lock,
+                patience: writePatience, clock: clock, zone: zone)
         } catch {
             throw LibraryError.translated(error, path: path)
         }
@@ -92,6 +97,10 @@ public final class LibraryFile: Sendable {
         try database.close()
         try lock?.release(.inUse)
     }
+
+    /// From now on no write waits for another process's lock for longer than this, also one that waits already: for a service that is
+    /// to end.
+    public func hurry(within limit: Duration) { patience.shorten(to: limit) }
 
     deinit { Self.closeAll(of: database) }
 
@@ -117,7 +126,7 @@ public final class LibraryFile: Sendable {
         try queue.close()
     }
 
-    private static func openPool(at path: String, patience: Duration) throws -> DatabasePool {
+    private static func openPool(at path: String, patience: WritePatience) throws -> DatabasePool {
         let pool = try DatabasePool(path: path, configuration: configuration(patience: patience))
         // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the writer connection writes.
         try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
@@ -125,11 +134,13 @@ public final class LibraryFile: Sendable {
     }
 
     /// What every connection to a library has set.
-    static func configuration(readonly: Bool = false, patience: Duration = .seconds(5)) -> Configuration {
+    static func configuration(
+        readonly: Bool = false, patience: WritePatience = WritePatience(.seconds(5))
+    ) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.foreignKeysEnabled = true
-        configuration.busyMode = .timeout(TimeInterval(patience.milliseconds) / 1000)
+        configuration.busyMode = .callback { patience.waits(afterTries: $0) }
         configuration.label = "bookplate.library"
         return configuration
     }

@@ -14,8 +14,10 @@ extension LibraryFile: Intake {
         return try await write { db in
             let presetJSON = try storedJSON(preset)
             return try sightings.map { sighting in
+                if let id = sighting.item, let stored = try StoredItem.one(db, id) { return stored.item }
                 let item = IntakeItem(
-                    isbn: sighting.isbn, raw: sighting.raw.storable(TextLimit.name) ?? sighting.isbn.digits,
+                    id: sighting.item ?? ID(), isbn: sighting.isbn,
+                    raw: sighting.raw.storable(TextLimit.name) ?? sighting.isbn.digits,
                     addon: sighting.addon?.storable(TextLimit.name), origin: sighting.origin,
                     image: sighting.image?.storable(4096), station: station, captured: instant, preset: preset)
                 try db.run(
@@ -112,6 +114,17 @@ extension LibraryFile: Intake {
                 "SELECT jpeg FROM intakeThumbnail JOIN intakeItem ON intakeItem.id = item WHERE uuid = ?",
                 [id.rawValue])
             return data.map { Array($0) }
+        }
+    }
+
+    public func pictured(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>> {
+        try await read { db in
+            let ids = try db.rows(
+                """
+                SELECT uuid FROM intakeItem JOIN intakeThumbnail ON item = intakeItem.id
+                WHERE state IN (SELECT value FROM json_each(?))
+                """, [list(states.map(\.rawValue))])
+            return Set(ids.map { ID(rawValue: $0["uuid"]) })
         }
     }
 }

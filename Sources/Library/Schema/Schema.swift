@@ -10,6 +10,8 @@ enum Schema {
         ("1 books, intake queue, changes", createFirstSchema),
         ("2 readings, notes, quotes", createTracker),
         ("3 search", createSearch),
+        ("4 access code, sign-ins", createAccess),
+        ("5 paired stations, outbox", createHub),
     ]
 
     /// The newest schema that this program knows.

@@ -16,12 +16,17 @@ struct AskedText {
     let isBrief: Bool
     /// Whether a part of it can be part of an ISBN.
     let hasNumber: Bool
+    /// Whether notes and quotes are looked into.
+    let looksIntoRemarks: Bool
 
     /// More words than this narrow nothing down, and more letters are no question.
     private static let (wordLimit, letterLimit) = (16, 512)
 
+    init?(_ query: BookQuery) { self.init(query.text, looksIntoRemarks: query.looksIntoRemarks) }
+
     /// - Returns: `nil` when there is no word in it.
-    init?(_ text: String) {
+    init?(_ text: String, looksIntoRemarks: Bool = true) {
+        self.looksIntoRemarks = looksIntoRemarks
         let text = String(text.unicodeScalars.prefix(Self.letterLimit))
         var splitter = WordSplitter()
         let words = splitter.words(of: text, for: .asked, limit: Self.wordLimit)
@@ -81,7 +86,9 @@ extension AskedText {
     }
 
     /// All that fits.
-    var everywhere: String { condition([.title, .number, .author, .subtitle, .series, .tag, .remark]) }
+    var everywhere: String {
+        condition([.title, .number, .author, .subtitle, .series, .tag] + (looksIntoRemarks ? [.remark] : []))
+    }
 
     /// For a text of one or two letters: at the beginning of the title and of the parts of authors' names.
     var brief: String { condition([.opening, .author]) }

@@ -96,7 +96,7 @@ struct FacetCount {
 
     private func cursor(_ filter: ListingFilter) throws -> RowCursor {
         let columns = "status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags, authors"
-        guard let asked = AskedText(query.text) else {
+        guard let asked = AskedText(query) else {
             return try Row.fetchCursor(
                 db.cachedStatement(sql: "SELECT \(columns) FROM listing NOT INDEXED WHERE \(filter.condition)"),
                 arguments: filter.arguments)

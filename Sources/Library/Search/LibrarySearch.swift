@@ -45,7 +45,7 @@ struct SearchPage {
         self.db = db
         self.query = query
         filter = try ListingFilter(db, query)
-        asked = AskedText(query.text)
+        asked = AskedText(query)
         after = try query.after.map { try PageToken($0, in: query) }
         few = asked == nil ? try filter.fewCopies(db) : nil
     }

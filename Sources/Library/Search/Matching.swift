@@ -19,7 +19,7 @@ struct Matching {
         var matches = found.map { matching.match(in: places(of: $0.book)) }
         // Only what is not explained by the book itself is explained by what was written beside it.
         let open = matches.indices.filter { !matches[$0].isComplete }
-        if !open.isEmpty {
+        if !open.isEmpty, asked.looksIntoRemarks {
             let remarks = try Self.remarks(db, of: open.map { found[$0].copyRow })
             for index in open {
                 matches[index] = matching.match(

@@ -75,9 +75,10 @@ extension LibraryFile {
 
     public func deleteSession(_ id: ID<Session>, at now: Date) async throws -> SessionRecord {
         try await translatingFailures {
-            try await change(.edit, at: now) { db, _ in
-                guard let old = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+            try await change(.edit, at: now) { db, change in
+                guard var old = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
                 try StoredSessions.delete(id, db)
+                old.change = change
                 return (old, "\(quoted(old.displayTitle)): deleted a \(old.session.summary)")
             }
         }
@@ -103,9 +104,11 @@ extension LibraryFile {
         at now: Date, _ act: @escaping @Sendable (Database) throws -> (session: ID<Session>, summary: String)
     ) async throws -> SessionRecord {
         try await translatingFailures {
-            try await change(.edit, at: now) { db, _ in
+            try await change(.edit, at: now) { db, change in
                 let (id, summary) = try act(db)
-                guard let record = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+                guard var record = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+                // An edit that edits nothing says nothing.
+                record.change = summary.isEmpty ? nil : change
                 return (record, "\(quoted(record.displayTitle)): \(summary)")
             }
         }

@@ -15,8 +15,18 @@ extension LibraryFile {
         _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, at now: Date,
         _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
     ) async throws -> Result {
+        try await changed(kind, continuing: earlier, at: now, body).result
+    }
+
+    /// The same, for who wants to know what undo takes back.
+    ///
+    /// - Returns: `change` is `nil` when nothing came out different.
+    func changed<Result: Sendable>(
+        _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, at now: Date,
+        _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
+    ) async throws -> (result: Result, change: ID<Change>?) {
         let station = station
-        let (result, hasPurged, isChange) = try await write { db in
+        let (result, hasPurged, change) = try await write { db in
             let hasPurged = try Self.purgeIfDue(db, at: now)
             let open = try earlier.flatMap { earlier in
                 try db.value(
@@ -35,12 +45,12 @@ extension LibraryFile {
                 // Nothing was done: nothing to take back.
                 try db.run("DELETE FROM change WHERE id = ?", [row])
             }
-            return (result, hasPurged, isChange)
+            return (result, hasPurged, isChange ? id : nil)
         }
-        if isChange { hasChanged.store(true, ordering: .relaxed) }
+        if change != nil { hasChanged.store(true, ordering: .relaxed) }
         // The change is on the disk whatever comes of this; a picture left over harms nobody and is met again tomorrow.
         if hasPurged { try? await sweepCovers() }
-        return result
+        return (result, change)
     }
 
     private static func beginChange(

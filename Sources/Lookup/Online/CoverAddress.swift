@@ -1,4 +1,5 @@
 import Bookplate
+import HTTP
 
 /// Which cover addresses are kept, and where they are fetched.
 struct CoverAddress: Sendable {

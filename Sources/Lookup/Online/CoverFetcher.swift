@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import HTTP
 
 /// Fetches covers: from the hosts of ``CoverHosts`` only, never from a private address, at most 5 MiB, and only pictures.
 ///

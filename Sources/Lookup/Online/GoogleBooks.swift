@@ -1,4 +1,5 @@
 import Bookplate
+import HTTP
 
 /// Google Books: one ISBN a request. Source: developers.google.com/books/docs/v1/reference/volumes.
 ///

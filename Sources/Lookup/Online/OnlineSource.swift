@@ -1,4 +1,5 @@
 import Bookplate
+import HTTP
 
 /// A metadata source on the internet. Unlike ``MetadataSource`` it is told how much time and how many turns are left: a ``Visit``.
 protocol OnlineSource: Sendable {

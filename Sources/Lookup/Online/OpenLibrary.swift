@@ -1,4 +1,5 @@
 import Bookplate
+import HTTP
 
 /// Open Library: many ISBNs in one request; what that answer lacks is repaired from the edition itself.
 ///

@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import HTTP
 import Synchronization
 
 /// Asks every online source for itself, for a person who wants to know which of them answers.

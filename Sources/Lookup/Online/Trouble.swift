@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import HTTP
 
 /// Why a source gave no record.
 enum Trouble: Error, Sendable, Equatable {

@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import HTTP
 
 /// What all requests of this process share.
 struct Manners: Sendable {
@@ -84,7 +85,7 @@ struct Visit: Sendable {
             if let trouble = await turn() { return .noTurn(trouble) }
             let answer: HTTPAnswer
             do throws(TransportError) {
-                answer = try await manners.http.get(request(to: address))
+                answer = try await manners.http.send(request(to: address))
             } catch {
                 return failed(error)
             }
@@ -133,7 +134,7 @@ struct Visit: Sendable {
         limits.connect = min(limits.connect, budget.connecting(keepsSome: reserve > .zero))
         limits.total = min(limits.total, remaining)
         return HTTPRequest(
-            address: address, limits: limits, needsPublicAddress: errand.needsPublicAddress(address),
+            address: address, limits: limits, reach: errand.needsPublicAddress(address) ? .publicAddresses : .anywhere,
             accept: errand.accept)
     }
 

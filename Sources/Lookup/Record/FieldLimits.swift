@@ -1,4 +1,5 @@
 import Bookplate
+import HTTP
 
 /// Texts of strangers, cleaned and cut to what the library keeps.
 enum FieldLimits {

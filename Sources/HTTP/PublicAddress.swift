@@ -28,15 +28,21 @@ enum PublicAddress {
         guard bytes.count == 16 else { return false }
         func v4(at offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
         // ::ffff:a.b.c.d is the IPv4 address in it, so are 64:ff9b:: (NAT64) and 2002:: (6to4).
-        if bytes[0..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-            return isPublic(v4: v4(at: 12))
-        }
+        if let address = mappedV4(bytes) { return isPublic(v4: address) }
         if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) { return isPublic(v4: v4(at: 12)) }
         if bytes.starts(with: [0x20, 0x02]) { return isPublic(v4: v4(at: 2)) }
         // Only 2000::/3 is global unicast; of it, documentation (2001:db8::/32) and 2001::/23 (Teredo and tests) are not.
         guard bytes[0] & 0xE0 == 0x20 else { return false }
         if bytes.starts(with: [0x20, 0x01, 0x0D, 0xB8]) { return false }
         return !(bytes.starts(with: [0x20, 0x01]) && bytes[2] < 0x02)
+    }
+
+    /// - Parameter bytes: sixteen, of which the last four are an IPv4 address where it is written as ::ffff:a.b.c.d.
+    static func mappedV4(_ bytes: [UInt8]) -> UInt32? {
+        guard bytes.count == 16, bytes[0..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
+            return nil
+        }
+        return bytes[12...].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static let reservedV4: [(prefix: UInt32, bits: UInt32)] = [

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Lookup
+@testable import HTTP
 
 /// Certificates: each fault is named as what it is, and none is passed over. Needs the command openssl.
 @Suite(.enabled(if: OpenSSL.isInstalled, "the command openssl is not installed"))
@@ -23,7 +23,7 @@ struct TLSTests {
         let client = HTTPClient(userAgent: "Bookplate/1.0", certificateFile: trusts ? authority.file : nil)
         let address = try #require(WebAddress("https://127.0.0.1:\(server.port)/"))
         do throws(TransportError) {
-            let answer = try await client.get(HTTPRequest(address: address))
+            let answer = try await client.send(HTTPRequest(address: address))
             #expect(expected == nil)
             #expect(answer.status == 200)
         } catch {
@@ -36,7 +36,7 @@ struct TLSTests {
         let client = HTTPClient(userAgent: "Bookplate/1.0", certificateFile: "/nonexistent.pem")
         let address = try #require(WebAddress("https://127.0.0.1:\(server.port)/"))
         await #expect {
-            try await client.get(HTTPRequest(address: address))
+            try await client.send(HTTPRequest(address: address))
         } throws: { error in
             "\(error)".contains("/nonexistent.pem")
         }

@@ -1,7 +1,7 @@
 import FaultServer
 import Testing
 
-@testable import Lookup
+@testable import HTTP
 
 /// What libcurl is told, and what it makes of servers that misbehave.
 @Suite struct HTTPClientTests {
@@ -14,7 +14,7 @@ import Testing
 
     func get(_ path: String, _ limits: HTTPLimits = HTTPLimits()) async throws(TransportError) -> HTTPAnswer {
         guard let address = WebAddress(server.address + path) else { throw .other("no address: \(path)") }
-        return try await client.get(HTTPRequest(address: address, limits: limits))
+        return try await client.send(HTTPRequest(address: address, limits: limits))
     }
 
     @Test func `says who asks, and takes status, type and body`() async throws {
@@ -59,7 +59,7 @@ import Testing
         let port = try DeafPort()
         let address = try #require(WebAddress(port.address))
         await #expect(throws: TransportError.timedOut(connecting: true)) {
-            try await client.get(HTTPRequest(address: address, limits: HTTPLimits(connect: .milliseconds(300))))
+            try await client.send(HTTPRequest(address: address, limits: HTTPLimits(connect: .milliseconds(300))))
         }
     }
 
@@ -96,7 +96,7 @@ import Testing
         let nowhere = try #require(WebAddress("https://no-such-host.invalid/"))
         for address in [try #require(WebAddress(server.address)), nowhere] {
             await #expect {
-                try await client.get(HTTPRequest(address: address))
+                try await client.send(HTTPRequest(address: address))
             } throws: { error in
                 if case .offline = error as? TransportError { true } else { false }
             }
@@ -149,7 +149,7 @@ import Testing
         let port = try #require(server.address.split(separator: ":").last)
         let address = try #require(WebAddress("http://\(host):\(port)/"))
         await #expect(throws: TransportError.privateAddress(host)) {
-            try await client.get(HTTPRequest(address: address, needsPublicAddress: true))
+            try await client.send(HTTPRequest(address: address, reach: .publicAddresses))
         }
         #expect(server.requests.isEmpty)
     }

@@ -26,9 +26,15 @@ final class Transfer {
         self.easy = easy
         self.curl = curl
         self.request = request
-        headerList = curl.table.pointee.slist_append(nil, "Accept: \(request.accept)")
+        // Without the second, libcurl asks before a longer body whether it may come, and waits a second for the answer.
+        var lines = ["Accept: \(request.accept)", "Expect:"]
+        if let body = request.body { lines.append("Content-Type: \(body.type)") }
+        if let origin = request.origin { lines.append("Origin: \(origin)") }
+        if let authorization = request.authorization { lines.append("Authorization: \(authorization)") }
+        headerList = lines.reduce(nil) { curl.table.pointee.slist_append($0, $1) }
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         setAddress()
+        setBody()
         setLimits()
         setIdentity(identity)
         setCallbacks()
@@ -45,8 +51,23 @@ final class Transfer {
         set(CURLOPT_PROTOCOLS_STR, request.address.scheme.rawValue)
         set(CURLOPT_FOLLOWLOCATION, 0)
         // A proxy cannot reach this machine's own loopback.
-        if request.address.isLoopback { set(CURLOPT_NOPROXY, "*") }
+        if request.address.isLoopback || request.avoidsProxy { set(CURLOPT_NOPROXY, "*") }
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    }
+
+    private func setBody() {
+        if request.method != .get { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+        guard let body = request.body else { return }
+        _ = ccurl_set_offset(curl.table, easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.bytes.count))
+        // Copied by libcurl, so the pointer need not outlive the call.
+        body.bytes.withUnsafeBytes { bytes in
+            var none: UInt8 = 0
+            withUnsafeMutablePointer(to: &none) { empty in
+                let start =
+                    bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) } ?? UnsafeMutableRawPointer(empty)
+                _ = ccurl_set_pointer(curl.table, easy, CURLOPT_COPYPOSTFIELDS, start)
+            }
+        }
     }
 
     private func setLimits() {
@@ -126,14 +147,17 @@ final class Transfer {
 
     /// Opens the socket for an address that libcurl is about to connect to, or refuses it.
     private func openSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if request.needsPublicAddress {
-            let isPublic = withUnsafePointer(to: &target.pointee.addr) {
-                PublicAddress.isPublic($0, length: Int(target.pointee.addrlen))
+        let length = Int(target.pointee.addrlen)
+        let isAllowed = withUnsafePointer(to: &target.pointee.addr) { address in
+            switch request.reach {
+            case .anywhere: true
+            case .publicAddresses: PublicAddress.isPublic(address, length: length)
+            case .privateAddresses: PrivateAddress.isPrivate(address, length: length)
             }
-            guard isPublic else {
-                refusedAddress = request.address.host
-                return -1
-            }
+        }
+        guard isAllowed else {
+            refusedAddress = request.address.host
+            return -1
         }
         return socket(
             target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol)
@@ -157,7 +181,7 @@ final class Transfer {
         if let excess { return .tooLarge(limit: excess) }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
-            return refusedAddress.map { .privateAddress($0) } ?? .offline(message)
+            return refusal ?? .offline(message)
         case CURLE_OPERATION_TIMEDOUT:
             var ready = 0.0
             _ = ccurl_get_double(curl.table, easy, CURLINFO_PRETRANSFER_TIME, &ready)
@@ -172,6 +196,11 @@ final class Transfer {
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: return .garbled(message)
         default: return .other(message)
         }
+    }
+
+    /// Why no socket was opened.
+    private var refusal: TransportError? {
+        refusedAddress.map { request.reach == .privateAddresses ? .publicAddress($0) : .privateAddress($0) }
     }
 
     private func long(_ info: CURLINFO) -> Int {

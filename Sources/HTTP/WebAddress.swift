@@ -2,22 +2,22 @@
 /// host that is checked is the host that is connected to.
 ///
 /// No user name, no percent sign, backslash or non-ASCII letter in the host; an international name is written in its `xn--` form.
-struct WebAddress: Sendable, Hashable, CustomStringConvertible {
-    let scheme: Scheme
+public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
+    public let scheme: Scheme
     /// In lower case; an IPv6 address stands in its brackets.
-    let host: String
+    public let host: String
     /// `nil` is the scheme's own.
-    let port: UInt16?
+    public let port: UInt16?
     /// Path and query, begins with "/". No fragment.
-    let target: String
+    public let target: String
 
-    enum Scheme: String, Sendable { case http, https }
+    public enum Scheme: String, Sendable { case http, https }
 
     /// The longest address that is looked at, in bytes.
-    static let longest = 2048
+    public static let longest = 2048
 
     /// - Returns: `nil` for anything but a plain absolute address.
-    init?(_ text: String) {
+    public init?(_ text: String) {
         guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         guard !text.utf8.contains(where: { #""<>\^`{|}"#.utf8.contains($0) }) else { return nil }
         let lowered = text.prefix(8).lowercased()
@@ -37,13 +37,13 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
         (self.scheme, self.host, self.port, self.target) = (scheme, host, port, target)
     }
 
-    var description: String { origin + target }
+    public var description: String { origin + target }
 
     /// Scheme, host and port.
-    var origin: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }
+    public var origin: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }
 
     /// Whether the host is this machine by its literal address or by the name every machine has for itself.
-    var isLoopback: Bool {
+    public var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
@@ -52,14 +52,14 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address below this one's path.
     ///
     /// - Parameter target: path and query without a leading slash, already percent-encoded.
-    func appending(_ target: String) -> WebAddress {
+    public func appending(_ target: String) -> WebAddress {
         let base = self.target.prefix { $0 != "?" }
         return WebAddress(
             scheme: scheme, host: host, port: port, target: base + (base.hasSuffix("/") ? "" : "/") + target)
     }
 
     /// The same address over https.
-    var secured: WebAddress { WebAddress(scheme: .https, host: host, port: port, target: target) }
+    public var secured: WebAddress { WebAddress(scheme: .https, host: host, port: port, target: target) }
 
     private static func authority(_ text: Substring) -> (host: String, port: UInt16?)? {
         var host = text.lowercased()
@@ -86,7 +86,7 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
 extension String {
     /// Percent-encoded for a path segment or a query value (RFC 3986, 2.3: all but the unreserved characters).
-    var percentEncoded: String {
+    public var percentEncoded: String {
         var out = ""
         for byte in utf8 {
             switch byte {

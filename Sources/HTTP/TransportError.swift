@@ -1,5 +1,5 @@
 /// Why no answer came. An answer that says no (404, 429, 500) is no transport error.
-enum TransportError: Error, Sendable, Equatable {
+public enum TransportError: Error, Sendable, Equatable {
     /// No way there: no name, no route, or nobody listens.
     case offline(String)
     /// Connecting, or the whole transfer, took too long, or next to nothing came for seconds.
@@ -13,6 +13,8 @@ enum TransportError: Error, Sendable, Equatable {
     case reset
     /// The name stands for an address of this machine or of a private network.
     case privateAddress(String)
+    /// The name stands for an address outside of this machine and of private networks.
+    case publicAddress(String)
     /// What came is no HTTP, or cannot be decompressed.
     case garbled(String)
     case cancelled
@@ -20,18 +22,18 @@ enum TransportError: Error, Sendable, Equatable {
     case other(String)
 
     /// Why a certificate was not accepted.
-    enum TLSReason: Sendable, Equatable {
+    public enum TLSReason: Sendable, Equatable {
         case expired, notYetValid, wrongHost, unknownIssuer
         case other(String)
     }
 
     /// Whether the same request may well succeed a moment later.
-    var isWorthRetrying: Bool { self == .reset || self == .truncated }
+    public var isWorthRetrying: Bool { self == .reset || self == .truncated }
 }
 
 extension TransportError: CustomStringConvertible {
     /// For a person, without a full stop.
-    var description: String {
+    public var description: String {
         switch self {
         case .offline(let cause): "offline: \(cause)"
         case .timedOut(connecting: true): "offline: no connection in time; the network or the source is down"
@@ -41,6 +43,7 @@ extension TransportError: CustomStringConvertible {
         case .truncated: "the answer broke off"
         case .reset: "the connection was reset"
         case .privateAddress(let address): "the address \(address) is a private one and was not connected to"
+        case .publicAddress(let address): "the address \(address) is no private one and was not connected to"
         case .garbled(let cause): "the answer cannot be read: \(cause)"
         case .cancelled: "cancelled"
         case .other(let cause): cause
@@ -49,7 +52,7 @@ extension TransportError: CustomStringConvertible {
 }
 
 extension TransportError.TLSReason: CustomStringConvertible {
-    var description: String {
+    public var description: String {
         switch self {
         case .expired: "its certificate has expired"
         case .notYetValid: "its certificate is not valid yet; check this machine's clock"

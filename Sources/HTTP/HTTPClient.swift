@@ -1,22 +1,17 @@
 import CCurl
 
-/// GET over libcurl: any number of transfers on one thread of its own, which starts with the first request.
+/// HTTP over libcurl: any number of transfers on one thread of its own, which starts with the first request.
 ///
-/// Follows no redirect, keeps no cookie, sends nothing but its name. Proxies come from the environment as libcurl reads them
+/// Follows no redirect, keeps no cookie, sends nothing but its name and what the request says. Proxies come from the environment as libcurl reads them
 /// (`https_proxy`, `no_proxy`, …); loopback addresses go past them.
-final class HTTPClient: Sendable {
+public final class HTTPClient: Sendable {
     private let loop: TransferLoop
 
     /// - Parameters:
     ///   - userAgent: the whole header.
     ///   - certificateFile: a PEM file of authorities to trust instead of the system's.
-    init(userAgent: String, certificateFile: String? = nil) {
+    public init(userAgent: String, certificateFile: String? = nil) {
         loop = TransferLoop(identity: Identity(userAgent: userAgent, certificateFile: certificateFile))
-    }
-
-    /// As who the configuration says, trusting whom it says.
-    convenience init(_ configuration: LookupConfiguration) {
-        self.init(userAgent: configuration.userAgent, certificateFile: configuration.certificateFile)
     }
 
     deinit { loop.stop() }
@@ -28,7 +23,7 @@ final class HTTPClient: Sendable {
     }
 
     /// Asks once. Cancelling the task ends the transfer within milliseconds.
-    func get(_ request: HTTPRequest) async throws(TransportError) -> HTTPAnswer {
+    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPAnswer {
         let ticket = loop.newTicket()
         defer { loop.forget(ticket) }
         let result = await withTaskCancellationHandler {

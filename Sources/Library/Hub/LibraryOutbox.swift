@@ -1,0 +1,222 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile {
+    /// Opens a station's outbox, and makes it where there is none: a library of its own in which every change waits for the hub.
+    ///
+    /// - Parameter hub: as whose it is made; an outbox stays that of its hub.
+    /// - Throws: ``LibraryError``.
+    public static func openOutbox(
+        at path: String, hub: String, station: String? = nil, clock: @escaping @Sendable () -> Date = { Date() }
+    ) async throws -> LibraryFile {
+        let file = try open(at: path, station: station, clock: clock)
+        try await file.write { db in
+            try db.run("INSERT INTO outbox (one, hub) VALUES (1, ?) ON CONFLICT DO NOTHING", [hub])
+        }
+        return file
+    }
+}
+
+extension LibraryFile: Outbox {
+    public func confirm(
+        _ confirmed: [Confirmed], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> [SaveResult] {
+        guard !confirmed.isEmpty else { return [] }
+        return try await change(.save, continuing: earlier, at: now) { db, change in
+            let results = try confirmed.map { try Self.confirm($0, change, db) }
+            let rest = confirmed.count > 1 ? " and \(confirmed.count - 1) more" : ""
+            return (results, "confirmed for the hub " + quoted(confirmed[0].metadata.title) + rest)
+        }
+    }
+
+    private static func confirm(_ confirmed: Confirmed, _ change: ID<Change>, _ db: Database) throws -> SaveResult {
+        guard let id = confirmed.item, let stored = try StoredItem.one(db, id) else {
+            throw LibraryError.noSuchItem(confirmed.item ?? ID(rawValue: confirmed.request))
+        }
+        let copy = ID<Copy>(rawValue: id.rawValue)
+        switch stored.item.state {
+        case .confirmed: return .alreadySaved(copy)
+        // Answered at the hub a moment ago.
+        case .dismissed: throw LibraryError.notWaiting(id, .dismissed)
+        case .waiting: break
+        }
+        let kept = StoredConfirmation(
+            metadata: confirmed.metadata.storable, preset: confirmed.preset, anotherCopy: confirmed.anotherCopy,
+            act: change.rawValue)
+        try db.run("UPDATE outboxItem SET confirmed = ? WHERE item = ?", [try storedJSON(kept), stored.row])
+        try db.run(
+            "UPDATE intakeItem SET state = 'confirmed', leaseHolder = NULL, leaseUntil = NULL WHERE id = ?",
+            [stored.row])
+        return .saved(copy, change: change)
+    }
+
+    public func confirmedBooks(with isbns: [ISBN], undelivered: Bool) async throws -> [ISBN: [Book]] {
+        let rows = try await read { db in
+            try db.rows(
+                """
+                SELECT \(StoredItem.columns), confirmed FROM intakeItem JOIN outboxItem ON item = id
+                WHERE state = 'confirmed' AND confirmed IS NOT NULL AND (NOT ? OR revision > sent)
+                    AND isbn IN (SELECT value FROM json_each(?)) ORDER BY id
+                """, [undelivered, list(isbns.map(\.digits))]
+            ).map { (try StoredItem(row: $0).item, try decoded(StoredConfirmation.self, $0["confirmed"])) }
+        }
+        return Dictionary(
+            grouping: rows, by: \.0.isbn
+        ).mapValues { $0.map { item, confirmation in confirmation.book(of: item) } }
+    }
+
+    public func copiesAtHub(with isbns: [ISBN]) async throws -> [ID<IntakeItem>: CopyAtHub] {
+        let rows = try await read { db in
+            try db.rows(
+                """
+                SELECT uuid, copy, state <> 'confirmed' AND revision > sent AS isTakenBack
+                FROM intakeItem JOIN outboxItem ON item = id
+                WHERE copy IS NOT NULL AND isbn IN (SELECT value FROM json_each(?))
+                """, [list(isbns.map(\.digits))]
+            ).map { row in
+                (
+                    ID<IntakeItem>(rawValue: row["uuid"]),
+                    CopyAtHub(id: ID(rawValue: row["copy"]), isTakenBack: row["isTakenBack"])
+                )
+            }
+        }
+        return Dictionary(rows, uniquingKeysWith: { $1 })
+    }
+
+    // MARK: What the hub is to get
+
+    private static let deliveryColumns = "\(StoredItem.columns), revision, confirmed"
+
+    public func undelivered(limit: Int) async throws -> [HubDelivery] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT \(Self.deliveryColumns) FROM outboxItem JOIN intakeItem ON item = id
+                WHERE revision > sent ORDER BY changed LIMIT ?
+                """, [limit]
+            ).map(HubDelivery.init(row:))
+        }
+    }
+
+    public func undeliveredCount() async throws -> Int {
+        try await read { db in try db.value(Int.self, "SELECT count(*) FROM outboxItem WHERE revision > sent") ?? 0 }
+    }
+
+    public func openAtHub(limit: Int) async throws -> [ID<IntakeItem>] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT uuid FROM intakeItem JOIN outboxItem ON item = id
+                WHERE state = 'waiting' AND revision = sent ORDER BY id DESC LIMIT ?
+                """, [limit]
+            ).map { ID(rawValue: $0["uuid"]) }
+        }
+    }
+
+    public func deliverAgain(_ items: [ID<IntakeItem>]) async throws {
+        try await write { db in
+            try db.run(
+                """
+                UPDATE outboxItem SET sent = 0, hasSentThumbnail = 0
+                WHERE item IN (SELECT id FROM intakeItem WHERE uuid IN (SELECT value FROM json_each(?)))
+                """, [list(items.map(\.rawValue))])
+        }
+    }
+
+    public func nextThumbnail() async throws -> (item: ID<IntakeItem>, jpeg: [UInt8])? {
+        try await read { db in
+            let row = try db.row(
+                """
+                SELECT uuid, jpeg FROM outboxItem
+                    JOIN intakeItem ON intakeItem.id = outboxItem.item
+                    JOIN intakeThumbnail ON intakeThumbnail.item = outboxItem.item
+                WHERE sent > 0 AND NOT hasSentThumbnail ORDER BY changed LIMIT 1
+                """)
+            return row.map { (ID(rawValue: $0["uuid"]), Array($0["jpeg"] as Data)) }
+        }
+    }
+
+    public func noteThumbnail(of item: ID<IntakeItem>) async throws {
+        try await write { db in
+            try db.run(
+                "UPDATE outboxItem SET hasSentThumbnail = 1 WHERE item = (SELECT id FROM intakeItem WHERE uuid = ?)",
+                [item.rawValue])
+        }
+    }
+
+    // MARK: What the hub says
+
+    public func take(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews] {
+        let delivered = Dictionary(deliveries.map { ($0.id, $0.revision) }, uniquingKeysWith: max)
+        return try await write { db in try receipts.compactMap { try Self.take($0, delivered[$0.id], db) } }
+    }
+
+    private static func take(_ receipt: HubReceipt, _ delivered: Int?, _ db: Database) throws -> HubNews? {
+        guard let stored = try StoredItem.one(db, receipt.id),
+            let row = try db.row("SELECT revision, sent FROM outboxItem WHERE item = ?", [stored.row])
+        else { return nil }
+        let (revision, sent): (Int, Int) = (row["revision"], row["sent"])
+        if let delivered, delivered > sent {
+            try db.run(
+                "UPDATE outboxItem SET sent = min(revision, ?), copy = ? WHERE item = ?",
+                [
+                    delivered, receipt.outcome == .saved ? receipt.copy?.rawValue.storable(TextLimit.name) : nil,
+                    stored.row,
+                ])
+        }
+        // Changed here since: the next delivery has the last word.
+        guard max(sent, delivered ?? 0) >= revision else { return nil }
+        let title = stored.item.metadata?.title.map { ", \($0)" } ?? ""
+        let why = receipt.reason?.storable(TextLimit.name) ?? "it does not say why"
+        let reason = "\(stored.item.isbn.hyphenated)\(title): \(why)"
+        let isNews = delivered != nil
+        switch receipt.outcome {
+        case .refused: return isNews ? .refused(receipt.id, reason: reason) : nil
+        case .owned where receipt.state == .waiting && stored.item.state == .confirmed:
+            return isNews ? .owned(receipt.id, reason: reason) : nil
+        case .taken, .saved, .owned, .kept: break
+        }
+        guard stored.item.state == .waiting || receipt.outcome == .kept, receipt.state != stored.item.state,
+            receipt.state != .waiting
+        else { return nil }
+        // Answered at the hub, which knows it already.
+        try db.run(
+            "UPDATE intakeItem SET state = ?, leaseHolder = NULL, leaseUntil = NULL WHERE id = ?",
+            [receipt.state.rawValue, stored.row])
+        try db.run("UPDATE outboxItem SET sent = revision WHERE item = ?", [stored.row])
+        return receipt.outcome == .kept && isNews
+            ? .kept(receipt.id, reason: reason) : .answered(receipt.id, receipt.state, receipt.copy)
+    }
+}
+
+/// What a person confirmed, as an outbox keeps it.
+private struct StoredConfirmation: Codable {
+    var metadata: Metadata
+    var preset: Preset
+    var anotherCopy: Bool
+    var act: String
+
+    /// The book that it will be.
+    func book(of item: IntakeItem) -> Book {
+        var copy = Copy(id: ID(rawValue: item.id.rawValue), added: item.captured)
+        (copy.shelf, copy.tags, copy.status) = (preset.shelf, preset.tags, preset.status)
+        (copy.isOwned, copy.isOnWishlist) = (!preset.isWishlist, preset.isWishlist)
+        return Book(edition: Edition(isbn: item.isbn, isbnText: item.raw, metadata: metadata), copy: copy)
+    }
+}
+
+extension HubDelivery {
+    /// A row of the outbox's columns.
+    fileprivate init(row: Row) throws {
+        let item = try StoredItem(row: row).item
+        let kept =
+            item.state == .confirmed
+            ? try (row["confirmed"] as String?).map { try decoded(StoredConfirmation.self, $0) } : nil
+        self.init(
+            id: item.id, revision: row["revision"], isbn13: item.isbn.digits, raw: item.raw, addon: item.addon,
+            captured: item.captured.rfc3339, preset: kept?.preset ?? item.preset, state: item.state,
+            metadata: kept?.metadata ?? item.metadata, isFound: item.outcome == .found,
+            confirmation: kept.map { Confirmation(act: $0.act, anotherCopy: $0.anotherCopy) })
+    }
+}

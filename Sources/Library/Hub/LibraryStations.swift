@@ -1,0 +1,109 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile: PairedStations {
+    /// More than a household has; so many that a stolen access code cannot fill the disk with. As many revoked ones are kept beside
+    /// them.
+    private static let mostStations = 200
+
+    public func pair(
+        _ id: ID<PairedStation>, named name: String, at now: Date
+    ) async throws -> (station: PairedStation, token: String) {
+        let name = try name.checked(as: "name of the station", limit: PairedStation.longestName)
+        guard id.rawValue.isUUID else { throw StationRefusal.badID }
+        let token = StationToken()
+        let station = try await write { db in
+            try Self.forgetRevoked(db)
+            let count =
+                try db.value(
+                    Int.self, "SELECT count(*) FROM station WHERE uuid <> ? AND revoked IS NULL", [id.rawValue]) ?? 0
+            guard count < Self.mostStations else { throw StationRefusal.tooMany(limit: Self.mostStations) }
+            let free = try Self.freeName(db, name, for: id)
+            try db.run(
+                """
+                INSERT INTO station (uuid, name, selector, hash, created) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (uuid) DO UPDATE SET name = excluded.name, selector = excluded.selector,
+                    hash = excluded.hash, created = excluded.created, lastUsed = NULL, revoked = NULL
+                """, [id.rawValue, free, token.selector, token.hash, now.milliseconds])
+            return PairedStation(id: id, name: free, created: Date(milliseconds: now.milliseconds))
+        }
+        return (station, token.text)
+    }
+
+    /// Those that were revoked first, beyond what is kept; not those that delivered something.
+    private static func forgetRevoked(_ db: Database) throws {
+        try db.run(
+            """
+            DELETE FROM station WHERE revoked IS NOT NULL AND id NOT IN (SELECT station FROM delivery)
+                AND id NOT IN (
+                    SELECT id FROM station WHERE revoked IS NOT NULL ORDER BY revoked DESC, id DESC LIMIT ?)
+            """, [mostStations])
+    }
+
+    /// "Pi", "Pi 2", "Pi 3": two devices can have one host name.
+    private static func freeName(_ db: Database, _ name: String, for id: ID<PairedStation>) throws -> String {
+        let others = Set(
+            try db.rows("SELECT name FROM station WHERE uuid <> ?", [id.rawValue]).map { $0["name"] as String })
+        return others.contains(name)
+            ? (2...).lazy.map { "\(name) \($0)" }.first { !others.contains($0) } ?? name : name
+    }
+
+    public func pairedStation(withToken text: String, at now: Date) async throws -> PairedStation? {
+        guard let token = StationToken(text) else { return nil }
+        let found: PairedStation? = try await read { db in
+            guard
+                let row = try db.row(
+                    "SELECT \(PairedStation.columns), hash FROM station WHERE selector = ? AND revoked IS NULL",
+                    [token.selector]),
+                token.has(hash: row["hash"])
+            else { return nil }
+            return PairedStation(row: row)
+        }
+        guard let station = found else { return nil }
+        // To the minute: a write for every request would wear a memory card out.
+        if abs(now.timeIntervalSince(station.lastUsed ?? .distantPast)) >= 60 {
+            try await useNotes.write {
+                try await write { db in
+                    try db.run(
+                        "UPDATE station SET lastUsed = ? WHERE uuid = ?", [now.milliseconds, station.id.rawValue])
+                }
+            }
+        }
+        return station
+    }
+
+    public func pairedStations() async throws -> [PairedStation] {
+        try await read { db in
+            try db.rows("SELECT \(PairedStation.columns) FROM station ORDER BY created DESC, id DESC")
+                .map(PairedStation.init(row:))
+        }
+    }
+
+    public func revoke(_ id: ID<PairedStation>, at now: Date) async throws -> PairedStation {
+        try await write { db in
+            try db.run(
+                "UPDATE station SET revoked = coalesce(revoked, ?) WHERE uuid = ?", [now.milliseconds, id.rawValue])
+            guard
+                let row = try db.row("SELECT \(PairedStation.columns) FROM station WHERE uuid = ?", [id.rawValue])
+            else { throw StationRefusal.none }
+            return PairedStation(row: row)
+        }
+    }
+}
+
+extension PairedStation {
+    fileprivate static let columns = "uuid, name, created, lastUsed, revoked"
+
+    fileprivate init(row: Row) {
+        self.init(
+            id: ID(rawValue: row["uuid"]), name: row["name"], created: Date(milliseconds: row["created"]),
+            lastUsed: (row["lastUsed"] as Int64?).map(Date.init(milliseconds:)),
+            revoked: (row["revoked"] as Int64?).map(Date.init(milliseconds:)))
+    }
+}
+
+extension String {
+    /// Whether it is a UUID in lower case, as an ``ID`` writes it.
+    var isUUID: Bool { UUID(uuidString: self)?.uuidString.lowercased() == self }
+}

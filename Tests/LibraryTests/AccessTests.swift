@@ -1,0 +1,113 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Testing
+
+@testable import Library
+
+@Suite struct `The access code` {
+    let folder = Folder()
+    let library: LibraryFile
+
+    init() throws { library = try LibraryFile.open(at: folder("library.sqlite")) }
+
+    private func signIn(_ code: String = "kumquat 7", _ address: String = "10.0.0.1", after seconds: TimeInterval = 0)
+        async throws -> SignInOutcome
+    {
+        try await library.signIn(
+            code: code, from: address, device: "phone", at: noon.addingTimeInterval(seconds))
+    }
+
+    private func token() async throws -> String {
+        guard case .signedIn(_, let token) = try await signIn() else { throw CancellationError() }
+        return token
+    }
+
+    @Test func `is kept as a slow hash with a salt of its own`() async throws {
+        #expect(try await library.hasAccessCode() == false)
+        var hashes: [String] = []
+        for _ in 0..<2 {
+            try await library.setAccessCode("kumquat 7", at: noon)
+            let hash = try await library.read { try String.fetchOne($0, sql: "SELECT hash FROM accessCode") }
+            hashes.append(try #require(hash))
+        }
+        #expect(hashes[0] != hashes[1])
+        // yescrypt, which needs memory as well as time; Debian's libcrypt has it.
+        #expect(hashes.allSatisfy { $0.hasPrefix("$y$") && !$0.contains("kumquat") })
+        #expect(try await library.check(code: "kumquat 7", from: "", at: noon) == .right)
+        #expect(try await library.check(code: "kumquat 8", from: "", at: noon) == .wrong)
+        #expect(try await library.check(code: "", from: "", at: noon) == .wrong)
+        #expect(try await library.check(code: String(repeating: "x", count: 100_000), from: "", at: noon) == .wrong)
+    }
+
+    @Test(arguments: [
+        ("", AccessCodeRefusal.tooShort), ("12345", .tooShort), ("123\n456", .control), ("123\u{0}456", .control),
+        (String(repeating: "x", count: 257), .tooLong),
+    ])
+    func `is refused when it is none, and the old one stays`(_ code: String, _ refusal: AccessCodeRefusal) async throws
+    {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        await #expect(throws: refusal) { try await library.setAccessCode(code, at: noon) }
+        #expect(try await library.check(code: "kumquat 7", from: "", at: noon) == .right)
+    }
+
+    @Test func `gives sign-ins whose tokens only their holders know`() async throws {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        let (one, two) = (try await token(), try await token())
+        #expect(one != two && one.utf8.count == 64)
+        #expect(try await library.signIn(ofToken: one, at: noon) != nil)
+        #expect(try await library.signIn(ofToken: one.uppercased(), at: noon) == nil)
+        let file = try Data(contentsOf: URL(fileURLWithPath: folder("library.sqlite-wal")))
+        #expect(file.range(of: Data(one.utf8)) == nil && file.range(of: Data("kumquat".utf8)) == nil)
+        let list = try await library.signIns(at: noon)
+        #expect(list.count == 2 && list.allSatisfy { $0.device == "phone" && $0.created == noon })
+        #expect(try await library.endSignIn(list[0].id))
+        #expect(try await library.endSignIn(list[0].id) == false)
+        #expect(try await library.signIns(at: noon) == [list[1]])
+    }
+
+    @Test func `and its sign-ins are nothing that undo brings back`() async throws {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        _ = try await token()
+        try await library.setAccessCode(nil, at: noon)
+        #expect(try await library.changes(limit: 10).isEmpty)
+        #expect(try await library.signIns(at: noon).isEmpty)
+        #expect(try await signIn() == .refused(.noCode))
+    }
+
+    @Test func `lets a sign-in end that nobody used for 90 days, and no sooner`() async throws {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        let token = try await token()
+        let day: TimeInterval = 86_400
+        let late = noon.addingTimeInterval(89 * day)
+        #expect(try await library.signIn(ofToken: token, at: late)?.used == late)
+        #expect(try await library.signIn(ofToken: token, at: noon.addingTimeInterval(178 * day)) != nil)
+        #expect(try await library.signIns(at: noon.addingTimeInterval(269 * day)).isEmpty)
+        #expect(try await library.signIn(ofToken: token, at: noon.addingTimeInterval(269 * day)) == nil)
+    }
+
+    @Test func `when it is said wrong is counted by two processes together, and forgotten after a day`() async throws {
+        let other = try LibraryFile.open(at: folder("library.sqlite"))
+        try await library.setAccessCode("kumquat 7", at: noon)
+        for library in [library, other, library, other, library] {
+            #expect(try await library.check(code: "wrong one", from: "10.0.0.1", at: noon) == .wrong)
+        }
+        #expect(try await other.check(code: "kumquat 7", from: "10.0.0.1", at: noon) == .throttled(seconds: 30))
+        #expect(try await signIn("kumquat 7", "10.0.0.1", after: 86_401) != .refused(.wrong))
+        let later = noon.addingTimeInterval(86_402)
+        #expect(try await library.check(code: "wrong one", from: "10.0.0.1", at: later) == .wrong)
+    }
+
+    @Test func `said when the clock was set back keeps nobody out for longer than a pause`() async throws {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        for _ in 0..<5 { _ = try await library.check(code: "wrong one", from: "10.0.0.1", at: noon) }
+        let yesterday = noon.addingTimeInterval(-86_400)
+        #expect(try await library.check(code: "kumquat 7", from: "10.0.0.1", at: yesterday) == .right)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.1", "10.0.0.1"), ("::ffff:10.0.0.1", "10.0.0.1"), ("fe80::1%eth0", "fe80:0:0:0::/64"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"), ("", "?"),
+    ])
+    func `is counted by machine`(_ address: String, _ key: String) { #expect(WrongCodes.key(of: address) == key) }
+}

@@ -1,0 +1,86 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import Library
+
+@Suite struct `Who is let in after a restore` {
+    let folder = Folder()
+    var path: String { folder("library.sqlite") }
+
+    private func signIn(_ library: LibraryFile, _ code: String) async throws -> String? {
+        guard
+            case .signedIn(_, let token) = try await library.signIn(
+                code: code, from: "10.0.0.1", device: "phone", at: noon)
+        else { return nil }
+        return token
+    }
+
+    /// A backup from before the code was changed, one station revoked and another paired anew.
+    private func backedUp() async throws -> (session: String, tokens: [String]) {
+        let library = try LibraryFile.open(at: path)
+        try await library.setAccessCode("old code", at: noon)
+        let session = try #require(try await signIn(library, "old code"))
+        let stations: [ID<PairedStation>] = [ID(), ID(), ID()]
+        var tokens: [String] = []
+        for (station, name) in zip(stations, ["kept", "revoked", "anew"]) {
+            tokens.append(try await library.pair(station, named: name, at: noon).token)
+        }
+        _ = try await library.backup(to: folder("b.sqlite"))
+        try await library.setAccessCode("new code", at: noon)
+        _ = try await library.revoke(stations[1], at: noon)
+        tokens.append(try await library.pair(stations[2], named: "anew", at: noon).token)
+        for _ in 0..<5 { _ = try await library.check(code: "wrong code", from: "10.0.0.9", at: noon) }
+        try library.close()
+        return (session, tokens)
+    }
+
+    private func letsIn(_ tokens: [String], _ library: LibraryFile) async throws -> [Bool] {
+        var isIn: [Bool] = []
+        for token in tokens { isIn.append(try await library.pairedStation(withToken: token, at: noon) != nil) }
+        return isIn
+    }
+
+    @Test func `is nobody who was shut out before it`() async throws {
+        let (session, tokens) = try await backedUp()
+        let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
+        #expect(!report.isClosed)
+        let library = try LibraryFile.open(at: path)
+        #expect(try await library.signIn(ofToken: session, at: noon) == nil)
+        #expect(try await library.signIns(at: noon).isEmpty)
+        #expect(try await letsIn(tokens, library) == [true, false, false, true])
+        #expect(try await signIn(library, "old code") == nil)
+        #expect(try await signIn(library, "new code") != nil)
+        // The pause after wrong codes goes on.
+        guard case .throttled = try await library.check(code: "new code", from: "10.0.0.9", at: noon) else {
+            Issue.record("the wrong codes are forgotten")
+            return
+        }
+    }
+
+    @Test(arguments: ["corrupt", "text", "missing"])
+    func `is nobody where that cannot be known, and the report says so`(present: String) async throws {
+        let (session, tokens) = try await backedUp()
+        switch present {
+        case "corrupt": try write(Array(bytes(of: path).prefix(5000)), to: path)
+        case "text": try write(Array("hello".utf8), to: path)
+        default: unlink(path)
+        }
+        let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
+        #expect(report.isClosed)
+        let library = try LibraryFile.open(at: path)
+        #expect(try await !library.hasAccessCode())
+        #expect(try await library.signIn(ofToken: session, at: noon) == nil)
+        #expect(try await letsIn(tokens, library) == [false, false, false, false])
+    }
+
+    @Test func `is not spoken of where nobody was let in`() async throws {
+        let library = try LibraryFile.open(at: path)
+        _ = try await library.backup(to: folder("b.sqlite"))
+        try library.close()
+        unlink(path)
+        #expect(try !LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon).isClosed)
+    }
+}

@@ -1,0 +1,81 @@
+import Bookplate
+import Foundation
+import GRDB
+import Library
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `The watch on the library` {
+    @Test func `tells what this process and another one commit`() async throws {
+        let place = try WatchedPlace()
+        let (mine, other) = (try LibraryFile.open(at: place.path), try LibraryFile.open(at: place.path))
+        var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
+        #expect(await changes.next() == 1)
+        try await mine.addBook()
+        #expect(await changes.next() == 2)
+        try await other.addBook()
+        #expect(await changes.next() == 3)
+    }
+
+    @Test func `begins anew with a file that takes the place of the old one`() async throws {
+        let place = try WatchedPlace()
+        let mine = try LibraryFile.open(at: place.path)
+        var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
+        _ = await changes.next()
+        let report = try await mine.backup(to: place.folder + "/copy.sqlite")
+        #expect(rename(report.path, place.path) == 0)
+        #expect(await changes.next() == 2)
+    }
+
+    @Test func `tells once that the file is gone, and goes on when it is back`() async throws {
+        let place = try WatchedPlace()
+        let mine = try LibraryFile.open(at: place.path)
+        let troubles = ToldTroubles()
+        var changes = mine.changes { troubles.add($0) }.makeAsyncIterator()
+        _ = await changes.next()
+        #expect(rename(place.path, place.path + ".away") == 0)
+        var told = troubles.stream.makeAsyncIterator()
+        #expect(await told.next()?.contains("library.sqlite") == true)
+        #expect(rename(place.path + ".away", place.path) == 0)
+        #expect(await changes.next() == 2)
+        #expect(troubles.count == 1)
+    }
+
+    @Test func `never tells of a library in memory`() async throws {
+        let library = try LibraryFile.inMemory()
+        let changes = library.changes { Issue.record($0) }
+        try await library.addBook()
+        let task = Task { await changes.first { _ in true } }
+        task.cancel()
+        #expect(await task.value == nil)
+    }
+}
+
+private final class ToldTroubles: Sendable {
+    let stream: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+    private let counter = Atomic(0)
+    var count: Int { counter.load(ordering: .relaxed) }
+
+    init() { (stream, continuation) = AsyncStream.makeStream(of: String.self) }
+
+    func add(_ error: any Error) {
+        counter.add(1, ordering: .relaxed)
+        continuation.yield("\(error)")
+    }
+}
+
+private struct WatchedPlace {
+    let folder = "/tmp/bookplate-watch-\(UUID().uuidString)"
+    var path: String { folder + "/library.sqlite" }
+
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+}
+
+extension LibraryFile {
+    fileprivate func addBook() async throws {
+        var metadata = Metadata()
+        metadata.title = "A Book"
+        _ = try await add([Confirmed(enteredBy: .form, isbn: nil, metadata: metadata)], at: .now)
+    }
+}
