@@ -10,6 +10,14 @@ extension Batch {
         rows[place].choice = !isTicked(rows[place])
     }
 
+    /// Gives a row its tick or takes it; see ``toggle(_:)``.
+    public mutating func tick(_ id: ID<IntakeItem>, _ isTicked: Bool) throws(TickRefusal) {
+        guard let place = places[id] else { return }
+        guard rows[place].end == nil else { throw .answered }
+        guard rows[place].candidate.isComplete || !isTicked else { throw .needsTitle }
+        rows[place].choice = isTicked
+    }
+
     /// Takes the tick away until a person gives it back.
     public mutating func untick(_ ids: [ID<IntakeItem>]) {
         for place in ids.compactMap({ places[$0] }) { rows[place].choice = false }

@@ -9,11 +9,13 @@ extension CaptureFlow {
     }
 
     /// Finds out what items are that were captured just now; see ``candidates(following:areCaptured:)``.
-    public func candidates(_ captured: [IntakeItem]) -> AsyncThrowingStream<Candidate, any Error> {
+    public func candidates(
+        _ captured: [IntakeItem], areCaptured: Bool = true
+    ) -> AsyncThrowingStream<Candidate, any Error> {
         let (items, continuation) = AsyncStream.makeStream(of: IntakeItem.self)
         for item in captured { continuation.yield(item) }
         continuation.finish()
-        return candidates(following: items, areCaptured: true)
+        return candidates(following: items, areCaptured: areCaptured)
     }
 
     /// Asks the sources once more, due or not, and passes over library and answer cache.

@@ -177,7 +177,7 @@ private let emma = "9780141439587"
 
 @Suite struct `A batch at the desk` {
     @Test func `gives waiting books another preset, and passes over those that are saved`() async throws {
-        let desk = try Desk([dune: .found("Dune"), emma: .found("Emma")])
+        let desk = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
         let candidates = try await desk.candidates(for: desk.capture(dune, emma))
         _ = try await desk.flow.save([candidates[0].confirm(by: .person)])
         let preset = Preset(shelf: "Attic", tags: ["sf"])
@@ -189,7 +189,7 @@ private let emma = "9780141439587"
     }
 
     @Test func `asks the sources again for one item, whatever the queue says about when`() async throws {
-        let desk = try Desk([dune: .offline])
+        let desk = try Workbench([dune: .offline])
         let candidates = try await desk.candidates(for: desk.capture(dune))
         #expect(candidates[0].item.outcome == .temporary)
         desk.lookup.learn(dune, .found("Dune"))
@@ -198,7 +198,7 @@ private let emma = "9780141439587"
     }
 
     @Test func `knows what is owned before any source is asked`() async throws {
-        let desk = try Desk([dune: .found("Dune")])
+        let desk = try Workbench([dune: .found("Dune")])
         let first = try await desk.candidates(for: desk.capture(dune))
         _ = try await desk.flow.save([first[0].confirm(by: .person)])
         let questions = desk.lookup.questions.count

@@ -12,14 +12,14 @@ private let unknown = "9783161484100"
 
 @Suite struct `From a sighting to a book` {
     @Test func `what is captured is in the queue before any source is asked`() async throws {
-        let desk = try Desk()
+        let desk = try Workbench()
         _ = try await desk.capture(dune)
         #expect(try await desk.library.items(in: [.waiting]).map(\.isbn.digits) == [dune])
         #expect(desk.lookup.questions.isEmpty)
     }
 
     @Test func `items that wait together are asked for together, each ISBN once`() async throws {
-        let desk = try Desk([dune: .found("Dune"), emma: .found("Emma")])
+        let desk = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
         let items = try await desk.capture(dune, emma, dune)
         let candidates = try await desk.candidates(for: items)
         #expect(desk.lookup.questions.map { $0.map(\.digits) } == [[dune, emma]])
@@ -27,7 +27,7 @@ private let unknown = "9783161484100"
     }
 
     @Test func `a book that the library holds is known without asking`() async throws {
-        let desk = try Desk([dune: .found("Dune")])
+        let desk = try Workbench([dune: .found("Dune")])
         let first = try await desk.candidates(for: desk.capture(dune))
         _ = try await desk.flow.save([first[0].confirm(by: .person)])
         let second = try await desk.candidates(for: desk.capture(dune))
@@ -39,7 +39,7 @@ private let unknown = "9783161484100"
     @Test func `only what is found is saved in advance; the rest stays, and what is owned leaves the queue`()
         async throws
     {
-        let desk = try Desk([dune: .found("Dune"), emma: .offline])
+        let desk = try Workbench([dune: .found("Dune"), emma: .offline])
         _ = try await desk.flow.settle(desk.candidates(for: desk.capture(dune)))
         let events = try await desk.flow.settle(desk.candidates(for: desk.capture(dune, emma, unknown)))
         #expect(events.map(\.name) == [.owned, .queued, .queued])
@@ -49,7 +49,7 @@ private let unknown = "9783161484100"
     }
 
     @Test func `a title that a person typed is enough, and a lookup does not take it away`() async throws {
-        let desk = try Desk()
+        let desk = try Workbench()
         var candidate = try await desk.candidates(for: desk.capture(unknown))[0]
         #expect(throws: ConfirmRefusal.self) { try candidate.confirm(by: .person) }
         candidate.metadata.title = "By hand"
@@ -65,7 +65,7 @@ private let unknown = "9783161484100"
     }
 
     @Test func `no means out of the queue, and undo means back in`() async throws {
-        let desk = try Desk([dune: .found("Dune")])
+        let desk = try Workbench([dune: .found("Dune")])
         let candidate = try await desk.candidates(for: desk.capture(dune))[0]
         let change = try await desk.flow.dismiss([candidate])
         #expect(try await desk.library.items(in: [.waiting]).isEmpty)
@@ -75,14 +75,14 @@ private let unknown = "9783161484100"
     }
 
     @Test func `the same confirmation retried a hundred times makes one copy`() async throws {
-        let desk = try Desk([dune: .found("Dune")])
+        let desk = try Workbench([dune: .found("Dune")])
         let confirmed = try await desk.candidates(for: desk.capture(dune))[0].confirm(by: .person)
         for _ in 0..<100 { _ = try await desk.flow.save([confirmed]) }
         #expect(try await desk.library.books(matching: BookQuery()).total == 1)
     }
 
     @Test func `an outage is never shown as not found`() async throws {
-        let desk = try Desk([dune: .offline])
+        let desk = try Workbench([dune: .offline])
         let candidate = try await desk.candidates(for: desk.capture(dune))[0]
         #expect(CaptureEvent.lookedUp(candidate.item)?.name == .temporary)
         #expect(candidate.item.reason?.contains("offline") == true)
@@ -90,7 +90,7 @@ private let unknown = "9783161484100"
 
     @Test func `what was left by an outage is looked up when it is due, by whoever comes along`() async throws {
         let clock = Mutex(noon)
-        let desk = try Desk([dune: .offline], now: { clock.withLock { $0 } })
+        let desk = try Workbench([dune: .offline], now: { clock.withLock { $0 } })
         _ = try await desk.candidates(for: desk.capture(dune))
         desk.lookup.learn(dune, .found("Dune"))
         #expect(try await desk.refreshed().isEmpty, "not due yet")
@@ -100,7 +100,7 @@ private let unknown = "9783161484100"
     }
 
     @Test func `what is found stays found when the sources are gone by the time it is confirmed`() async throws {
-        let desk = try Desk([dune: .found("Dune")])
+        let desk = try Workbench([dune: .found("Dune")])
         let items = try await desk.candidates(for: desk.capture(dune)).map(\.item)
         desk.lookup.learn(dune, .offline)
         let again = try await desk.candidates(for: items)
@@ -112,7 +112,7 @@ private let unknown = "9783161484100"
         var metadata = Metadata()
         metadata.title = "Some Other Book"
         metadata.isWeakMatch = true
-        let desk = try Desk([dune: .found(metadata, from: .googleBooks)])
+        let desk = try Workbench([dune: .found(metadata, from: .googleBooks)])
         let candidates = try await desk.candidates(for: desk.capture(dune))
         let events = try await desk.flow.settle(candidates)
         #expect(events.map(\.name) == [.queued])
@@ -120,7 +120,7 @@ private let unknown = "9783161484100"
     }
 
     @Test func `two processes never look up the same item at once`() async throws {
-        let desk = try Desk([dune: .found("Dune")])
+        let desk = try Workbench([dune: .found("Dune")])
         let items = try await desk.capture(dune)
         #expect(try await desk.library.lease(nil, limit: 10, for: .seconds(60), at: items[0].captured).isEmpty)
     }

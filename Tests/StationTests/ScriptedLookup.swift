@@ -40,7 +40,7 @@ extension LookupOutcome {
 }
 
 /// A library in memory with the workflow on it.
-struct Desk {
+struct Workbench {
     let library: LibraryFile
     let lookup: ScriptedLookup
     let flow: CaptureFlow

@@ -18,6 +18,7 @@ struct CaptureLoop<Host: CameraHost> {
     private let settings: CaptureSettings
     private let host: Host
     private let counter: FrameCounter
+    private var preview: PreviewPictures
     private var choice: CameraChoice
     private var pauses = Pauses()
     private var current = CameraState.starting
@@ -30,8 +31,9 @@ struct CaptureLoop<Host: CameraHost> {
     /// The node that was opened last, or was to be.
     private var opened: NodeIdentity?
 
-    init(_ settings: CaptureSettings, host: Host, counter: FrameCounter) {
+    init(_ settings: CaptureSettings, host: Host, counter: FrameCounter, preview: (any PreviewTap)? = nil) {
         (self.settings, self.host, self.counter) = (settings, host, counter)
+        self.preview = PreviewPictures(preview)
         choice = CameraChoice(asked: settings.device)
     }
 
@@ -105,7 +107,7 @@ struct CaptureLoop<Host: CameraHost> {
         while !host.isStopped {
             let isReady = try node.wait(atMost: Self.tick)
             let now = host.now
-            let outcome = isReady ? try stream.takeNewest(into: &frame, &counts, now: now) : .nothing
+            let outcome = isReady ? try stream.takeNewest(into: &frame, &counts, now: now, for: preview) : .nothing
             switch outcome {
             case .frame:
                 lastArrival = now
@@ -115,6 +117,7 @@ struct CaptureLoop<Host: CameraHost> {
                 counter.set(counts)
                 tell(.streaming(name: device.name, format: stream.format), state)
                 deliver(frame)
+                if stream.format.pixelFormat != .mjpg { preview.make(from: frame) }
             case .passed:
                 lastArrival = now
                 tick(state)

@@ -56,9 +56,10 @@ struct CaptureStream {
     /// - Parameters:
     ///   - now: on the clock of the time stamps.
     ///   - frame: filled when the outcome is a frame, else undefined.
-    mutating func takeNewest(into frame: inout Frame, _ counts: inout FrameCounts, now: Duration) throws(CameraError)
-        -> Outcome
-    {
+    ///   - preview: gets the JPEG of a frame where there is one.
+    mutating func takeNewest(
+        into frame: inout Frame, _ counts: inout FrameCounts, now: Duration, for preview: PreviewPictures
+    ) throws(CameraError) -> Outcome {
         var newest: FilledBuffer?
         var taken = 0
         // Not more than there are: a driver that fills them faster than they are looked at must not keep the loop here.
@@ -92,7 +93,7 @@ struct CaptureStream {
             return .passed
         }
         // Nothing in between throws: the buffer goes back whatever its bytes are.
-        let isRead = read(newest, into: &frame)
+        let isRead = read(newest, into: &frame, for: preview)
         try node.enqueue(newest.index)
         guard isRead else {
             counts.dropped += 1
@@ -109,9 +110,13 @@ struct CaptureStream {
         return buffer.bytesUsed > 0 && buffer.bytesUsed <= lengths[buffer.index] && buffer.bytesUsed >= layout.byteCount
     }
 
-    private func read(_ buffer: FilledBuffer, into frame: inout Frame) -> Bool {
+    private func read(_ buffer: FilledBuffer, into frame: inout Frame, for preview: PreviewPictures) -> Bool {
         node.withBytes(of: buffer.index, count: buffer.bytesUsed) { bytes in
-            if layout.pixelFormat == .mjpg { return decoder.decode(bytes, into: &frame) }
+            if layout.pixelFormat == .mjpg {
+                guard decoder.decode(bytes, into: &frame) else { return false }
+                preview.pass(bytes)
+                return true
+            }
             layout.copy(bytes, into: &frame)
             return true
         }

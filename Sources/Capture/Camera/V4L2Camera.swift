@@ -7,13 +7,18 @@ import Synchronization
 /// and goes on trying until ``stop()``.
 public final class V4L2Camera: FrameSource {
     private let settings: CaptureSettings
+    private let preview: (any PreviewTap)?
     private let wake = Wake()
     private let counter = FrameCounter()
 
-    public init(_ settings: CaptureSettings = CaptureSettings()) { self.settings = settings }
+    /// - Parameter preview: gets the frames too, while somebody watches.
+    public init(_ settings: CaptureSettings = CaptureSettings(), preview: (any PreviewTap)? = nil) {
+        self.settings = settings
+        self.preview = preview
+    }
 
     public func run(state: (CameraState) -> Void, frame: (Frame) -> Void) {
-        var loop = CaptureLoop(settings, host: V4L2Host(wake: wake), counter: counter)
+        var loop = CaptureLoop(settings, host: V4L2Host(wake: wake), counter: counter, preview: preview)
         loop.run(state: state, frame: frame)
     }
 

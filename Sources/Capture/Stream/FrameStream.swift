@@ -10,6 +10,7 @@ import Synchronization
 public final class FrameStream: FrameSource {
     private let descriptor: Int32
     private let rate: Double?
+    private let preview: (any PreviewTap)?
     private let tick: Duration
     private let now: @Sendable () -> Duration
     private let counter = Mutex(FrameCounts())
@@ -23,13 +24,17 @@ public final class FrameStream: FrameSource {
     /// - Parameters:
     ///   - descriptor: open for reading; it stays the caller's.
     ///   - rate: the frames' times are counted with so many a second (a recording); `nil` takes the time of arrival.
-    public convenience init(descriptor: Int32, rate: Double? = nil) {
-        self.init(descriptor: descriptor, rate: rate, tick: .seconds(1), now: { .monotonicNow })
+    ///   - preview: gets the frames too, while somebody watches.
+    public convenience init(descriptor: Int32, rate: Double? = nil, preview: (any PreviewTap)? = nil) {
+        self.init(descriptor: descriptor, rate: rate, preview: preview, tick: .seconds(1), now: { .monotonicNow })
     }
 
     /// - Parameter tick: how long is waited for bytes at once.
-    init(descriptor: Int32, rate: Double?, tick: Duration, now: @escaping @Sendable () -> Duration) {
-        (self.descriptor, self.rate, self.tick, self.now) = (descriptor, rate, tick, now)
+    init(
+        descriptor: Int32, rate: Double?, preview: (any PreviewTap)? = nil, tick: Duration,
+        now: @escaping @Sendable () -> Duration
+    ) {
+        (self.descriptor, self.rate, self.preview, self.tick, self.now) = (descriptor, rate, preview, tick, now)
     }
 
     public func stop() { wake.stop() }
@@ -38,7 +43,7 @@ public final class FrameStream: FrameSource {
 
     public func run(state tell: (CameraState) -> Void, frame give: (Frame) -> Void) {
         defer { tell(.ended) }
-        guard var picture = StreamPicture() else {
+        guard var picture = StreamPicture(preview: preview) else {
             return tell(.trouble(CameraTrouble(.failing, "cannot decode frames: out of memory. Close other programs.")))
         }
         var cutter = FrameCutter()

@@ -8,11 +8,13 @@ struct StreamPicture {
     /// What was taken last could be decoded; else what `frame` holds is undefined.
     private(set) var isSound = false
     private var pixelFormat = PixelFormat.mjpg
+    private var preview: PreviewPictures
 
     /// - Returns: `nil` when memory runs out.
-    init?() {
+    init?(preview: (any PreviewTap)? = nil) {
         guard let jpeg = JPEGFrameDecoder() else { return nil }
         self.jpeg = jpeg
+        self.preview = PreviewPictures(preview)
     }
 
     func format(rate: Double?) -> CaptureFormat {
@@ -23,7 +25,11 @@ struct StreamPicture {
         switch cut {
         case .jpeg(let range):
             pixelFormat = .mjpg
-            isSound = cutter.withBytes(range) { jpeg.decode($0, into: &frame) }
+            isSound = cutter.withBytes(range) { bytes in
+                guard jpeg.decode(bytes, into: &frame) else { return false }
+                preview.pass(bytes)
+                return true
+            }
         case .pgm(let header, let rows):
             pixelFormat = .grey
             frame.resize(width: header.width, height: header.height)
@@ -34,6 +40,7 @@ struct StreamPicture {
                 }
             }
             isSound = true
+            preview.make(from: frame)
         case .damaged, .more:
             isSound = false
         }

@@ -1,0 +1,105 @@
+import Bookplate
+import Foundation
+import Library
+import Synchronization
+import Testing
+
+@testable import Station
+
+private let dune = "9780441013593"
+
+@Suite(.timeLimit(.minutes(1))) struct `The desk's camera` {
+    @Test func `captures what is held up, and tells what it sees`() async throws {
+        let source = TestSource()
+        let live = LiveScan(
+            source: source, makeDecoder: { TestDecoder(payload: dune) }, thumbnail: { _, _ in [1, 2] })
+        let rig = try DeskRig(live: live)
+        try await rig.run {
+            source.say(.streaming(name: "Test", format: CaptureFormat(width: 64, height: 48, pixelFormat: .grey)))
+            var state = CameraState.starting
+            while state == .starting { state = try await rig.next(\.cameraState) }
+            if case .streaming = state {} else { Issue.record("\(state)") }
+            source.show(frames: 5)
+            let row = try await rig.next(\.captured)
+            #expect(row.candidate.item.isbn.digits == dune && row.hasThumbnail)
+            #expect(try await rig.desk.thumbnail(of: row.id) == [1, 2])
+            await rig.clock.hasSleeper(for: Desk.glances)
+            rig.clock.advance(by: Desk.glances)
+            let glance = try await rig.next(\.glanced)
+            #expect(glance.width == 64 && glance.height == 48)
+            #expect(glance.symbols == [[.init(x: 1, y: 2), .init(x: 9, y: 2), .init(x: 9, y: 7), .init(x: 1, y: 7)]])
+
+            source.say(.trouble(CameraTrouble(.unplugged, "The camera was unplugged.")))
+            let gone = try await rig.next(\.cameraState)
+            #expect(gone == .trouble(CameraTrouble(.unplugged, "The camera was unplugged.")))
+            #expect(rig.lines.all.contains("camera: The camera was unplugged."))
+            // The service goes on without it.
+            #expect(try await rig.capture("9780141439587").standing == .lookingUp)
+        }
+        #expect(source.isStopped)
+    }
+
+    @Test func `is none where there is none`() async throws {
+        let rig = try DeskRig()
+        #expect(await rig.desk.outlook().camera == nil)
+        #expect(await rig.desk.outlook().glance == Desk.Glance())
+    }
+}
+
+/// A source that says and shows what a test wants.
+private final class TestSource: FrameSource {
+    private enum Step { case state(CameraState), frame }
+    private let steps = Mutex<[Step]>([])
+    private let stopped = Atomic(false)
+    private let signal = DispatchSemaphore(value: 0)
+
+    var isStopped: Bool { stopped.load(ordering: .relaxed) }
+    var counts: FrameCounts { FrameCounts() }
+
+    func say(_ state: CameraState) { put([.state(state)]) }
+    func show(frames: Int) { put(Array(repeating: .frame, count: frames)) }
+
+    private func put(_ new: [Step]) {
+        steps.withLock { $0 += new }
+        signal.signal()
+    }
+
+    func stop() {
+        stopped.store(true, ordering: .relaxed)
+        signal.signal()
+    }
+
+    func run(state: (CameraState) -> Void, frame: (Frame) -> Void) {
+        var picture = Frame(width: 64, height: 48)
+        while !isStopped {
+            signal.wait()
+            let now = steps.withLock { steps in
+                defer { steps = [] }
+                return steps
+            }
+            for step in now {
+                switch step {
+                case .state(let new): state(new)
+                case .frame:
+                    picture.timestamp += .milliseconds(33)
+                    frame(picture)
+                }
+            }
+        }
+        state(.ended)
+    }
+}
+
+private struct TestDecoder: FrameDecoder {
+    let payload: String
+
+    mutating func read(_ frame: Frame, into reading: inout FrameReading) {
+        reading.symbols = [
+            Symbol(
+                payload: payload, quality: 1,
+                corners: Corners(
+                    topLeft: Point(x: 1, y: 2), topRight: Point(x: 9, y: 2), bottomRight: Point(x: 9, y: 7),
+                    bottomLeft: Point(x: 1, y: 7)))
+        ]
+    }
+}

@@ -1,0 +1,233 @@
+import Bookplate
+import Foundation
+import Library
+import Testing
+
+@testable import Station
+
+private let dune = "9780441013593"
+private let emma = "9780141439587"
+private let nobody = "9783161484100"
+
+@Suite(.timeLimit(.minutes(1))) struct `The end of the desk` {
+    @Test func `brings all that was scanned to the disk, also what nobody had looked at yet`() async throws {
+        let rig = try DeskRig()
+        let item = try await rig.captureElsewhere(dune)
+        let holder = try await rig.lock(item)
+        try await rig.run {
+            for isbn in [emma, nobody, emma] { rig.desk.scanned(isbn) }
+            #expect(await rig.desk.outlook().pending.map(\.isbn.digits) == [emma, nobody, emma])
+            await rig.clock.hasSleeper(for: .seconds(1))
+            try await holder.letGo()
+        }
+        let waiting = try await rig.library.items(in: [.waiting]).map(\.isbn.digits)
+        #expect(waiting == [dune, emma, nobody, emma])
+        #expect(await rig.desk.outlook().pending.isEmpty)
+        #expect(!rig.lines.all.contains { $0.contains("not captured") })
+    }
+
+    @Test func `names what it could not capture`() async throws {
+        let rig = try DeskRig()
+        let holder = try await rig.lock(try await rig.captureElsewhere(dune))
+        try await rig.run {
+            for isbn in [emma, nobody] { rig.desk.scanned(isbn) }
+            await rig.clock.hasSleeper(for: .seconds(1))
+        }
+        for isbn in [emma, nobody] {
+            #expect(rig.lines.all.count { $0.hasPrefix("not captured: \(isbn)") } == 1)
+        }
+        try await holder.letGo()
+    }
+
+    @Test func `does not wait for a library that stays locked`() async throws {
+        let rig = try DeskRig(patience: .seconds(120))
+        let holder = try await rig.lock(try await rig.captureElsewhere(dune))
+        rig.desk.scanned(emma)
+        let running = Task { await rig.desk.run { _ in } }
+        running.cancel()
+        await rig.clock.hasSleeper(for: Desk.lastTry)
+        rig.clock.advance(by: Desk.lastTry)
+        await running.value
+        #expect(rig.lines.all.contains { $0.hasPrefix("not captured in time: \(emma)") })
+        try await holder.letGo()
+    }
+
+    @Test func `lets go whoever waits for an act, and the act is done all the same`() async throws {
+        let rig = try DeskRig([dune: .found("Dune")], patience: .seconds(120))
+        try await rig.run {
+            let row = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
+            let holder = try await rig.lock(row.id)
+            let saving = Task { try await rig.desk.save([row.id], anotherCopy: false) }
+            while await !rig.desk.isActing { await Task.yield() }
+            saving.cancel()
+            await #expect(throws: CancellationError.self) { _ = try await saving.value }
+            try await holder.letGo()
+            _ = try await rig.rows { if case .saved = $0.first?.standing { true } else { false } }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `What the desk is told` {
+    @Test func `takes back the act that is meant, and no other`() async throws {
+        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
+        try await rig.run {
+            let first = try await rig.capture(dune)
+            let second = try await rig.capture(emma)
+            let mine = try await rig.desk.skip([first.id]).change
+            let theirs = try await rig.desk.skip([second.id]).change
+            await #expect(throws: Desk.Refusal.notNewest) { _ = try await rig.desk.undo(mine) }
+            #expect(await rig.desk.outlook().counts.open == 0)
+            #expect(try await rig.desk.undo(theirs).items == [second.id])
+            // Pressed twice, the second time is not about the act before.
+            await #expect(throws: Desk.Refusal.notNewest) { _ = try await rig.desk.undo(theirs) }
+            #expect(try await rig.desk.undo(mine).items == [first.id])
+            await #expect(throws: Desk.Refusal.nothingToUndo) { _ = try await rig.desk.undo(mine) }
+        }
+    }
+
+    @Test func `is captured once by the same request, after a restart, too`() async throws {
+        let request = ID<IntakeItem>()
+        let number = TypedNumber(text: dune, origin: .scanner)
+        let first = try DeskRig([dune: .found("Dune")])
+        try await first.run {
+            let row = try await first.desk.capture(number, request: request)
+            #expect(row.id == request)
+            #expect(try await first.desk.capture(number, request: request).id == request)
+            let other = TypedNumber(text: emma, origin: .scanner)
+            await #expect(throws: Desk.Refusal.answered) { _ = try await first.desk.capture(other, request: request) }
+            #expect(try await first.library.count(in: [.waiting]) == 1)
+        }
+        let second = try DeskRig(path: first.path)
+        try await second.run {
+            #expect(try await second.desk.capture(number, request: request).id == request)
+            #expect(try await second.library.count(in: [.waiting]) == 1)
+            _ = try await second.desk.skip([request])
+            #expect(try await second.desk.capture(number, request: request).standing == .skipped)
+        }
+        let third = try DeskRig(path: first.path)
+        await #expect(throws: Desk.Refusal.answered) { _ = try await third.desk.capture(number, request: request) }
+        #expect(await third.desk.outlook().rows.isEmpty)
+    }
+
+    @Test func `stays when it is what the desk thought, too: a tick taken before there was a title`() async throws {
+        let rig = try DeskRig()
+        try await rig.run {
+            let row = try await rig.capture(nobody)
+            _ = try await rig.next(\.known)
+            #expect(try await rig.desk.tick(row.id, false).isTicked == false)
+            rig.lookup.learn(nobody, .found("Logic"))
+            try await rig.desk.lookUpAgain([row.id])
+            let rows = try await rig.rows { $0.first?.standing == .found }
+            #expect(!rows[0].isTicked)
+        }
+    }
+
+    @Test func `that books are saved, also when owned ones could not leave the queue with them`() async throws {
+        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")]) { ClingingIntake(library: $0) }
+        try await rig.run {
+            var metadata = Metadata()
+            metadata.title = "Dune"
+            let owned = try Confirmed(enteredBy: .form, isbn: ISBN(dune), metadata: metadata)
+            _ = try await rig.library.add([owned], continuing: nil, at: .now)
+            _ = try await rig.capture(dune)
+            _ = try await rig.capture(emma)
+            _ = try await rig.rows { $0.first?.standing == .found }
+            let saved = try await rig.desk.saveTicked()
+            #expect(saved.saved == 1 && saved.owned == 0 && saved.change != nil)
+            #expect(rig.lines.all.contains { $0.hasPrefix("owned books stay in the queue") })
+        }
+    }
+
+    @Test func `of the preset goes to what is captured meanwhile, too`() async throws {
+        let rig = try DeskRig(patience: .seconds(50))
+        let holder = try await rig.lock(try await rig.captureElsewhere(dune))
+        let attic = Preset(shelf: "Attic")
+        try await rig.run {
+            let capturing = Task { try await rig.capture(emma) }
+            let giving = Task { try await rig.desk.give(attic) }
+            while await !rig.desk.isActing { await Task.yield() }
+            try await holder.letGo()
+            try await giving.value
+            let row = try await capturing.value
+            _ = try await rig.rows { rows in rows.first { $0.id == row.id }?.candidate.item.preset == attic }
+            let stored = try await rig.library.item(row.id)
+            #expect(stored?.preset == attic)
+        }
+    }
+
+    @Test func `is recognised when the page that captured it has gone`() async throws {
+        let rig = try DeskRig()
+        var metadata = Metadata()
+        metadata.title = "Dune"
+        let owned = try Confirmed(enteredBy: .form, isbn: ISBN(dune), metadata: metadata)
+        _ = try await rig.library.add([owned], continuing: nil, at: .now)
+        try await rig.run {
+            let capturing = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                _ = try await rig.capture(dune)
+            }
+            _ = await capturing.result
+            let row = try await rig.next(\.captured)
+            #expect(row.candidate.owned?.displayTitle == "Dune")
+            #expect(rig.lines.all.isEmpty)
+        }
+    }
+
+    @Test func `of three hundred rows is one act and one change`() async throws {
+        let isbns = (0..<300).map { number in
+            let digits = "978000\(String(100_000 + number))"
+            let sum = digits.enumerated().reduce(0) { $0 + $1.element.wholeNumberValue! * ($1.offset % 2 == 0 ? 1 : 3) }
+            return digits + String((10 - sum % 10) % 10)
+        }
+        let rig = try DeskRig(Dictionary(uniqueKeysWithValues: isbns.map { ($0, .found("Book \($0)")) }))
+        try await rig.run {
+            let sightings = try isbns.map { Sighting(isbn: try ISBN($0), raw: $0, origin: .photo) }
+            let ids = try await rig.desk.capture(sightings).map(\.id)
+            _ = try await rig.rows { $0.allSatisfy { $0.standing == .found } && $0.count == 200 }
+            let saved = try await rig.desk.save(ids, anotherCopy: false)
+            #expect(saved.saved == 300)
+            #expect(await rig.desk.outlook().undo?.items.count == 300)
+            #expect(await rig.desk.outlook().undo?.change == saved.change)
+        }
+    }
+}
+
+private struct Stuck: Error {}
+
+/// A queue that owned books cannot leave.
+private struct ClingingIntake: Intake {
+    let library: LibraryFile
+
+    func close(_ ids: [ID<IntakeItem>]) async throws { throw Stuck() }
+
+    func capture(
+        _ sightings: [Sighting], preset: Preset, lease: Duration, at now: Date
+    ) async throws -> [IntakeItem] {
+        try await library.capture(sightings, preset: preset, lease: lease, at: now)
+    }
+    func items(in states: Set<IntakeItem.State>) async throws -> [IntakeItem] { try await library.items(in: states) }
+    func count(in states: Set<IntakeItem.State>) async throws -> Int { try await library.count(in: states) }
+    func item(_ id: ID<IntakeItem>) async throws -> IntakeItem? { try await library.item(id) }
+    func lease(
+        _ only: [ID<IntakeItem>]?, limit: Int, for lease: Duration, at now: Date
+    ) async throws -> [IntakeItem] {
+        try await library.lease(only, limit: limit, for: lease, at: now)
+    }
+    func record(_ answers: [ID<IntakeItem>: LookupAnswer], at now: Date) async throws -> [IntakeItem] {
+        try await library.record(answers, at: now)
+    }
+    func edit(
+        _ id: ID<IntakeItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
+    ) async throws {
+        try await library.edit(id, change)
+    }
+    func give(_ preset: Preset, to ids: [ID<IntakeItem>]) async throws { try await library.give(preset, to: ids) }
+    func dismiss(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
+        try await library.dismiss(ids, at: now)
+    }
+    func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? { try await library.thumbnail(of: id) }
+    func pictured(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>> {
+        try await library.pictured(in: states)
+    }
+}

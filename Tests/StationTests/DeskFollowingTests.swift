@@ -1,0 +1,174 @@
+import Bookplate
+import Foundation
+import Library
+import Testing
+
+@testable import Station
+
+private let dune = "9780441013593"
+private let emma = "9780141439587"
+
+@Suite(.timeLimit(.minutes(1))) struct `What others do to the queue` {
+    @Test func `comes into the batch: captured, dismissed, saved and taken back`() async throws {
+        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
+        let other = try rig.another()
+        try await rig.run {
+            let sightings = try [dune, emma].map { Sighting(isbn: try ISBN($0), raw: $0, origin: .camera) }
+            let items = try await other.capture(sightings, preset: Preset(), lease: .zero, at: .now)
+            await turn(rig)
+            let rows = try await rig.rows { $0.count == 2 && $0.allSatisfy { $0.standing == .found } }
+
+            let change = try await other.dismiss([items[0].id], at: .now)
+            await turn(rig)
+            _ = try await rig.rows { $0.map(\.id) == [items[1].id] }
+
+            _ = try await other.undo(change, at: .now)
+            await turn(rig)
+            _ = try await rig.rows { $0.count == 2 }
+
+            _ = try await other.add([rows[0].candidate.confirm(by: .person)], at: .now)
+            await turn(rig)
+            _ = try await rig.rows { $0.map(\.id) == [items[0].id] }
+            await #expect(throws: Desk.Refusal.gone) { _ = try await rig.desk.save([items[1].id], anotherCopy: false) }
+        }
+    }
+
+    @Test func `opens again here what was saved here and undone elsewhere`() async throws {
+        let rig = try DeskRig([dune: .found("Dune")])
+        let other = try rig.another()
+        try await rig.run {
+            let row = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
+            let saved = try await rig.desk.save([row.id], anotherCopy: false)
+            let change = try #require(saved.change)
+            _ = try await other.undo(change, at: .now)
+            await turn(rig)
+            let rows = try await rig.rows { $0.first?.standing == .found }
+            #expect(rows.count == 1)
+            #expect(await rig.desk.outlook().undo == nil)
+            #expect(try await rig.desk.saveTicked().saved == 1)
+        }
+    }
+
+    @Test func `makes a row owned when the book is added elsewhere`() async throws {
+        let rig = try DeskRig([dune: .found("Dune")])
+        let other = try rig.another()
+        try await rig.run {
+            let row = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
+            var metadata = Metadata()
+            metadata.title = "Dune"
+            let entered = try Confirmed(
+                enteredBy: .form, isbn: ISBN(dune), metadata: metadata, preset: Preset(shelf: "Hall"))
+            _ = try await other.add([entered], at: .now)
+            await turn(rig)
+            let rows = try await rig.rows { if case .owned = $0.first?.standing { true } else { false } }
+            #expect(rows[0].candidate.owned?.copy.shelf == "Hall" && !rows[0].isTicked)
+            let refused = try await rig.desk.save([row.id], anotherCopy: false)
+            #expect(refused == Desk.Saved(saved: 0, owned: 1))
+            #expect(try await rig.desk.save([row.id], anotherCopy: true).saved == 1)
+        }
+    }
+
+    @Test func `lets owned books leave with what is saved, and asks no more about them`() async throws {
+        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
+        try await rig.run {
+            let first = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
+            _ = try await rig.desk.save([first.id], anotherCopy: false)
+            // Another day: the batch has forgotten that it saved it.
+            await rig.desk.forgetAnswered()
+            _ = try await rig.capture(dune)
+            _ = try await rig.capture(emma)
+            _ = try await rig.rows { $0.first?.standing == .found }
+            let saved = try await rig.desk.saveTicked()
+            #expect(saved.saved == 1 && saved.owned == 1)
+            #expect(try await rig.library.count(in: [.waiting]) == 0)
+            #expect(await rig.desk.outlook().counts.open == 0)
+        }
+    }
+
+    /// The library is looked at no more than every 300 ms.
+    private func turn(_ rig: DeskRig) async {
+        await rig.clock.hasSleeper(for: Desk.looksApart)
+        rig.desk.libraryChanged()
+        rig.clock.advance(by: Desk.looksApart)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `A locked library` {
+    @Test func `lets an act fail, and nothing is lost or done twice`() async throws {
+        let rig = try DeskRig([dune: .found("Dune")])
+        try await rig.run {
+            let row = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
+            let holder = try await rig.lock(row.id)
+            await #expect(throws: LibraryError.self) { _ = try await rig.desk.save([row.id], anotherCopy: false) }
+            #expect(await rig.desk.row(row.id)?.standing == .found)
+            try await holder.letGo()
+            #expect(try await rig.desk.save([row.id], anotherCopy: false).saved == 1)
+        }
+    }
+
+    @Test func `keeps what was scanned on the screen, and tries every second until it is on the disk`() async throws {
+        let rig = try DeskRig()
+        try await rig.run {
+            let row = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
+            let holder = try await rig.lock(row.id)
+            rig.desk.scanned(emma)
+            await rig.clock.hasSleeper(for: .seconds(1))
+            let outlook = await rig.desk.outlook()
+            #expect(outlook.pending.map(\.isbn.digits) == [emma])
+            #expect(outlook.captureTrouble?.contains("another process keeps it locked") == true)
+            try await holder.letGo()
+            rig.clock.advance(by: .seconds(1))
+            _ = try await rig.next { news in news.captured?.candidate.item.isbn.digits == emma ? true : nil }
+            let after = await rig.desk.outlook()
+            #expect(after.pending.isEmpty && after.captureTrouble == nil)
+            #expect(rig.lines.all.count { $0.contains("capturing waits") } == 1)
+        }
+    }
+}
+
+@Suite struct `A batch beside others` {
+    @Test func `leaves alone what came in while the queue was being read`() throws {
+        var batch = Batch()
+        let (old, new) = (try candidate(dune), try candidate(emma))
+        batch.add([old])
+        let before = batch.open
+        batch.add([new])
+        let difference = batch.follow([old], openBefore: before)
+        #expect(difference.isNothing && batch.rows.count == 2)
+    }
+
+    @Test func `keeps what was learnt while the queue was being read`() throws {
+        var batch = Batch()
+        let old = try candidate(dune)
+        batch.add([old])
+        let before = batch.open
+        var item = old.item
+        (item.outcome, item.metadata) = (.found, Metadata())
+        item.metadata?.title = "Dune"
+        batch.take(Candidate(item: item))
+        #expect(batch.follow([old], openBefore: before).isNothing)
+        #expect(batch[old.item.id]?.candidate.item.outcome == .found)
+        // Read after that, it counts.
+        #expect(batch.follow([old], openBefore: batch.open).changed == [old.item.id])
+    }
+
+    @Test func `forgets the oldest answered rows, and their acts, beyond a limit`() throws {
+        var batch = Batch()
+        let candidates = try [dune, emma, "9783161484100"].map(candidate)
+        batch.add(candidates)
+        for candidate in candidates.prefix(2) { batch.noteSkipped([candidate.item.id], change: ID()) }
+        batch.forgetAnswered(beyond: 1)
+        #expect(batch.rows.map(\.id) == candidates.dropFirst().map(\.item.id))
+        #expect(batch.acts.map(\.items) == [[candidates[1].item.id]])
+        #expect(batch[candidates[2].item.id]?.candidate == candidates[2])
+    }
+
+    private func candidate(_ isbn: String) throws -> Candidate {
+        Candidate(item: IntakeItem(isbn: try ISBN(isbn), raw: isbn, origin: .typed, station: "desk", captured: .now))
+    }
+}

@@ -1,0 +1,125 @@
+import Bookplate
+import Foundation
+import Library
+import Synchronization
+import Testing
+
+@testable import Station
+
+/// A desk on a library in a temporary folder, which other processes can open too; its news are kept.
+final class DeskRig: Sendable {
+    let path: String
+    let library: LibraryFile
+    let lookup: ScriptedLookup
+    let clock = HandClock()
+    let desk: Desk
+    let lines: Lines
+    private let news: AsyncStream<Desk.News>
+    private let inlet: AsyncStream<Desk.News>.Continuation
+
+    /// - Parameters:
+    ///   - path: of a library that is there, `nil` for a new one.
+    ///   - patience: how long the library waits for another's lock.
+    ///   - intake: the queue as the desk has it.
+    init(
+        _ known: [String: LookupOutcome] = [:], path: String? = nil, patience: Duration = .milliseconds(50),
+        live: LiveScan? = nil, _ intake: (LibraryFile) -> any Intake = { $0 }
+    ) throws {
+        self.path = path ?? "/tmp/bookplate-desk-\(UUID().uuidString)/library.sqlite"
+        library = try LibraryFile.open(at: self.path, station: "desk", patience: patience)
+        lookup = ScriptedLookup(known)
+        (news, inlet) = AsyncStream.makeStream(of: Desk.News.self)
+        let lines = Lines()
+        self.lines = lines
+        desk = Desk(
+            flow: CaptureFlow(intake: intake(library), shelf: library, lookup: lookup), history: library, live: live,
+            clock: clock, report: { lines.add($0) })
+    }
+
+    /// What was reported.
+    final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    /// Runs the desk while the body does.
+    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let task = Task { [desk, inlet] in await desk.run { inlet.yield($0) } }
+        do {
+            try await body()
+        } catch {
+            task.cancel()
+            await task.value
+            throw error
+        }
+        task.cancel()
+        await task.value
+    }
+
+    /// The next news that fits; those before are passed over.
+    func next<Value>(_ fits: (Desk.News) -> Value?) async throws -> Value {
+        for await each in news { if let value = fits(each) { return value } }
+        throw CancellationError()
+    }
+
+    /// Waits until the rows are as wanted: looked at after every change of the batch.
+    func rows(_ areRight: ([Desk.Row]) -> Bool) async throws -> [Desk.Row] {
+        while true {
+            let rows = await desk.outlook().rows
+            if areRight(rows) { return rows }
+            _ = try await next { news -> Bool? in if case .batch = news { true } else { nil } }
+        }
+    }
+
+    /// The same library as another process has it.
+    func another() throws -> LibraryFile { try LibraryFile.open(at: path, station: "terminal") }
+
+    func capture(_ isbn: String) async throws -> Desk.Row {
+        try await desk.capture(TypedNumber(text: isbn, origin: .typed))
+    }
+
+    /// What another process captured.
+    func captureElsewhere(_ isbn: String) async throws -> ID<IntakeItem> {
+        let sighting = Sighting(isbn: try ISBN(isbn), raw: isbn, origin: .photo)
+        let items = try await another().capture([sighting], preset: Preset(), lease: .zero, at: .now)
+        return items[0].id
+    }
+
+    /// Holds the library's lock as another process would, from when this returns until ``Holder/letGo()``.
+    func lock(_ id: ID<IntakeItem>) async throws -> Holder {
+        let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+        let gate = DispatchSemaphore(value: 0)
+        let other = try another()
+        let task = Task {
+            try await other.edit(id) { _, _ in
+                isHeld.yield()
+                gate.wait()
+            }
+        }
+        for await _ in held { break }
+        return Holder(gate: gate, task: task)
+    }
+
+    struct Holder {
+        let gate: DispatchSemaphore
+        let task: Task<Void, any Error>
+
+        func letGo() async throws {
+            gate.signal()
+            try await task.value
+        }
+    }
+
+    deinit {
+        inlet.finish()
+    }
+}
+
+extension Desk.News {
+    var captured: Desk.Row? { if case .captured(let row) = self { row } else { nil } }
+    var known: Desk.Row? { if case .known(let row) = self { row } else { nil } }
+    var refusal: String? { if case .refused(_, _, let reason) = self { reason } else { nil } }
+    var cameraState: CameraState? { if case .camera(let state) = self { state } else { nil } }
+    var glanced: Desk.Glance? { if case .glance(let glance) = self { glance } else { nil } }
+}
