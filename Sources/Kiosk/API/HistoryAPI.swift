@@ -1,0 +1,35 @@
+import Bookplate
+import Hummingbird
+
+/// What was done, and the way back.
+struct HistoryAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [Route(.get, "/api/changes", for: .household, changes), Route(.post, "/api/undo", for: .household, undo)]
+    }
+
+    /// `?limit=`, 50 unless told, 500 at the most: `{"changes": […]}`, newest first.
+    private func changes(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let asked = try LibraryAddress.pairs(request.uri.query ?? "").last { $0.name == "limit" }?.value ?? "50"
+        guard let limit = Int(asked), (1...500).contains(limit) else {
+            throw RequestRefusal(status: .badRequest, code: "badQuery", message: "limit is 1 to 500.")
+        }
+        return JSONAnswer(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
+    }
+
+    private struct Body: Decodable {
+        var change: String?
+    }
+
+    /// Takes back the change that is named, else the last one; answers the change.
+    private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let body = try await request.json(Body.self)
+        let last = body.change == nil ? try await parts.library.lastChange()?.id : nil
+        guard let change = body.change.map(ID<Change>.init(rawValue:)) ?? last else {
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "refused", message: "There is nothing to undo.")
+        }
+        return JSONAnswer(try await parts.library.undo(change, at: parts.ports.now()).json)
+    }
+}

@@ -1,0 +1,113 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// Reading sessions: the one that runs, and those that were.
+struct SessionAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/session", for: .household, running),
+            Route(.post, "/api/session/stop", for: .household, stop),
+            Route(.get, "/api/books/:id/sessions", for: .household, list),
+            Route(.post, "/api/books/:id/sessions", for: .household, start),
+            Route(.post, "/api/books/:id/sessions/past", for: .household, addPast),
+            Route(.patch, "/api/sessions/:id", for: .household, edit),
+            Route(.delete, "/api/sessions/:id", for: .household, delete),
+        ]
+    }
+
+    private var now: Date { parts.ports.now() }
+
+    /// The running session and the service's clock, by which a page counts on.
+    private func running(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let (record, now) = (try await parts.library.runningSession(), now)
+        return JSONAnswer(["running": record?.json(at: now) ?? .null, "now": .string(now.rfc3339)])
+    }
+
+    private func start(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let copy = try context.id(of: Copy.self)
+        let sent = try await request.json(SentObject.self)
+        try sent.only(["page", "start"])
+        let (page, start) = (try sent.integer("page").value, try sent.instant("start").value)
+        return try await act(on: copy, status: .created) {
+            try await parts.library.startSession(of: copy, page: page, from: start, at: now)
+        }
+    }
+
+    private func stop(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let sent = try await request.json(SentObject.self)
+        try sent.only(["page", "end", "force"])
+        let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
+        let forced = try sent.bool("force").value ?? false
+        return try await act {
+            try await parts.library.stopSession(page: page, end: end, forced: forced, at: now)
+        }
+    }
+
+    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let copy = try context.id(of: Copy.self)
+        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notThere("book") }
+        let sessions = try await parts.library.sessions(
+            of: copy, limit: try request.number("limit", in: 1...1000, or: 50),
+            offset: try request.number("offset", in: 0...1_000_000, or: 0))
+        let (totals, now) = (try await parts.library.sessionTotals(of: copy), now)
+        return JSONAnswer([
+            "sessions": .array(sessions.map { $0.json(at: now) }),
+            "totals": [
+                "sessions": .integer(totals.sessions), "minutes": .integer(totals.minutes),
+                "pages": .integer(totals.pages), "pace": JSONValue(totals.meanPace),
+                "lastRead": JSONValue(totals.lastRead?.rfc3339),
+            ],
+        ])
+    }
+
+    /// A session told afterwards: from `start` to `end`, or for so many `minutes`.
+    private func addPast(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let copy = try context.id(of: Copy.self)
+        let sent = try await request.json(SentObject.self)
+        try sent.only(["start", "end", "minutes", "startPage", "endPage"])
+        return try await act(on: copy, status: .created) {
+            let start = try sent.instant("start").required(as: "start")
+            let length = try Self.minutes(sent).map { start.addingTimeInterval(Double($0) * 60) }
+            let end = try length ?? sent.instant("end").required(as: "end")
+            let (first, last) = (try sent.integer("startPage").value, try sent.integer("endPage").value)
+            return try await parts.library.addSession(
+                of: copy, start: start, end: end, startPage: first, endPage: last, at: now)
+        }
+    }
+
+    private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: Session.self)
+        let sent = try await request.json(SentObject.self)
+        try sent.only(["start", "end", "minutes", "startPage", "endPage"])
+        return try await act {
+            let edit = SessionEdit(
+                start: try sent.instant("start").value, end: try sent.instant("end").value,
+                minutes: try Self.minutes(sent), startPage: try sent.integer("startPage").value,
+                endPage: try sent.integer("endPage"))
+            return try await parts.library.editSession(id, edit, at: now)
+        }
+    }
+
+    private func delete(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: Session.self)
+        return try await act { try await parts.library.deleteSession(id, at: now) }
+    }
+
+    /// A day at the most: the sum stays within what a date can hold.
+    private static func minutes(_ sent: SentObject) throws -> Int? {
+        let minutes = try sent.integer("minutes").value
+        if let minutes, minutes > 1440 { throw SessionError.sessionTooLong }
+        try NumberLimit.check(minutes, as: "length in minutes", in: 1...1440)
+        return minutes
+    }
+
+    private func act(
+        on copy: ID<Copy>? = nil, status: HTTPResponse.Status = .ok, _ act: () async throws -> SessionRecord
+    ) async throws -> JSONAnswer {
+        let record = if let copy { try await parts.acting(on: copy, act) } else { try await act() }
+        return JSONAnswer(record.json(at: now).with(change: record.change), status: status)
+    }
+}

@@ -1,0 +1,62 @@
+import Bookplate
+import FoundationEssentials
+import NIOCore
+import Synchronization
+
+/// One thing that pages are told as it happens.
+struct KioskEvent: Sendable {
+    /// As the page's script listens for it.
+    var name: String
+    var data: JSONValue
+
+    /// Guests look at the library alone: that something changed is all they are told, and never what the station sees and does.
+    var isForGuests: Bool { name == "library" || name == "batch" }
+
+    /// As it goes over the wire.
+    var bytes: ByteBuffer { ByteBuffer(string: "event: \(name)\ndata: \(data.text)\n\n") }
+}
+
+/// Hands events on to whoever listens, each written out once for all. A listener that is slow loses the oldest.
+final class EventHub: Sendable {
+    /// So many wait for a listener at the most: more than a page needs to catch up on.
+    static let mostWaiting = 64
+    /// Between two signs of life: without one, nobody would notice that a listener is gone until something happens.
+    static let heartbeat: Duration = .seconds(15)
+
+    private struct Listener {
+        let stream: AsyncStream<ByteBuffer>.Continuation
+        let isGuest: Bool
+    }
+
+    private let listeners = Mutex<[UUID: Listener]>([:])
+
+    /// How many listen.
+    var listening: Int { listeners.withLock(\.count) }
+
+    /// - Parameter isGuest: whether only what guests may know is to come.
+    func events(forGuest isGuest: Bool = false) -> AsyncStream<ByteBuffer> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
+        let id = UUID()
+        continuation.onTermination = { [weak self] _ in
+            self?.listeners.withLock { _ = $0.removeValue(forKey: id) }
+        }
+        listeners.withLock { $0[id] = Listener(stream: continuation, isGuest: isGuest) }
+        return stream
+    }
+
+    func send(_ event: KioskEvent) {
+        let listeners = listeners.withLock { listeners in
+            listeners.values.filter { event.isForGuests || !$0.isGuest }
+        }
+        guard !listeners.isEmpty else { return }
+        let bytes = event.bytes
+        for listener in listeners { listener.stream.yield(bytes) }
+    }
+
+    /// A comment, which pages do not see.
+    func beat() {
+        let bytes = ByteBuffer(string: ":\n\n")
+        for listener in listeners.withLock({ Array($0.values) }) { listener.stream.yield(bytes) }
+    }
+}

@@ -1,0 +1,154 @@
+import Bookplate
+import FoundationEssentials
+
+/// The top of a book's page: cover, title, status, stars, and what goes on with it now.
+struct BookHead {
+    let book: Book
+    let cover: KeptCover?
+    /// The library's running session, of whichever book.
+    let running: SessionRecord?
+    let texts: Texts
+    let zone: TimeZone
+    let now: Date
+
+    var view: View {
+        let (copy, metadata) = (book.copy, book.edition.metadata)
+        var view: View = [
+            "id": book.id.rawValue, "heading": texts.shownTitle(of: book), "rawTitle": metadata.title ?? "",
+            "authors": authors, "isAuthorless": metadata.authorNames.isEmpty, "people": people,
+            "statuses": Copy.Status.allCases.map { status -> View in
+                [
+                    "status": status.rawValue, "label": texts("common.\(status.rawValue)"),
+                    "isCurrent": status == copy.status,
+                ]
+            },
+            "stars": stars, "ratingValue": JSONValue(copy.rating ?? 0).text,
+            "ratingText": copy.rating.map { texts("book.starsOf", ["stars": texts.rating($0)]) }
+                ?? texts("common.unrated"),
+            "marks": marks, "serverNow": now.rfc3339, "pageCount": String(metadata.pageCount ?? 0),
+        ]
+        if let subtitle = metadata.subtitle { view["subtitle"] = subtitle }
+        // A title as long as a paragraph is set like one.
+        if texts.shownTitle(of: book).count > 90 { view["isLengthy"] = true }
+        if copy.rating != nil { view["isRated"] = true }
+        if let cover {
+            view["coverSource"] = "/covers/\(book.edition.id.rawValue)?v=\(cover.version)"
+            if cover.isOwn { view["hasOwnCover"] = true }
+        }
+        if let deleted = copy.deleted {
+            view["trash"] =
+                [
+                    "left": texts("book.trashLeft", count: Trash.daysLeft(deleted: deleted, now: now))
+                ] as View
+        } else {
+            view["isThere"] = true
+        }
+        view.merge(goingOn) { $1 }
+        return view
+    }
+
+    private var authors: [View] {
+        let names = book.edition.metadata.authorNames
+        return names.enumerated().map { index, name in
+            ["name": name, "href": "/library?author=" + name.inQuery, "comma": index < names.count - 1]
+        }
+    }
+
+    /// All who made it, as the field to edit has them: a line each, with a role where they are not the author.
+    private var people: String {
+        book.edition.metadata.authors.map { $0.role == .author ? $0.name : "\($0.name):\($0.role.rawValue)" }
+            .joined(separator: "\n")
+    }
+
+    /// Five stars, each with how much of its width is lit.
+    private var stars: [View] {
+        let rating = book.copy.rating ?? 0
+        return (1...5).map { star in
+            let part = min(1, max(0, rating - Double(star - 1)))
+            return [
+                "star": String(star), "starLabel": texts("common.stars", count: star),
+                "isChosen": rating == Double(star),
+                // A star is as wide as 2.5 to 21.5 of its 24 units.
+                "lit": JSONValue(part > 0 ? 2.5 + part * 19 : 0).text,
+            ]
+        }
+    }
+
+    private var marks: [View] {
+        let copy = book.copy
+        let marks: [(name: String, isSet: Bool)] = [
+            ("favourite", copy.isFavourite), ("owned", copy.isOwned), ("wishlist", copy.isOnWishlist),
+        ]
+        return marks.map { mark in
+            [
+                "markName": mark.name, "mark": texts("book.\(mark.name)"), "isSet": mark.isSet,
+                "body": JSONValue.object([(key: mark.name, value: .bool(!mark.isSet))]).text,
+            ]
+        }
+    }
+
+    /// The progress block and the session, of a book that is being read.
+    private var goingOn: View {
+        var view: View = [:]
+        let pageCount = book.edition.metadata.pageCount
+        let amount = book.copy.reading?.progress?.amount
+        let isThere = book.copy.deleted == nil
+        if isThere, book.copy.status == .reading || book.copy.status == .onHold {
+            let fraction = amount?.fraction(of: pageCount)
+            var block: View = [
+                "reached": amount.map { texts.progress($0, pageCount: pageCount) } ?? texts("book.noProgress"),
+                "currentPage": amount?.page.map(String.init) ?? "", "currentPercent": percent(amount),
+                "width": "\(fraction.map { JSONValue(($0 * 1000).rounded() / 10).text } ?? "0")%",
+            ]
+            if amount?.isBeyond(pageCount) == true, let pageCount {
+                block["beyond"] = texts("book.beyond", ["count": String(pageCount)])
+            }
+            view["progress"] = block
+        }
+        if let running, running.copy == book.id {
+            view["session"] =
+                [
+                    "sessionStart": running.session.start.rfc3339,
+                    "elapsed": texts.elapsed(running.session.seconds(until: now)),
+                    "startPage": String(running.session.startPage),
+                    "since": texts(
+                        "book.sessionSince",
+                        [
+                            "page": String(running.session.startPage),
+                            "time": since(running.session.start),
+                        ]),
+                ] as View
+        } else if let running, isThere {
+            view["otherSession"] =
+                [
+                    "otherCopy": running.copy.rawValue,
+                    "otherWords": texts("book.otherSession", ["title": running.title ?? running.displayTitle]),
+                ] as View
+        } else if isThere {
+            view["mayStart"] = true
+        }
+        return view
+    }
+
+    /// Of today the time alone.
+    private func since(_ start: Date) -> String {
+        let told = texts.instant(start, in: zone)
+        return CalendarDay(start, in: zone) == CalendarDay(now, in: zone) ? String(told.suffix(5)) : told
+    }
+
+    private func percent(_ amount: ProgressEntry.Amount?) -> String {
+        amount?.percent.map { JSONValue($0).text } ?? ""
+    }
+}
+
+extension String {
+    /// As a value in an address's query (RFC 3986, 2.3).
+    var inQuery: String {
+        utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
+            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}

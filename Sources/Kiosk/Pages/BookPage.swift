@@ -1,0 +1,94 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// All of one book, and everything that is done to it.
+struct OneBookPage: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] { [Route(.get, "/books/:id", for: .guests, page)] }
+
+    /// Of a long list, this many at a time.
+    static let sessionsAtATime = 20
+    static let remarksAtFirst = 20
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let copy = try context.id(of: Copy.self)
+        let (library, texts) = (parts.library, parts.pages.texts(context))
+        guard let whole = try await library.wholeBook(copy) else { throw RequestRefusal.notThere("book") }
+        let now = parts.ports.now()
+        if context.isGuest { return try await guestPage(whole.book, context) }
+        let offset = try request.number("sessions", in: 0...1_000_000, or: 0)
+        let history = BookHistory(
+            book: whole.book,
+            figures: try await library.figures(of: copy, at: now, in: parts.ports.zone),
+            entries: try await entries(of: whole.book),
+            // One more than is shown tells whether there are older ones.
+            sessions: try await library.sessions(of: copy, limit: Self.sessionsAtATime + 1, offset: offset),
+            offset: offset, totals: try await library.sessionTotals(of: copy), texts: texts, zone: parts.ports.zone)
+        let head = BookHead(
+            book: whole.book, cover: try await library.keptCover(of: whole.book.edition.id),
+            running: try await library.runningSession(), texts: texts, zone: parts.ports.zone, now: now)
+        let remarks = BookRemarks(
+            whole: whole, showsAll: request.uri.queryParameters["all"] != nil, texts: texts, zone: parts.ports.zone)
+        let details = BookDetails(book: whole.book, texts: texts, zone: parts.ports.zone)
+
+        var view = head.view
+        view.merge(details.view) { $1 }
+        view.merge(history.view) { $1 }
+        view.merge(remarks.view) { $1 }
+        view["copies"] = try await copies(of: whole.book, texts)
+        return try await parts.pages.answer(
+            Pages.Page(
+                template: "book", title: texts.shownTitle(of: whole.book), tab: .library, view: view), context)
+    }
+
+    /// What guests see: the book itself, and neither what was written about it nor when it was read.
+    private func guestPage(_ book: Book, _ context: KioskContext) async throws -> Response {
+        guard book.copy.deleted == nil else { throw RequestRefusal.notThere("book") }
+        let (texts, zone) = (parts.pages.texts(context), parts.ports.zone)
+        let head = BookHead(
+            book: book, cover: try await parts.library.keptCover(of: book.edition.id), running: nil, texts: texts,
+            zone: zone, now: parts.ports.now())
+        var view = head.view
+        view.merge(BookDetails(book: book, texts: texts, zone: zone).view) { $1 }
+        if let rating = book.copy.rating { view["rated"] = Copy.stars(rating) }
+        if let shelf = book.copy.shelf { view["shelf"] = shelf }
+        view["copies"] = try await copies(of: book, texts, forGuest: true)
+        return try await parts.pages.answer(
+            Pages.Page(
+                template: "book-guest", look: "book", title: texts.shownTitle(of: book), tab: .library, view: view),
+            context)
+    }
+
+    /// The latest entries of each reading; a book has few readings.
+    private func entries(of book: Book) async throws -> [ID<Reading>: [ProgressEntry]] {
+        var entries: [ID<Reading>: [ProgressEntry]] = [:]
+        for reading in book.copy.readings.suffix(8) {
+            entries[reading.id] = try await parts.library.progress(of: reading.id, limit: 12, offset: 0)
+        }
+        return entries
+    }
+
+    /// The other copies of the edition.
+    private func copies(of book: Book, _ texts: Texts, forGuest: Bool = false) async throws -> [View] {
+        guard let isbn = book.edition.isbn else { return [] }
+        return try await parts.library.books(with: [isbn])[isbn, default: []].filter { other in
+            other.id != book.id && !(forGuest && other.copy.deleted != nil)
+        }.map { other in
+            let words = [
+                other.copy.deleted != nil ? texts("book.inTrash") : texts("common.\(other.copy.status.rawValue)"),
+                other.copy.shelf, other.copy.isOnWishlist ? texts("common.wishlist") : nil,
+                texts("book.addedOn", ["day": texts.day(CalendarDay(other.copy.added, in: parts.ports.zone))]),
+            ]
+            return ["copyID": other.id.rawValue, "words": words.compactMap(\.self).joined(separator: " · ")]
+        }
+    }
+}
+
+extension Texts {
+    /// As ``Book/displayTitle``, in this language.
+    func shownTitle(of book: Book) -> String {
+        book.edition.metadata.title ?? book.edition.isbn?.hyphenated ?? self("common.untitled")
+    }
+}

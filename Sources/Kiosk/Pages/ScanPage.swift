@@ -1,0 +1,134 @@
+import Bookplate
+import Hummingbird
+import Station
+
+/// The station: the live picture, the answer to the last capture, and the batch.
+struct ScanPage: Sendable {
+    let parts: KioskParts
+    /// Rows of the list before "… more".
+    private static let rows = 30
+    /// Items that one act names, so that its body keeps within ``Request/mostJSON``.
+    static let mostNamed = 1500
+
+    /// What takes the owned books out of the queue at once: nothing is left to do for these, and nobody wants to say so one by one.
+    static func clearing(_ rows: [Desk.Row], _ texts: Texts) -> View {
+        let owned = rows.filter { if case .owned = $0.standing { !$0.isTicked } else { false } }
+        guard !owned.isEmpty else { return [:] }
+        let ids = JSONValue(owned.prefix(mostNamed).map(\.id.rawValue))
+        return [
+            "clear": texts("scan.clear", count: owned.count),
+            "clearBody": JSONValue.object([(key: "ids", value: ids)]).text,
+        ]
+    }
+    /// Rows of the batch that a page counts and names; nobody holds more books in an afternoon.
+    static let mostRows = 5000
+
+    var routes: [Route] {
+        [
+            Route(.get, "/", for: .guests) { _, context in
+                // A guest has no station.
+                Response(
+                    status: .seeOther,
+                    headers: [.location: context.visitor == .household ? "/scan" : "/home", .cacheControl: "no-store"])
+            },
+            Route(.get, "/scan", for: .household, page),
+            Route(.get, "/api/station/lamps", for: .household, lamps),
+        ]
+    }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
+        let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
+        let query = request.uri.queryParameters
+        let isWhole = query["all"] != nil
+        let listed = outlook.rows.filter { $0.standing != .skipped }
+        let chosen = query["row"].map(String.init)
+        let current = outlook.rows.first { $0.id.rawValue == chosen } ?? listed.first
+        let shown = isWhole ? listed : Array(listed.prefix(Self.rows))
+
+        var view: View = [
+            "words": rowViews.words.text, "cameraState": outlook.camera.word,
+            "cameraText": cameraText(outlook.camera, texts), "preset": presetView(outlook.preset, texts),
+            "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
+        ]
+        for (state, camera) in [("None", nil), ("Starting", CameraState.starting), ("Ended", .ended)] {
+            view["camera\(state)"] = cameraText(camera, texts)
+        }
+        view["chosen"] = chosen ?? ""
+        if let current { view["card"] = rowViews.card(current, undo: outlook.undo) }
+        let hasCamera = outlook.camera != nil
+        view["emptyTitle"] = texts(hasCamera ? "scan.emptyTitle" : "scan.emptyTitleNone")
+        view["emptyText"] = texts(hasCamera ? "scan.emptyText" : "scan.emptyTextNone")
+        if listed.count > shown.count {
+            view["more"] = texts("scan.more", count: listed.count - shown.count)
+            view["moreAddress"] = "/scan?all=1"
+        }
+        if !outlook.pending.isEmpty, let reason = outlook.captureTrouble {
+            view["pending"] = texts("scan.notYet", count: outlook.pending.count, ["reason": reason])
+        }
+        if let undo = outlook.undo {
+            view["undo"] = rowViews.words(for: undo)
+            view["undoCount"] = undo.items.count
+            view["undoChange"] = undo.change.rawValue
+            view["undoBody"] = undo.said
+        }
+        // Oldest first, as they were captured: what came after the page was made is no part of the person's yes.
+        let ticked = Array(outlook.rows.filter(\.isTicked).reversed().prefix(Self.mostNamed))
+        if !ticked.isEmpty {
+            view["save"] = texts("scan.saveMany", count: ticked.count)
+            view["saveIDs"] = JSONValue(ticked.map(\.id.rawValue)).text
+        }
+        if ticked.isEmpty { view.merge(Self.clearing(outlook.rows, texts)) { $1 } }
+        return try await parts.pages.answer(
+            Pages.Page(template: "scan", title: texts("layout.scan"), tab: .scan, view: view), context)
+    }
+
+    /// What the head of every page shows of the station.
+    private func lamps(_ request: Request, _ context: KioskContext) async -> JSONAnswer {
+        let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
+        let untitled = outlook.rows.count { row in
+            !row.candidate.isComplete && (row.standing == .lookingUp || row.standing == .unavailable)
+        }
+        return JSONAnswer([
+            "camera": outlook.camera.json, "offline": .bool(outlook.isOffline), "untitled": .integer(untitled),
+        ])
+    }
+
+    /// A trouble has its own sentence; the rest is said in the page's language.
+    private func cameraText(_ camera: CameraState?, _ texts: Texts) -> String {
+        switch camera {
+        case nil: texts("scan.noCamera")
+        case .starting: texts("scan.starting")
+        case .streaming: ""
+        case .trouble(let trouble): trouble.description.cleanedLine
+        case .ended: texts("scan.ended")
+        }
+    }
+
+    private func presetView(_ preset: Preset, _ texts: Texts) -> View {
+        [
+            "shelf": preset.shelf ?? "", "tags": preset.tags.map { ["name": $0] as View },
+            "tagsJSON": JSONValue(preset.tags).text, "isWishlist": preset.isWishlist,
+            "statuses": Copy.Status.allCases.map { status -> View in
+                [
+                    "value": status.rawValue, "label": texts("common.\(status.rawValue)"),
+                    "isChosen": status == preset.status,
+                ]
+            },
+        ]
+    }
+}
+
+extension CameraState? {
+    /// As the page's script knows it.
+    fileprivate var word: String {
+        switch self {
+        case nil: "none"
+        case .starting: "starting"
+        case .streaming: "streaming"
+        case .trouble: "trouble"
+        case .ended: "ended"
+        }
+    }
+}

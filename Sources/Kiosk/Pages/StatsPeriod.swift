@@ -1,0 +1,113 @@
+import Bookplate
+import Hummingbird
+
+/// Which days the Stats page is about, as its address says: ?period=week&of=2026-11-16, ?period=own&from=2026-01&to=2026-03.
+struct StatsPeriod: Sendable, Equatable {
+    enum Kind: String, Sendable, CaseIterable { case week, month, year, all, own }
+
+    let kind: Kind
+    let period: Period
+
+    /// - Parameter today: what is meant where nothing is said.
+    /// - Throws: ``RequestRefusal`` (400) for what is no period, with what is one.
+    init(_ query: some Sequence<(key: String, value: String)>, today: CalendarDay) throws {
+        let query = Dictionary(query.filter { !$0.value.isEmpty }) { $1 }
+        guard let kind = Kind(rawValue: query["period"] ?? Kind.year.rawValue) else {
+            throw Self.refusal("period is \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        func day(_ name: String) throws -> CalendarDay? {
+            guard let text = query[name] else { return nil }
+            guard let day = CalendarDay(text) else { throw Self.refusal("\(name) is YYYY-MM-DD, YYYY-MM or YYYY") }
+            return day
+        }
+        let date = try day("of") ?? today
+        let (first, year, month) = (date.span.lowerBound, date.year, date.month ?? 1)
+        self.kind = kind
+        switch kind {
+        case .week:
+            let monday = first - DayCalendar.weekday(first)
+            period = Period(from: CalendarDay(number: monday), to: CalendarDay(number: monday + 6))
+        case .month: period = CalendarDay(year: year, month: month).map { Period($0) } ?? .all
+        case .year: period = CalendarDay(year: year).map { Period($0) } ?? .all
+        case .all: period = .all
+        case .own:
+            period = Period(from: try day("from"), to: try day("to"))
+            if let from = period.from, let to = period.to, to < from { throw Self.refusal("to is not before from") }
+        }
+    }
+
+    private static func refusal(_ what: String) -> RequestRefusal {
+        RequestRefusal(status: .badRequest, code: "badQuery", message: "\(what).")
+    }
+
+    /// The address of the same kind of period one before or after this, `nil` where there is none, or it would be still to come.
+    func neighbour(_ step: Int, today: CalendarDay) -> String? {
+        guard let from = period.from?.number, let to = period.to?.number, kind != .all, kind != .own else { return nil }
+        let beyond = CalendarDay(number: step < 0 ? from - 1 : to + 1)
+        guard beyond.number != (step < 0 ? from : to), beyond <= today || step < 0 else { return nil }
+        let of =
+            switch kind {
+            case .month: CalendarDay(year: beyond.year, month: beyond.month) ?? beyond
+            case .year: CalendarDay(year: beyond.year) ?? beyond
+            case .week, .all, .own: beyond
+            }
+        return "/stats?period=\(kind.rawValue)&of=\(of)"
+    }
+
+    /// Whose months, calendar and challenge are shown: the last year of the period that is not to come.
+    func year(today: CalendarDay) -> Int {
+        max(min(period.to?.year ?? today.year, today.year), period.from?.year ?? 1)
+    }
+
+    /// The days that charts show: the period, as far as something was read and up to today.
+    func span(of days: [DayFigures], today: CalendarDay) -> ClosedRange<Int> {
+        let (first, last) = (days.first?.day.number, days.last?.day.number)
+        let now = today.number ?? 0
+        let from = period.from?.number ?? min(first ?? now, now)
+        let to = period.to?.number ?? max(last ?? now, now)
+        // An own period of a thousand years is empty for most of it: a month is shown at the least.
+        guard kind == .own, let first, let last else { return min(from, to)...to }
+        let upper = min(to, max(last, from))
+        return max(from, min(first, upper - 30))...upper
+    }
+}
+
+extension Texts {
+    /// "2026", "November 2026", "16 November 2026 to 22 November 2026", "All time"
+    func name(of period: StatsPeriod) -> String {
+        switch (period.period.from, period.period.to) {
+        case (nil, nil): self("stats.allTime")
+        case (let from?, nil): self("stats.since", ["day": day(from)])
+        case (nil, let to?): self("stats.upTo", ["day": day(to)])
+        case (let from?, let to?):
+            switch period.kind {
+            case .year: String(from.year)
+            case .month: day(CalendarDay(year: from.year, month: from.month) ?? from)
+            default: from == to ? day(from) : self("stats.fromTo", ["from": day(from), "to": day(to)])
+            }
+        }
+    }
+}
+
+extension Request {
+    /// The query's names and values as forms write them (WHATWG URL, 5.1): a plus is a space. What is no UTF-8 is mended.
+    var queryItems: [(key: String, value: String)] {
+        (uri.query ?? "").split(separator: "&").prefix(100).map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (key: Self.decoded(parts[0]), value: parts.count > 1 ? Self.decoded(parts[1]) : "")
+        }
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        var (bytes, rest) = ([UInt8](), text.utf8[...])
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16), rest.count > 1 {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,168 @@
+import Bookplate
+import Station
+
+// The JSON of the station: all keys always there, absent is null.
+
+extension Desk.Row {
+    var json: JSONValue {
+        let (item, metadata) = (candidate.item, candidate.metadata)
+        return [
+            "id": .string(id.rawValue), "isbn13": .string(item.isbn.digits),
+            "hyphenated": .string(item.isbn.hyphenated), "standing": .string(standing.word),
+            "look": .string(standing.look), "ticked": .bool(isTicked),
+            "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
+            "authors": JSONValue(metadata.authorNames),
+            "published": JSONValue(metadata.publishedDate?.description ?? metadata.publishedDateText),
+            "publisher": JSONValue(metadata.publisher), "pageCount": JSONValue(metadata.pageCount),
+            "source": JSONValue(item.source?.rawValue), "reason": JSONValue(reason),
+            "owned": candidate.owned.map(Self.json(ofOwned:)) ?? .null,
+            "saved": JSONValue(standing.savedCopy?.rawValue),
+            "captured": .string(item.captured.rfc3339), "origin": .string(item.origin.rawValue),
+            "station": .string(item.station), "hasThumbnail": .bool(hasThumbnail), "preset": item.preset.json,
+        ]
+    }
+
+    private static func json(ofOwned book: Book) -> JSONValue {
+        [
+            "copyId": .string(book.id.rawValue), "title": JSONValue(book.edition.metadata.title),
+            "shelf": JSONValue(book.copy.shelf), "added": .string(book.copy.added.rfc3339),
+        ]
+    }
+
+    /// Why it is not simply found, for a person.
+    private var reason: String? {
+        guard standing.look == "attention" else { return nil }
+        if let reason = candidate.item.reason { return reason }
+        return candidate.metadata.isWeakMatch ? "perhaps another book: the source names no ISBN" : nil
+    }
+}
+
+extension Batch.Standing {
+    var word: String {
+        switch self {
+        case .lookingUp: "lookingUp"
+        case .found: "found"
+        case .owned: "owned"
+        case .again: "again"
+        case .notFound: "notFound"
+        case .unavailable: "unavailable"
+        case .needsTitle: "needsTitle"
+        case .weakMatch: "weakMatch"
+        case .saved: "saved"
+        case .skipped: "skipped"
+        case .left: "left"
+        }
+    }
+
+    /// Which of the four states a person sees.
+    var look: String {
+        switch self {
+        case .lookingUp, .found: "new"
+        case .owned, .again: "owned"
+        case .notFound, .unavailable, .needsTitle, .weakMatch: "attention"
+        case .saved, .skipped, .left: "done"
+        }
+    }
+
+    var savedCopy: ID<Copy>? {
+        guard case .saved(let result) = self else { return nil }
+        return switch result {
+        case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy): copy
+        case .owned(let book): book.id
+        }
+    }
+}
+
+extension Preset {
+    var json: JSONValue {
+        [
+            "shelf": JSONValue(shelf), "tags": JSONValue(tags), "status": .string(status.rawValue),
+            "wishlist": .bool(isWishlist),
+        ]
+    }
+}
+
+extension Desk.Outlook {
+    var json: JSONValue {
+        [
+            "camera": camera.json, "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
+            "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
+            "counts": [
+                "waiting": .integer(counts.waiting), "looking": .integer(counts.lookingUp),
+                "ticked": .integer(counts.ticked), "open": .integer(counts.open),
+            ],
+            "pending": .integer(pending.count), "captureTrouble": JSONValue(captureTrouble),
+            "rows": .array(rows.map(\.json)),
+            "undo": undo.map { act in
+                [
+                    "kind": .string(act.kind.word), "count": .integer(act.items.count),
+                    "change": .string(act.change.rawValue),
+                ]
+            } ?? .null,
+        ]
+    }
+}
+
+extension Batch.Act.Kind {
+    var word: String {
+        switch self {
+        case .saved: "saved"
+        case .skipped: "skipped"
+        }
+    }
+}
+
+extension Desk.Saved {
+    var json: JSONValue {
+        ["saved": .integer(saved), "owned": .integer(owned), "change": JSONValue(change?.rawValue)]
+    }
+}
+
+extension CameraState? {
+    /// `text` is the sentence of a trouble; a page has its own words for the rest.
+    var json: JSONValue {
+        var (state, kind, text): (String, String?, String?) = ("none", nil, nil)
+        var (name, width, height): (String?, Int?, Int?) = (nil, nil, nil)
+        switch self {
+        case nil: break
+        case .starting: state = "starting"
+        case .streaming(let camera, let format):
+            (state, name, width, height) = ("streaming", camera.cleanedLine, format.width, format.height)
+        case .trouble(let trouble): (state, kind, text) = ("trouble", trouble.kind.rawValue, trouble.description)
+        case .ended: state = "ended"
+        }
+        return [
+            "state": .string(state), "kind": JSONValue(kind), "text": JSONValue(text), "name": JSONValue(name),
+            "width": JSONValue(width), "height": JSONValue(height),
+        ]
+    }
+}
+
+extension Desk.News {
+    /// As pages are told it.
+    var event: KioskEvent {
+        switch self {
+        case .captured(let row): KioskEvent(name: "captured", data: row.json)
+        case .known(let row): KioskEvent(name: "known", data: row.json)
+        case .refused(let payload, let kind, let reason):
+            KioskEvent(
+                name: "refused",
+                data: [
+                    "payload": .string(payload), "kind": JSONValue(kind?.rawValue), "reason": .string(reason),
+                ])
+        case .batch: KioskEvent(name: "batch", data: .object([]))
+        case .camera(let state): KioskEvent(name: "camera", data: state.json)
+        case .glance(let glance):
+            KioskEvent(
+                name: "glance",
+                data: [
+                    "width": .integer(glance.width), "height": .integer(glance.height),
+                    "symbols": .array(
+                        glance.symbols.map { corners in
+                            .array(corners.map { .array([.integer($0.x), .integer($0.y)]) })
+                        }),
+                    "hint": JSONValue(glance.hint?.rawValue), "framesPerSecond": .integer(glance.framesPerSecond),
+                ])
+        }
+    }
+}

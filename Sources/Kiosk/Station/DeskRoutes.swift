@@ -1,0 +1,262 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+import Station
+
+/// The station: what is captured, and what people say to it.
+struct DeskRoutes: Sendable {
+    let parts: KioskParts
+    private let photos = PhotoTurns()
+
+    init(parts: KioskParts) { self.parts = parts }
+
+    private var desk: Desk { parts.ports.desk }
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/station", for: .household) { _, _ in JSONAnswer(await desk.outlook().json) },
+            Route(.post, "/api/station/captures", for: .household, capture),
+            Route(.post, "/api/station/photos", for: .household, taking: .photo, readPhoto),
+            Route(.put, "/api/station/preset", for: .household, give),
+            Route(.post, "/api/station/save", for: .household) { request, _ in
+                _ = try await request.json(Nothing.self)
+                return JSONAnswer(try await desk.saveTicked().json)
+            },
+            Route(.post, "/api/station/undo", for: .household, undo),
+            Route(.post, "/api/station/lookup", for: .household, lookUpSeveral),
+            Route(.post, "/api/station/rows/save", for: .household, saveSeveral),
+            Route(.post, "/api/station/rows/skip", for: .household, skipSeveral),
+            Route(.patch, "/api/station/rows/:id", for: .household, edit),
+            Route(.post, "/api/station/rows/:id/tick", for: .household, tick),
+            Route(.post, "/api/station/rows/:id/save", for: .household, save),
+            Route(.post, "/api/station/rows/:id/skip", for: .household, skip),
+            Route(.post, "/api/station/rows/:id/lookup", for: .household, lookUp),
+            Route(.get, "/api/intake/:id/thumbnail", for: .household, thumbnail),
+        ]
+    }
+
+    // MARK: What comes in
+
+    private struct Captured: Decodable {
+        var text: String
+        var origin: Origin?
+        /// A UUID that the page made: the same one again captures nothing more.
+        var request: String?
+    }
+
+    private func capture(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let said = try await request.json(Captured.self)
+        let origin = said.origin ?? .typed
+        guard origin == .typed || origin == .scanner else {
+            throw RequestRefusal(status: .badRequest, code: "badJSON", message: "origin is typed or scanner.")
+        }
+        let number = TypedNumber(text: said.text, origin: origin)
+        return JSONAnswer(["row": try await desk.capture(number, request: item(of: said.request)).json])
+    }
+
+    /// The item that a request becomes.
+    private func item(of request: String?) throws -> ID<IntakeItem>? {
+        guard let request else { return nil }
+        guard let uuid = UUID(uuidString: request) else {
+            throw RequestRefusal(status: .badRequest, code: "badField", message: "\"request\" is a UUID.")
+        }
+        return ID(rawValue: uuid.uuidString.lowercased())
+    }
+
+    private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
+
+    private func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        guard let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased(),
+            Self.photoTypes.contains(type)
+        else {
+            throw RequestRefusal(
+                status: .unsupportedMediaType, code: "notPhoto", message: "Photos are JPEG, PNG, WebP or HEIC.")
+        }
+        guard let read = parts.ports.readPhoto else {
+            throw RequestRefusal(
+                status: .serviceUnavailable, code: "noPhotos",
+                message: "Photos cannot be read here. Type the ISBN, or use scan --image.")
+        }
+        let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
+        // In turn, from the first byte on: what waits stays with the browsers.
+        let reading = try await photos.inTurn { try await read(try await request.photo()) }
+        let texts = parts.pages.texts(context)
+        var (sightings, refused): ([Sighting], [JSONValue]) = ([], [])
+        for symbol in reading.symbols {
+            do throws(ISBNRefusal) {
+                let isbn = try symbol.isbn()
+                sightings.append(
+                    Sighting(
+                        isbn: isbn, raw: symbol.payload, addon: symbol.addon, origin: .photo,
+                        thumbnail: reading.thumbnail,
+                        item: asked.map { ID(of: isbn, number: sightings.count { $0.isbn == isbn }, askedBy: $0) }))
+            } catch {
+                refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.words(for: error))])
+            }
+        }
+        guard !reading.symbols.isEmpty else {
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "noBarCode",
+                message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
+        }
+        let rows = try await desk.capture(sightings)
+        return JSONAnswer(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
+    }
+
+    private struct SaidPreset: Decodable {
+        var shelf: String?
+        var tags: [String]?
+        var status: Copy.Status?
+        var wishlist: Bool?
+    }
+
+    private func give(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let said = try await request.json(SaidPreset.self)
+        let preset = Preset(
+            shelf: said.shelf.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }, tags: said.tags ?? [],
+            status: said.status ?? .toRead, isWishlist: said.wishlist ?? false)
+        try await desk.give(preset)
+        return JSONAnswer(await desk.outlook(limit: 0).preset.json)
+    }
+
+    // MARK: Acts on one row
+
+    private struct Tick: Decodable { var ticked: Bool }
+
+    private func tick(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: IntakeItem.self)
+        let said = try await request.json(Tick.self)
+        return JSONAnswer(["row": try await desk.tick(id, said.ticked).json])
+    }
+
+    private struct Save: Decodable { var anotherCopy: Bool? }
+
+    private func save(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: IntakeItem.self)
+        let said = try await request.json(Save.self)
+        return JSONAnswer(try await desk.save([id], anotherCopy: said.anotherCopy ?? false).json)
+    }
+
+    private func skip(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: IntakeItem.self)
+        _ = try await request.json(Nothing.self)
+        return try await skip([id])
+    }
+
+    private func lookUp(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: IntakeItem.self)
+        _ = try await request.json(Nothing.self)
+        return try await lookUp([id])
+    }
+
+    private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: IntakeItem.self)
+        let said = try await request.json(SaidOfBook.self)
+        return JSONAnswer(["row": try await desk.edit(id, said.edit).json])
+    }
+
+    private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> Response {
+        guard let bytes = try await desk.thumbnail(of: context.id(of: IntakeItem.self)) else {
+            throw RequestRefusal.notThere("picture")
+        }
+        // It never changes; the id is no secret, but the picture is the household's.
+        return Response(
+            status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "private, max-age=86400"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    // MARK: Acts on several, and on the batch
+
+    private struct Several: Decodable {
+        var ids: [String]
+        var anotherCopy: Bool?
+
+        var items: [ID<IntakeItem>] { ids.map { ID(rawValue: $0) } }
+    }
+
+    private func saveSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let said = try await request.json(Several.self)
+        return JSONAnswer(try await desk.save(said.items, anotherCopy: said.anotherCopy ?? false).json)
+    }
+
+    private func skipSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        try await skip(try await request.json(Several.self).items)
+    }
+
+    private func lookUpSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        try await lookUp(try await request.json(Several.self).items)
+    }
+
+    private func skip(_ ids: [ID<IntakeItem>]) async throws -> JSONAnswer {
+        let skipped = try await desk.skip(ids)
+        return JSONAnswer(["skipped": .integer(skipped.count), "change": .string(skipped.change.rawValue)])
+    }
+
+    private func lookUp(_ ids: [ID<IntakeItem>]) async throws -> JSONAnswer {
+        try await desk.lookUpAgain(ids)
+        return JSONAnswer(["asked": .integer(ids.count)])
+    }
+
+    private struct Undo: Decodable {
+        /// Of the act that the page showed; none for whichever is the newest.
+        var change: String?
+    }
+
+    private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let said = try await request.json(Undo.self)
+        let act = try await desk.undo(said.change.map { ID(rawValue: $0) })
+        return JSONAnswer(["kind": .string(act.kind.word), "count": .integer(act.items.count)])
+    }
+}
+
+extension ID<IntakeItem> {
+    /// Of a book in a photo: the same whenever the same request comes. A UUID of version 8 (RFC 9562, 5.8).
+    ///
+    /// - Parameter number: counts those of one ISBN, from 0.
+    fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<IntakeItem>) {
+        var bytes = Array(SHA256.digest(of: "\(request.rawValue) \(isbn.digits) \(number)".utf8).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        self.init(rawValue: uuid.uuidString.lowercased())
+    }
+}
+
+/// A body of which nothing is wanted but that it is JSON.
+private struct Nothing: Decodable {
+    init(from decoder: any Decoder) throws {}
+}
+
+/// `{"title": …, "pageCount": null}`: what is not there is left as it is, null empties.
+private struct SaidOfBook: Decodable {
+    var edit = Desk.Edit()
+
+    private enum Key: String, CodingKey { case title, subtitle, authors, publisher, publishedDate, pageCount }
+
+    init(from decoder: any Decoder) throws {
+        let said = try decoder.container(keyedBy: Key.self)
+        func text(_ key: Key) throws -> String? {
+            said.contains(key) ? try said.decodeIfPresent(String.self, forKey: key) ?? "" : nil
+        }
+        edit.title = try text(.title)
+        edit.subtitle = try text(.subtitle)
+        edit.publisher = try text(.publisher)
+        edit.publishedDate = try text(.publishedDate)
+        if said.contains(.authors) { edit.authors = try said.decodeIfPresent([String].self, forKey: .authors) ?? [] }
+        if said.contains(.pageCount) { edit.pageCount = .some(try said.decodeIfPresent(Int.self, forKey: .pageCount)) }
+    }
+}
+
+/// At most two photos are in memory at once; the others wait.
+private actor PhotoTurns {
+    private var free = 2
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func inTurn<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+        defer {
+            if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+        }
+        return try await work()
+    }
+}

@@ -1,0 +1,255 @@
+// What all pages share: asking the service, acts on buttons and forms, live regions, news, toasts.
+
+const texts = JSON.parse(document.getElementById("texts").textContent);
+
+/** A text of Web/texts/script.json, its {names} filled in. */
+export function text(key, values = {}) {
+  return (texts[key] ?? key).replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+}
+
+/** Why the service did not do what was asked: its words for a person, and its code. */
+export class Refusal extends Error {
+  constructor(status, error) {
+    super(error?.message ?? `HTTP ${status}`);
+    this.status = status;
+    this.code = error?.code;
+  }
+}
+
+/** Asks the service; gives the answer's JSON, null for none. Throws a Refusal, or TypeError when nobody answers. */
+export async function ask(method, path, body, options = {}) {
+  const isPlain = body !== undefined && !(body instanceof Blob);
+  const answer = await fetch(path, {
+    method, ...options,
+    headers: isPlain ? { "Content-Type": "application/json" } : body instanceof Blob ? { "Content-Type": body.type } : {},
+    body: isPlain ? JSON.stringify(body) : body,
+  });
+  const json = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : null;
+  if (answer.status === 401 && location.pathname !== "/sign-in") location.assign("/sign-in?to=" + encodeURIComponent(location.pathname));
+  if (!answer.ok) throw new Refusal(answer.status, json?.error);
+  return json;
+}
+
+/** A line over the page, with Undo where there is a change to take back. What went well takes the place of what went well before. */
+export function toast(words, { change, isTrouble } = {}) {
+  const line = document.createElement("div");
+  line.className = isTrouble ? "toast is-trouble" : "toast";
+  const span = document.createElement("span");
+  span.textContent = words;
+  line.append(span);
+  const button = document.createElement("button");
+  button.textContent = change ? text("undo") : text("close");
+  if (change) button.dataset.key = "u";
+  button.addEventListener("click", async () => {
+    line.remove();
+    if (change) await undo({ change });
+  });
+  line.append(button);
+  const toasts = document.getElementById("toasts");
+  if (!isTrouble) for (const older of toasts.querySelectorAll(".toast:not(.is-trouble)")) older.remove();
+  toasts.append(line);
+  while (toasts.children.length > 3) toasts.firstChild.remove();
+  setTimeout(() => line.remove(), isTrouble ? 12000 : 7000);
+  return line;
+}
+
+/** Takes a change back, or the last one. */
+export function undo(what = {}) {
+  return attempt(async () => { await ask("POST", "/api/undo", what); toast(text("undone")); await refresh(); });
+}
+
+/** Does it, and tells when it failed. Gives whether it worked. */
+export async function attempt(work) {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    toast(error instanceof Refusal ? error.message : text("lost"), { isTrouble: true });
+    return false;
+  }
+}
+
+// Live regions: elements with an id and data-live are taken anew from the page's own address when something changed. One
+// that a person is in just now (data-busy, an open dialog, a field with the focus) waits for the next time.
+
+function isBusy(element) {
+  return element.querySelector("[data-busy], dialog[open]") || element.matches("[data-busy]")
+    || (element.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"));
+}
+
+let refreshing = null, again = false;
+
+/** Takes the live regions anew. Several calls at once come to one more. */
+export async function refresh() {
+  again = refreshing !== null;
+  // The next event, or the stream's return, takes anew what could not be taken now.
+  refreshing ??= renew().catch(() => {}).finally(() => { refreshing = null; });
+  return refreshing;
+}
+
+async function renew() {
+  do {
+    again = false;
+    // The address of each round: it is part of what a page shows.
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const old of document.querySelectorAll("[data-live][id]")) {
+      const now = fresh.getElementById(old.id);
+      if (!now || isBusy(old) || old.outerHTML === now.outerHTML) continue;
+      const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+      old.replaceWith(document.adoptNode(now));
+      if (focused) document.getElementById(focused)?.focus();
+      now.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
+    }
+  } while (again);
+}
+
+// Acts in the page itself: <button data-act="POST /api/…" data-body='{"…"}' data-told="Saved"> and
+// <form data-act="PATCH /api/…">, whose named fields become JSON. data-then: an address to go to.
+
+/** A form's fields as JSON: numbers from number fields, lists from data-list, true and false from check boxes, null when empty. */
+export function values(form) {
+  const result = {};
+  for (const field of form.elements) {
+    if (!field.name || field.disabled) continue;
+    if (field.type === "radio") { if (field.checked) result[field.name] = field.value || null; continue; }
+    let value = field.value.trim() === "" ? null : field.value;
+    if (field.type === "checkbox") value = field.checked;
+    else if (field.type === "number" && value !== null) value = Number(value);
+    else if ("list" in field.dataset) value = (value ?? "").split("\n").map((line) => line.trim()).filter(Boolean);
+    result[field.name] = value;
+  }
+  return result;
+}
+
+async function act(element, body) {
+  // Pressed twice is meant once.
+  if (element.hasAttribute("aria-busy")) return false;
+  const [method, path] = element.dataset.act.split(" ");
+  element.setAttribute("aria-busy", "true");
+  const worked = await attempt(async () => {
+    const answer = await ask(method, path, body);
+    // What is saved is no draft any more.
+    if (element.matches("dialog form")) element.reset();
+    element.closest("dialog")?.close();
+    if (element.dataset.told) toast(element.dataset.told, { change: answer?.change });
+    if (element.dataset.then) location.assign(element.dataset.then);
+    else await refresh();
+  });
+  element.removeAttribute("aria-busy");
+  return worked;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-act]");
+  if (button) act(button, button.dataset.body === undefined ? {} : JSON.parse(button.dataset.body));
+  const opener = event.target.closest("[data-opens]");
+  if (opener) document.getElementById(opener.dataset.opens)?.showModal();
+  const dialog = event.target.closest("[data-closes]") && event.target.closest("dialog");
+  // Cancel leaves it as it was; Esc only shuts it, and what is typed is there when it is opened again.
+  if (dialog) { dialog.querySelector("form[data-act]")?.reset(); dialog.close(); }
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-act]");
+  if (!form) return;
+  event.preventDefault();
+  act(form, values(form));
+});
+
+// Events: one stream a page. What pages want to hear of they say with on(name, take).
+
+const takers = new Map();
+export function on(name, take) {
+  takers.set(name, [...(takers.get(name) ?? []), take]);
+  if (stream) listen(name);
+  // Who comes late hears it, too: a stream says hello only once.
+  if (name === "hello" && started !== null) take({ run: started });
+}
+
+let stream, started = null;
+const heard = new Set();
+function listen(name) {
+  if (heard.has(name)) return;
+  heard.add(name);
+  stream.addEventListener(name, (event) => { for (const take of takers.get(name) ?? []) take(JSON.parse(event.data)); });
+}
+
+const news = document.getElementById("news");
+/** A line under the head that stays until it is taken away: one for each name, with buttons as [words, act]. Nothing takes it away. */
+export function report(name, words, ...buttons) {
+  const old = [...news.children].find((line) => line.dataset.name === name);
+  if (words && old?.firstElementChild.textContent === words) return;
+  if (words) {
+    const line = document.createElement("span"), span = document.createElement("span");
+    line.dataset.name = name;
+    span.textContent = words;
+    line.append(span, ...buttons.map(([label, act]) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = label;
+      button.addEventListener("click", act);
+      return button;
+    }));
+    if (old) old.replaceWith(line); else news.append(line);
+  } else old?.remove();
+  news.hidden = news.childElementCount === 0;
+}
+
+function connect() {
+  stream = new EventSource("/api/events");
+  for (const name of takers.keys()) listen(name);
+  // Whether the page hears of what changes.
+  const connected = (is) => document.body.toggleAttribute("data-connected", is);
+  stream.addEventListener("error", () => { connected(false); report("lost", text("lost")); });
+  stream.addEventListener("open", () => { connected(true); report("lost"); if (started !== null) refresh(); });
+}
+
+// What a person typed, and no page has saved yet. Fields that are searched with are part of the address.
+
+const typed = new Set();
+document.addEventListener("input", ({ target }) => {
+  if (target.matches("textarea, input:not([type=checkbox], [type=radio], [type=file], [type=search], [type=range])")) typed.add(target);
+});
+function isAtWork() {
+  for (const field of typed) {
+    const dialog = field.closest("dialog");
+    // A sheet that is shut has a draft only where its form empties itself when it is saved.
+    if (field.isConnected && field.value !== field.defaultValue && field.value.trim() !== "" && (!dialog || dialog.open || field.form?.dataset.act)) return true;
+  }
+  // Who has something else in hand that a reload would lose cancels this.
+  return !document.dispatchEvent(new Event("restarted", { cancelable: true }));
+}
+
+// The first event of a stream: which run of the service this is. Another one than before has perhaps other pages; who has
+// something in hand that a reload would lose cancels "restarted", and reloads when that is done.
+on("hello", ({ run }) => {
+  if (started !== null && started !== run) {
+    if (!isAtWork()) location.reload();
+    else report("restarted", text("restarted"), [text("reload"), () => location.reload()]);
+  }
+  started = run;
+});
+on("library", () => refresh());
+connect();
+
+// A cover that is not there leaves the letter that lies under it; it is asked for once a page.
+
+const uncovered = new Set();
+function uncover(image) {
+  uncovered.add(image.getAttribute("src"));
+  image.hidden = true;
+}
+document.addEventListener("error", ({ target }) => { if (target.matches?.("img.cover")) uncover(target); }, { capture: true });
+document.addEventListener("renewed", ({ target }) => {
+  for (const image of target.querySelectorAll("img.cover")) if (uncovered.has(image.getAttribute("src"))) image.hidden = true;
+});
+for (const image of document.querySelectorAll("img.cover")) if (image.complete && image.currentSrc && image.naturalWidth === 0) uncover(image);
+
+// Where there is no room for all tabs, the page's own is in sight.
+document.querySelector("#tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
+// Keys, handheld scanners and lamps, on every page; loaded last, since they use what stands above.
+import("./keys.js");
+import("./lamps.js");

@@ -1,0 +1,86 @@
+// The Intake page: one candidate at a time has the focus; arrows go on as the eye does, over rows and columns.
+
+import { on, refresh } from "./app.js";
+import "./scan-edit.js";
+import "./scan-save.js";
+
+const cards = () => [...document.querySelectorAll("#intake [data-row][id]")];
+/** Which one a Tab comes to; kept over a refresh. */
+let current = null;
+
+function settle() {
+  const all = cards();
+  const card = all.find((card) => card.id === current) ?? all[0];
+  for (const other of all) other.tabIndex = other === card ? 0 : -1;
+  current = card?.id ?? null;
+}
+
+function go(card) {
+  if (!card) return;
+  current = card.id;
+  settle();
+  card.focus();
+  card.scrollIntoView({ block: "nearest" });
+}
+
+/** The nearest card in the next row of the grid. */
+function beside(card, isBelow) {
+  const { left, top } = card.getBoundingClientRect();
+  const others = cards().map((card) => ({ card, box: card.getBoundingClientRect() }))
+    .filter(({ box }) => (isBelow ? box.top > top + 4 : box.top < top - 4));
+  const row = others.reduce((best, { box }) => (best === null || Math.abs(box.top - top) < Math.abs(best - top) ? box.top : best), null);
+  return others.filter(({ box }) => Math.abs(box.top - row) < 4)
+    .sort((a, b) => Math.abs(a.box.left - left) - Math.abs(b.box.left - left))[0]?.card;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.target.closest("input, select, textarea, dialog")) return;
+  const card = event.target.closest("#intake [data-row][id]");
+  if (event.key === " " && card === event.target) {
+    event.preventDefault();
+    card.querySelector(".tick:enabled")?.click();
+    return;
+  }
+  if (!event.key.startsWith("Arrow") && event.key !== "Home" && event.key !== "End") return;
+  const all = cards();
+  if (all.length === 0 || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  if (!card) return go(all.find((card) => card.id === current) ?? all[0]);
+  const at = all.indexOf(card);
+  const next = {
+    ArrowRight: () => all[at + 1], ArrowLeft: () => all[at - 1], Home: () => all[0], End: () => all.at(-1),
+    ArrowDown: () => beside(card, true) ?? all[at + 1], ArrowUp: () => beside(card, false) ?? all[at - 1],
+  }[event.key]?.();
+  go(next);
+});
+
+// Where the focus was: with what came in its place when that is gone.
+let place = 0, isInside = false;
+document.addEventListener("focusin", (event) => {
+  const card = event.target.closest("#intake [data-row][id]");
+  isInside = card !== null;
+  if (!card) return;
+  if (card.id !== current) {
+    current = card.id;
+    settle();
+  }
+  place = cards().indexOf(card);
+});
+document.addEventListener("pointerdown", (event) => { isInside = event.target.closest("#intake [data-row][id]") !== null; });
+document.addEventListener("renewed", (event) => {
+  if (event.target.id !== "intake") return;
+  const all = cards();
+  if (!all.some((card) => card.id === current)) current = all[Math.min(place, all.length - 1)]?.id ?? null;
+  settle();
+  if (isInside && current && document.activeElement === document.body) document.getElementById(current).focus({ preventScroll: true });
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-more]");
+  if (!link || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  history.replaceState(null, "", link.getAttribute("href"));
+  refresh();
+});
+
+on("batch", () => refresh());
+settle();

@@ -1,0 +1,91 @@
+// The form of a book that is not saved yet, on the Scan and the Intake page. While a person is at it, nothing takes its place.
+
+import { ask, attempt, refresh } from "./app.js";
+
+/** Its fields as the service takes them; names of authors are parted by semicolons. */
+function fields(form) {
+  const field = (name) => form.elements[name]?.value.trim() ?? "";
+  const pages = field("pageCount");
+  return {
+    title: field("title"), authors: field("authors").split(";").map((name) => name.trim()).filter(Boolean),
+    subtitle: field("subtitle"), publisher: field("publisher"), publishedDate: field("publishedDate"),
+    pageCount: pages === "" ? null : Number(pages),
+  };
+}
+
+/** Only what is other than it was. */
+function changes(form) {
+  const now = fields(form), then = JSON.parse(form.dataset.then ?? "{}");
+  return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(then[name])));
+}
+
+function note(form) { form.dataset.then ??= JSON.stringify(fields(form)); }
+
+// What is half typed outlives a reload, of the page or of the service.
+
+const store = "bookplate.draft";
+const dropDraft = () => sessionStorage.removeItem(store);
+function keepDraft(form) {
+  sessionStorage.setItem(store, JSON.stringify({ row: form.dataset.row, fields: Object.fromEntries(new FormData(form)) }));
+}
+
+function restoreDraft() {
+  const draft = JSON.parse(sessionStorage.getItem(store) ?? "null");
+  const form = draft && document.querySelector(`form.edit[data-row="${CSS.escape(draft.row)}"]`);
+  // Answered elsewhere meanwhile.
+  if (!form) return dropDraft();
+  open(form);
+  for (const [name, value] of Object.entries(draft.fields)) form.elements[name].value = value;
+}
+
+/** Opens it with all its fields. */
+function open(form) {
+  note(form);
+  form.hidden = false;
+  form.dataset.busy = "";
+  for (const part of form.querySelectorAll(".rest")) part.hidden = false;
+  form.scrollIntoView({ block: "nearest" });
+  form.elements.title.focus();
+  form.elements.title.select();
+}
+
+/** Leaves it as it was. */
+async function close(form) {
+  dropDraft();
+  form.reset();
+  delete form.dataset.busy;
+  document.activeElement?.blur();
+  form.hidden = true;
+  await refresh();
+  document.getElementById(form.closest("[data-row][id]")?.id)?.focus();
+}
+
+async function send(form, isSaving) {
+  const row = form.dataset.row, edit = changes(form);
+  const worked = await attempt(async () => {
+    if (Object.keys(edit).length > 0) await ask("PATCH", `/api/station/rows/${row}`, edit);
+    // A tick or a form is a person's yes to what is there; another copy has a button of its own.
+    if (isSaving) await ask("POST", `/api/station/rows/${row}/save`, { anotherCopy: false });
+  });
+  if (!worked) return;
+  dropDraft();
+  delete form.dataset.busy;
+  document.activeElement?.blur();
+  await refresh();
+}
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-edits]");
+  if (opener) open(opener.closest("[data-row]").querySelector("form.edit"));
+  const closer = event.target.closest("[data-closes-form]");
+  if (closer) close(closer.closest("form"));
+});
+document.addEventListener("focusin", (event) => { const form = event.target.closest("form.edit"); if (form) note(form); });
+document.addEventListener("input", (event) => { const form = event.target.closest("form.edit"); if (form) { form.dataset.busy = ""; keepDraft(form); } });
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("form.edit")) return;
+  event.preventDefault();
+  send(event.target, event.submitter?.name !== "keep");
+});
+
+restoreDraft();

@@ -1,0 +1,215 @@
+// The Scan page: what was captured is on the screen at once, the service's own view of it a moment later.
+
+import { ask, attempt, on, refresh } from "./app.js";
+import { hushEnter } from "./scanner.js";
+import { areReady, play, sounds } from "./sounds.js";
+import "./scan-edit.js";
+import "./scan-photos.js";
+import "./scan-save.js";
+import { hide as hideKeypad } from "./keypad.js";
+import { showCamera } from "./scan-picture.js";
+
+const byID = (id) => document.getElementById(id);
+const words = JSON.parse(byID("scan").dataset.words);
+const flash = byID("flash"), said = byID("said"), refusal = byID("refusal");
+const marks = { new: "✓", owned: "●", attention: "▲", done: "✓" };
+
+// The answer.
+
+/** A person is at the card's form: it stays, and the next capture is seen in flash and list. */
+const isCardTaken = () => byID("card").querySelector("[data-busy]") !== null || (byID("card").contains(document.activeElement) && document.activeElement.matches("input"));
+
+function fill(row) {
+  const card = byID("card");
+  if (isCardTaken()) return;
+  const slot = (name, value) => { const element = card.querySelector(`[data-slot=${name}]`); if (element) element.textContent = value ?? ""; };
+  card.className = `answer look-${row.look}`;
+  card.dataset.row = row.id;
+  slot("mark", marks[row.look]);
+  slot("state", words[row.standing]);
+  slot("time", new Date(row.captured).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hour12: false }));
+  slot("title", row.title ?? row.hyphenated);
+  slot("by", [row.authors.join(", "), row.published].filter(Boolean).join(" · "));
+  slot("line", row.title ? row.hyphenated : "");
+  slot("message", row.standing === "lookingUp" ? words.asking : "");
+  // What belongs to the book before: the service's own card brings the right ones.
+  for (const part of card.querySelectorAll(".face, .subtitle, form.edit, .acts button, .acts a")) part.hidden = true;
+}
+
+let flashed = -Infinity;
+/** Gives whether it is the first within a moment: six books of one photo light up once. */
+function light(row) {
+  flash.className = `look-${row.look}`;
+  flash.firstElementChild.textContent = marks[row.look];
+  flash.lastElementChild.textContent = row.hyphenated;
+  // Never three times a second: that can hurt people (WCAG 2.3.1).
+  if (performance.now() - flashed < 400) return false;
+  flashed = performance.now();
+  flash.getAnimations().forEach((animation) => animation.cancel());
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) flash.animate([{ opacity: 1 }, { opacity: 1, offset: 0.5 }, { opacity: 0 }], 500);
+  return true;
+}
+
+let newest = null, cameAt = 0;
+on("captured", (row) => {
+  const isOther = row.look !== newest?.look, save = byID("card-save");
+  // Enter that was on its way to another book's card must not save this one.
+  if (save?.checkVisibility() && byID("card").dataset.row !== row.id) hushEnter();
+  newest = row;
+  cameAt = performance.now();
+  refusal.hidden = true;
+  if (light(row) || isOther) play(row.look);
+  said.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`;
+  // The newest is in the card, also after a reload; unless a person is at work there.
+  if (!isCardTaken()) history.replaceState(null, "", keptAddress());
+  fill(row);
+});
+
+on("known", (row) => {
+  if (row.id === newest?.id) {
+    if (row.look !== newest.look) {
+      flash.className = `look-${row.look}`;
+      flash.firstElementChild.textContent = marks[row.look];
+      if (row.look !== "done") play(row.look);
+    }
+    newest = row;
+    said.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`;
+  }
+  if (byID("card").dataset.row === row.id) fill(row);
+});
+
+// A card that was asked for before the last capture, or the last touch, came after it.
+document.addEventListener("renewed", (event) => {
+  if (event.target.id !== "card") return;
+  const chosen = new URLSearchParams(location.search).get("row") ?? "";
+  if (event.target.dataset.for !== chosen) setTimeout(refresh);
+  if (chosen === "" && newest && event.target.dataset.row !== newest.id && performance.now() - cameAt < 1500) fill(newest);
+});
+
+document.addEventListener("click", (event) => { if (event.target.closest("#card-undo")) newest = null; });
+
+let forgetting = 0;
+function refuse(reason, code) {
+  refusal.lastElementChild.textContent = `${code}: ${reason}`;
+  refusal.hidden = false;
+  clearTimeout(forgetting);
+  forgetting = setTimeout(() => { refusal.hidden = true; }, 8000);
+}
+on("refused", ({ payload, reason }) => refuse(reason, payload));
+document.addEventListener("scanned", (event) => {
+  event.preventDefault();
+  if (event.detail.refusal) refuse(event.detail.refusal, event.detail.code);
+});
+on("batch", () => refresh());
+
+// The list: the arrows, or a touch, put another row into the card.
+
+function keptAddress(row) {
+  const address = new URL(location.href);
+  address.searchParams.delete("row");
+  if (row) address.searchParams.set("row", row);
+  return address.pathname + address.search;
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.closest("#card-form")) history.replaceState(null, "", keptAddress(byID("card").dataset.row));
+});
+
+async function choose(row) {
+  if (isCardTaken()) return;
+  history.replaceState(null, "", keptAddress(row));
+  await refresh();
+  byID(`row-${row}`)?.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-choose], [data-more]");
+  if (!link || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  if (link.dataset.choose) { hideKeypad(); choose(link.dataset.choose); return; }
+  history.replaceState(null, "", link.getAttribute("href"));
+  refresh();
+});
+
+document.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step || event.defaultPrevented || event.target.closest("input, select, textarea, dialog, form")) return;
+  const rows = [...document.querySelectorAll("#rows > li")];
+  const at = rows.findIndex((row) => row.classList.contains("is-current"));
+  const next = rows[at < 0 ? 0 : at + step];
+  event.preventDefault();
+  if (next) choose(next.id.slice("row-".length));
+});
+
+// What the next books are saved with. A tag typed and not entered yet counts when the field is left.
+
+async function sendPreset(form, tags) {
+  const fields = form.elements;
+  const body = { shelf: fields.shelf.value.trim() || null, tags, status: fields.status.value, wishlist: fields.wishlist.checked };
+  form.dataset.tags = JSON.stringify(tags);
+  // While the next tag is typed the form is not taken anew.
+  if (fields.tag.value.trim() !== "") {
+    const chip = document.createElement("button");
+    [chip.type, chip.className, chip.dataset.untag, chip.textContent] = ["button", "chip", tags.at(-1), `${tags.at(-1)} ✕`];
+    fields.tag.before(chip);
+    fields.tag.value = "";
+  }
+  await attempt(() => ask("PUT", "/api/station/preset", body));
+  await refresh();
+}
+const tagsOf = (form) => JSON.parse(form.dataset.tags);
+function withTyped(form) {
+  const tag = form.elements.tag.value.trim(), tags = tagsOf(form);
+  return tag === "" ? tags : [...tags.filter((other) => other.toLowerCase() !== tag.toLowerCase()), tag];
+}
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("#preset");
+  if (form) sendPreset(form, withTyped(form));
+});
+document.addEventListener("submit", (event) => { if (event.target.id === "preset") event.preventDefault(); });
+// One of the suggestions was chosen: no key ends that, and it is the person's last word.
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("#preset");
+  if (form && event.target.hasAttribute("list") && (!event.inputType || event.inputType === "insertReplacementText")) sendPreset(form, withTyped(form));
+});
+document.addEventListener("click", (event) => {
+  const chip = event.target.closest("[data-untag]");
+  if (chip) sendPreset(chip.form, tagsOf(chip.form).filter((tag) => tag !== chip.dataset.untag));
+});
+
+let suggesting = 0;
+async function suggest(field) {
+  const isShelf = field.name === "shelf", mine = ++suggesting;
+  const found = await fetch(`/api/suggestions?kind=${isShelf ? "shelf" : "tag"}&limit=12&beginning=${encodeURIComponent(field.value.trim())}`);
+  // Without suggestions a person types the whole name.
+  if (!found.ok || mine !== suggesting) return;
+  const names = (await found.json()).suggestions ?? [];
+  byID(isShelf ? "shelf-names" : "tag-names").replaceChildren(...names.map((name) => new Option("", name.name ?? name)));
+}
+for (const name of ["input", "focusin"]) {
+  document.addEventListener(name, (event) => { if (event.target.matches("#preset-shelf, #preset-tag")) suggest(event.target).catch(() => {}); });
+}
+
+// What an act came to, for those who hear the page.
+
+const lastAct = () => byID("undo-act")?.dataset.change;
+let undoable = lastAct(), actedAt = 0;
+document.addEventListener("renewed", (event) => {
+  if (event.target.id === "savebar" && lastAct() !== undoable) {
+    undoable = lastAct();
+    actedAt = performance.now();
+    if (undoable) said.textContent = byID("undo-act").title;
+  }
+  // The key takes back what was last: the capture in the card, or what was saved after it.
+  const inCard = byID("card-undo");
+  if (inCard) inCard.dataset.key = undoable && actedAt > cameAt ? "" : "u";
+});
+
+// Sound comes with the first touch where the browser wants it so; the page says so until then.
+
+function showSound() { byID("no-sound").hidden = areReady() || !sounds().on; }
+document.addEventListener("soundready", showSound);
+showSound();
+
+on("camera", showCamera);

@@ -1,0 +1,90 @@
+import Bookplate
+import FoundationEssentials
+import Station
+import Testing
+
+@testable import Kiosk
+
+private let day = CalendarDay("2026-03-17")!
+
+@Suite struct `What is refused` {
+    private static let refusals: [any Error & Sendable] =
+        [
+            ISBNRefusal.empty, ISBNRefusal.unexpectedCharacter("q", position: 3), ISBNRefusal.wrongLength(9),
+            ISBNRefusal.notDigits("97801X"), ISBNRefusal.misplacedX,
+            ISBNRefusal.wrongCheckDigit(given: "1", expected: "8", length: 13), ISBNRefusal.ean8,
+            ReadingRefusal.finishedBeforeStarted(started: day, finished: day),
+            ReadingRefusal.stoppedBeforeStarted(started: day, stopped: day), ReadingRefusal.negativePage(-1),
+            ReadingRefusal.hugePage(9_999_999), ReadingRefusal.badPercent(101), ReadingRefusal.closed(.read),
+            ReadingRefusal.noReading, ReadingRefusal.noSuchReading, ReadingRefusal.wrongEnd(.open),
+            ReadingRefusal.wrongEnd(.stopped), ReadingRefusal.wrongEnd(.finished), ReadingRefusal.twoEnds,
+            ReadingRefusal.lastReading(.dnf), ReadingRefusal.sessionRunning, SessionError.alreadyActive,
+            SessionError.notActive, SessionError.entryNotFound, SessionError.invalidPageNumber,
+            SessionError.sessionTooShort, SessionError.persistenceFailed(ISBNRefusal.empty), SessionError.noSuchSession,
+            SessionError.clockWentBackwards(start: Date(timeIntervalSince1970: 0)), SessionError.startInFuture,
+            SessionError.endInFuture, SessionError.endBeforeStart, SessionError.sessionTooLong,
+            SessionError.stillRunning,
+            TextRefusal.empty(what: "note"), TextRefusal.tooLong(what: "title", limit: 512, count: 600),
+            TextRefusal.farTooLong(what: "description", limit: 10_000), TextRefusal.damaged(what: "shelf"),
+            EntryRefusal.outOfRange(what: "page count", range: 1...9), EntryRefusal.badRating(7),
+            EntryRefusal.noLink(what: "info link", text: "x"), EntryRefusal.noIdentifier(text: "x"),
+            EntryRefusal.noDay(what: "date of publication", text: "2025-02-30"),
+            LabelRefusal.none(what: "tag", name: "sf", near: []),
+            LabelRefusal.ambiguous(what: "author", name: "Mann", fits: ["Thomas Mann", "Heinrich Mann"]),
+            LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
+            UndoRefusal.noSuchChange, RemarkRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"), StationRefusal.badID,
+            StationRefusal.none, StationRefusal.tooMany(limit: 9), Desk.Refusal.gone, Desk.Refusal.answered,
+            Desk.Refusal.nothingTicked, Desk.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
+            FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")),
+        ] + CodeKind.allCases.map { ISBNRefusal.notABook($0) }
+
+    @Test(arguments: Language.allCases) func `is said in the language of the page, whole, with nothing left to fill in`(
+        _ language: Language
+    ) throws {
+        let texts = try #require(try WebFolder().texts[language])
+        let english = try #require(try WebFolder().texts[.english])
+        for refusal in Self.refusals {
+            let words = try #require(texts.words(for: refusal), "\(refusal)")
+            #expect(words.hasSuffix(".") || words.contains("https://") || words.contains("goodreads:"), "\(words)")
+            #expect(words.first?.isLowercase != true, "\(words)")
+            #expect(!words.contains("{") && !words.contains("refusals."), "\(words)")
+            if language != .english { #expect(words != english.words(for: refusal), "\(refusal) is still English") }
+        }
+    }
+
+    @Test func `is said so whichever route refuses it, with a word for programs`() async throws {
+        try await RunningKiosk().use { kiosk in
+            let book = try await kiosk.book("Dune")
+            for (method, path, body, status, code, words) in [
+                (
+                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": 0}"#, 422, "field.pageCount",
+                    "Die Seitenzahl: eine"
+                ),
+                ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
+                ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
+                ("POST", "/api/station/save", "{}", 422, "nothingTicked", "Nichts ist angehakt."),
+                ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Lesesitzung"),
+                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht gelöscht"),
+                ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),
+                ("GET", "/api/books/none", nil, 404, "notThere", "Das gibt es nicht"),
+                ("DELETE", "/api/stations/none", nil, 404, "notThere", "Diese Station gibt es nicht."),
+                ("GET", "/api/books?after=nowhere", nil, 400, "badQuery", "Diese Stelle der Liste"),
+            ] as [(String, String, String?, Int, String, String)] {
+                let answer = try await kiosk.send(method, path, body, headers: ["Accept-Language": "de"])
+                #expect(answer.status == status && answer.code == code, "\(path): \(answer.text)")
+                #expect(answer.text.contains(words), "\(path): \(answer.text)")
+            }
+        }
+    }
+
+    @Test(arguments: Language.allCases) func `and what is wrong with the camera, and what would help it`(
+        _ language: Language
+    ) throws {
+        let texts = try #require(try WebFolder().texts[language])
+        for kind in CameraTrouble.Kind.allCases {
+            let words = texts.words(for: CameraTrouble(kind, "The camera fails."))
+            #expect((words == "The camera fails.") == (language == .english), "\(kind)")
+        }
+        for hint in Hint.allCases { #expect((texts.words(for: hint) == hint.text) == (language == .english)) }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import Kiosk
+
+/// A running kiosk as the Scan and Intake pages' scripts ask it.
+struct StationVisitor: Sendable {
+    let kiosk: RunningKiosk
+
+    private func ask(_ method: String, _ path: String, _ body: String?, _ language: String) async throws -> String {
+        let answer = try await kiosk.send(method, path, body, headers: ["Accept-Language": language])
+        #expect(answer.status == 200, "\(method) \(path): \(answer.text.prefix(300))")
+        return answer.text
+    }
+
+    func get(_ path: String, language: String = "en") async throws -> String {
+        try await ask("GET", path, nil, language)
+    }
+
+    @discardableResult func send(_ method: String, _ path: String, _ body: String) async throws -> String {
+        try await ask(method, path, body, "en")
+    }
+
+    private struct Captured: Decodable {
+        struct Row: Decodable { let id: String }
+
+        let row: Row
+    }
+
+    /// - Returns: the item's id.
+    func capture(_ number: String) async throws -> String {
+        let answer = try await send("POST", "/api/station/captures", #"{"text":"\#(number)","origin":"typed"}"#)
+        return try JSONDecoder().decode(Captured.self, from: Data(answer.utf8)).row.id
+    }
+
+    private struct Outlook: Decodable {
+        struct Row: Decodable { let id, standing: String }
+
+        let rows: [Row]
+    }
+
+    /// Comes back when the sources have answered for the item; the suite's time limit ends it where they do not.
+    func becomes(_ standing: String, _ item: String) async throws {
+        while true {
+            let answer = try await get("/api/station")
+            let outlook = try JSONDecoder().decode(Outlook.self, from: Data(answer.utf8))
+            if outlook.rows.contains(where: { $0.id == item && $0.standing == standing }) { return }
+        }
+    }
+}
+
+/// Runs a kiosk with an empty library for as long as `body` takes.
+func withStation(_ body: (StationVisitor) async throws -> Void) async throws {
+    try await RunningKiosk().use { try await body(StationVisitor(kiosk: $0)) }
+}

@@ -1,0 +1,135 @@
+import Bookplate
+import Foundation
+import Library
+import Testing
+
+@testable import Kiosk
+
+@Suite(.timeLimit(.minutes(1))) struct `A number on the keypad` {
+    @Test(arguments: [
+        ("9", "9"), ("978", "978"), ("9780", "978-0"), ("97804", "978-0-4"), ("978044", "978-0-44"),
+        ("978044147812", "978-0-441-47812"), ("9780441478125", "978-0-441-47812-5"), ("97931", "979-31"),
+        ("9783161484", "978-3-16-1484"), ("0441478123", "0-441-47812-3"), ("044147812", "0-441-47812"),
+        ("080442957X", "0-8044-2957-X"), ("978-3 16", "978-3-16"),
+    ])
+    func `has the hyphens that stay whatever follows`(_ typed: String, _ hyphenated: String) {
+        #expect(ScanNumbers.hyphenated(typed) == hyphenated)
+    }
+
+    @Test(arguments: ["9790", "97804414781250", "12345678901", "X123", "978X"])
+    func `has none where it is no beginning of an ISBN`(_ typed: String) {
+        #expect(ScanNumbers.hyphenated(typed) == nil)
+    }
+
+    @Test func `is named with its error over the wire`() async throws {
+        try await withStation { station in
+            let right = try await station.get("/api/isbn?text=0-441-47812-3")
+            #expect(right == #"{"isbn13":"9780441478125","hyphenated":"0-441-47812-3","error":null}"#)
+            let short = try await station.get("/api/isbn?text=97804")
+            #expect(short.contains(#""isbn13":null,"hyphenated":"978-0-4","error":"It has 5 digits"#))
+            let wrong = try await station.get("/api/isbn?text=9780441478126")
+            #expect(wrong.contains("should be 5, not 6"))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `The Scan page` {
+    @Test func `says what to do before the first book`() async throws {
+        try await withStation { station in
+            let page = try await station.get("/scan")
+            #expect(page.contains("The first book, please"))
+            #expect(page.contains(#"data-state="none""#))
+            #expect(!page.contains(#"id="save-all""#))
+        }
+    }
+
+    @Test func `shows the newest in the card, and all in the list, newest first`() async throws {
+        try await withStation { station in
+            let first = try await station.capture("9780441478125")
+            let second = try await station.capture("9780441172719")
+            let page = try await station.get("/scan")
+            #expect(page.contains(#"id="card" data-live data-row="\#(second)" data-for="""#))
+            let places = try [second, first].map { try #require(page.range(of: "id=\"row-\($0)\"")).lowerBound }
+            #expect(places[0] < places[1])
+            let other = try await station.get("/scan?row=\(first)")
+            #expect(other.contains(#"id="card" data-live data-row="\#(first)" data-for="\#(first)""#))
+        }
+    }
+
+    @Test func `has the form open where a title is missing, and no Save beside it`() async throws {
+        try await withStation { station in
+            let item = try await station.capture("9780441478125")
+            try await station.becomes("notFound", item)
+            let page = try await station.get("/scan")
+            #expect(page.contains("No source knows it"))
+            #expect(page.contains(#"<form class="edit" id="card-form" data-row="\#(item)" data-keys>"#))
+            #expect(!page.contains(#"id="card-save""#))
+            #expect(page.contains(#"id="tick-\#(item)" aria-checked="false""#))
+        }
+    }
+
+    @Test func `saves what it showed, by name, and what came after it waits`() async throws {
+        try await withStation { station in
+            let item = try await station.capture("9780441478125")
+            try await station.becomes("notFound", item)
+            try await station.send("PATCH", "/api/station/rows/\(item)", #"{"title":"The Left Hand of Darkness"}"#)
+            let page = try await station.get("/scan")
+            #expect(page.contains(#"data-saves="[&quot;\#(item)&quot;]">Save 1 book<"#))
+            try await station.send("POST", "/api/station/rows/\(item)/save", #"{"anotherCopy":false}"#)
+            let saved = try await station.get("/scan?row=\(item)")
+            #expect(saved.contains("Undo: 1 saved"))
+            // Card and bar take back what they show, and not what another page did since.
+            let acts = saved.matches(of: /data-act="POST \/api\/station\/undo" data-body="([^"]*)"/).map(\.output.1)
+            let change = try #require(saved.firstMatch(of: /data-change="([^"]+)"/)?.output.1)
+            #expect(acts == Array(repeating: "{&quot;change&quot;:&quot;\(change)&quot;}", count: 2))
+            #expect(!saved.contains(#"id="save-all""#))
+        }
+    }
+
+    @Test func `offers another copy of what is owned, and never on Enter`() async throws {
+        try await withStation { station in
+            var metadata = Metadata()
+            metadata.title = "Dune"
+            let dune = try Confirmed(
+                enteredBy: .form, isbn: ISBN("9780441172719"), metadata: metadata, preset: Preset(shelf: "Attic"))
+            _ = try await station.kiosk.library.add([dune], continuing: nil, at: Date())
+            _ = try await station.capture("9780441172719")
+            let page = try await station.get("/scan")
+            #expect(page.contains("Owned already: on Attic since "))
+            #expect(page.contains(#"id="card-copy" data-key="c""#))
+            #expect(!page.contains(#"data-key="Enter""#))
+        }
+    }
+
+    @Test func `shows a hostile title as text`() async throws {
+        try await withStation { station in
+            let item = try await station.capture("9780441478125")
+            try await station.becomes("notFound", item)
+            let title = #"<script>alert(1)</script>\" onerror=x {{t}} \u202Egnp.exe"#
+            try await station.send("PATCH", "/api/station/rows/\(item)", #"{"title":"\#(title)"}"#)
+            for path in ["/scan", "/intake"] {
+                let page = try await station.get(path)
+                #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot; onerror=x {{t}} gnp.exe"))
+                #expect(!page.contains("<script>alert"))
+            }
+        }
+    }
+
+    @Test func `tells the lamps of every page how many titles are missing`() async throws {
+        try await withStation { station in
+            let lamps = try await station.get("/api/station/lamps")
+            #expect(lamps.contains(#""camera":{"state":"none""#))
+            #expect(lamps.hasSuffix(#""offline":true,"untitled":0}"#))
+        }
+    }
+
+    @Test(arguments: [("en", "Keys"), ("de", "Tasten"), ("fr", "Touches")])
+    func `names all keys in every language`(_ language: String, _ title: String) async throws {
+        try await withStation { station in
+            let page = try await station.get("/keys", language: language)
+            #expect(page.contains(">\(title)</h1>"))
+            // A text that is not there is shown by its name.
+            #expect(!page.contains(">keys."))
+        }
+    }
+}

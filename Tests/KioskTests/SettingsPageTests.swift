@@ -1,0 +1,70 @@
+import Bookplate
+import Foundation
+import Testing
+
+@testable import Kiosk
+
+@Suite struct `The Settings page` {
+    @Test(arguments: [("en", "Pages a day"), ("de", "Seiten am Tag"), ("fr", "Pages par jour")])
+    func `shows each setting of the library in the reader's words`(_ language: String, _ label: String) async throws {
+        try await FiguresKiosk.run { kiosk async throws in
+            try await kiosk.library.set("dailyGoal", to: "25", at: FiguresKiosk.now)
+            let html = try await kiosk.ask("/settings", language: language).text
+            #expect(html.contains(label) && html.contains("value=\"25\"") && html.contains("aria-checked=\"true\""))
+            for setting in LibrarySetting.allCases {
+                #expect(html.contains("PUT /api/settings/\(setting.rawValue)\""))
+                let name = try WebFolder().texts[.english]?("settings.\(setting.rawValue)") ?? "settings."
+                #expect(!name.hasPrefix("settings."), "\(setting) has no text")
+            }
+        }
+    }
+
+    @Test func `shows the program's settings, its newest backup and what can be had`() async throws {
+        var upkeep = Upkeep()
+        upkeep.settings = {
+            [ProgramSetting(name: "googleBooksKey", value: "••••••••wxyz", origin: "file", explanation: "a <key>")]
+        }
+        upkeep.lastBackup = { KeptBackup(path: "/b", at: FiguresKiosk.now, bytes: 1, books: 1) }
+        upkeep.backUp = { KeptBackup(path: "/b", at: FiguresKiosk.now, bytes: 1, books: 1) }
+        try await FiguresKiosk.run(upkeep) { kiosk in
+            let html = try await kiosk.ask("/settings").text
+            #expect(html.contains("••••••••wxyz") && html.contains("settings file") && html.contains("a &lt;key&gt;"))
+            #expect(html.contains("The last backup is of 10 May 2026, 12:00."))
+            #expect(html.contains("POST /api/backups") && !html.contains("/export/library.json"))
+            #expect(html.contains("Only ISBNs leave this station"))
+        }
+    }
+
+    @Test func `stands though the backups cannot be looked at`() async throws {
+        var upkeep = Upkeep()
+        upkeep.lastBackup = { throw KioskTrouble(.unavailable, "cannot read the folder.") }
+        try await FiguresKiosk.run(upkeep) { kiosk in
+            let answer = try await kiosk.ask("/settings")
+            #expect(answer.status == 200 && answer.text.contains("cannot read the folder."))
+        }
+    }
+
+    @Test(arguments: NameList.allCases) func `has a page for each list of names`(_ list: NameList) async throws {
+        try await FiguresKiosk.run { kiosk async throws in
+            #expect(try await kiosk.ask("/settings/\(list.rawValue)").text.contains("class=\"empty\""))
+            let id = try await kiosk.book("Emma", by: "Zoë & <b>", shelf: "Zoë & <b>")
+            _ = try await kiosk.library.addLabel(.tag, "Zoë & <b>", to: [id], at: FiguresKiosk.now)
+            let html = try await kiosk.ask("/settings/\(list.rawValue)?q=zo%C3%AB+").text
+            #expect(html.contains("Zoë &amp; &lt;b&gt;") && html.contains("=Zo%C3%AB%20%26%20%3Cb%3E\""))
+            #expect(html.contains("1 book</a>") && !html.contains("<b>"))
+            #expect(try await kiosk.ask("/settings/\(list.rawValue)?q=nobody").text.contains("No name fits."))
+        }
+    }
+
+    @Test func `has the last changes, with the way back`() async throws {
+        try await FiguresKiosk.run { kiosk async throws in
+            #expect(try await kiosk.ask("/changes").text.contains("Nothing was changed"))
+            let change = try await kiosk.library.set("dailyGoal", to: "25", at: FiguresKiosk.now)
+            let body = "{&quot;change&quot;:&quot;\(try #require(change).rawValue)&quot;}"
+            #expect(try await kiosk.ask("/changes").text.contains(body))
+            _ = try await kiosk.library.undo(try #require(change), at: FiguresKiosk.now)
+            let html = try await kiosk.ask("/changes").text
+            #expect(!html.contains(body) && html.contains("undone 10 May 2026, 12:00"))
+        }
+    }
+}

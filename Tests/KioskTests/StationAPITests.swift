@@ -1,0 +1,138 @@
+import Bookplate
+import Foundation
+import Hummingbird
+import Testing
+
+@testable import Kiosk
+
+private let dune = "9780441013593"
+
+@Suite(.timeLimit(.minutes(1))) struct `The station's API` {
+    @Test func `captures, saves and takes back`() async throws {
+        let rig = try await StationRig()
+        let events = try await rig.open("/api/events")
+        try await events.read(until: "event: hello")
+        let captured = try await rig.ask("POST", "/api/station/captures", #"{"text":"\#(dune)","origin":"typed"}"#)
+        #expect(captured.status == 200)
+        #expect(captured.text("row.isbn13") == dune && captured.text("row.standing") == "lookingUp")
+        #expect(captured.text("row.hyphenated") == "978-0-441-01359-3" && captured["row.owned"] == nil)
+        // The library's word comes first, the sources' later.
+        let told = try await events.read(until: #""standing":"found""#)
+        #expect(told.contains("event: captured") && told.contains("event: known"))
+        try await events.read(until: "event: batch")
+
+        let id = try #require(captured.text("row.id"))
+        let stood = try await rig.ask("GET", "/api/station")
+        #expect(stood.text("rows.0.standing") == "found")
+        #expect(stood["rows.0.ticked"] as? Bool == true)
+        #expect(stood.number("counts.waiting") == 1 && stood.number("counts.ticked") == 1)
+        #expect(stood.text("camera.state") == "none" && stood["offline"] as? Bool == true)
+
+        let saved = try await rig.ask("POST", "/api/station/rows/\(id)/save", #"{"anotherCopy":false}"#)
+        #expect(saved.status == 200 && saved.number("saved") == 1 && saved.text("change") != nil)
+        let again = try await rig.ask("POST", "/api/station/rows/\(id)/save", #"{"anotherCopy":false}"#)
+        #expect(again.status == 422 && again.text("error.message") == "It is answered already.")
+        #expect(try await rig.ask("GET", "/api/station").text("undo.kind") == "saved")
+        let other = try await rig.ask("POST", "/api/station/undo", #"{"change":"another-page"}"#)
+        #expect(other.status == 422 && other.text("error.message")?.contains("was done since") == true)
+        let change = try #require(saved.text("change"))
+        #expect(try await rig.ask("GET", "/api/station").text("undo.change") == change)
+        let undone = try await rig.ask("POST", "/api/station/undo", #"{"change":"\#(change)"}"#)
+        #expect(undone.number("count") == 1)
+        #expect(try await rig.ask("GET", "/api/station").text("rows.0.standing") == "found")
+        try await rig.stop()
+    }
+
+    @Test func `skips, edits, ticks and asks again, one row or several`() async throws {
+        let rig = try await StationRig()
+        var ids: [String] = []
+        for isbn in ["9783161484100", "9780141439587"] {
+            let captured = try await rig.ask("POST", "/api/station/captures", #"{"text":"\#(isbn)"}"#)
+            ids.append(try #require(captured.text("row.id")))
+        }
+        let row = "/api/station/rows/\(ids[0])"
+        let edited = try await rig.ask("PATCH", row, #"{"title":"Logic","authors":["A. Nobody"],"pageCount":12}"#)
+        #expect(edited.text("row.title") == "Logic" && edited.number("row.pageCount") == 12)
+        let emptied = try await rig.ask("PATCH", row, #"{"pageCount":null}"#)
+        #expect(emptied.text("row.title") == "Logic" && emptied["row.pageCount"] == nil)
+        let unticked = try await rig.ask("POST", row + "/tick", #"{"ticked":false}"#)
+        #expect(unticked["row.ticked"] as? Bool == false)
+        #expect(try await rig.ask("POST", "/api/station/save", "{}").status == 422)
+        #expect(try await rig.ask("POST", row + "/lookup", "{}").number("asked") == 1)
+        let preset = try await rig.ask(
+            "PUT", "/api/station/preset", #"{"shelf":"Attic","tags":["sf"],"status":"read","wishlist":true}"#)
+        #expect(preset.text("shelf") == "Attic")
+        #expect(try await rig.ask("GET", "/api/station").text("rows.1.preset.status") == "read")
+        let skipped = try await rig.ask(
+            "POST", "/api/station/rows/skip", #"{"ids":["\#(ids[0])","\#(ids[1])","no-such-row"]}"#)
+        #expect(skipped.number("skipped") == 2)
+        #expect(try await rig.ask("POST", "/api/station/rows/no-such-row/skip", "{}").status == 404)
+        try await rig.stop()
+    }
+
+    @Test func `captures once what is sent twice`() async throws {
+        let rig = try await StationRig { _ in PhotoReading(symbols: [symbol(dune), symbol(dune)]) }
+        let request = "01A1FF50-0000-7AAA-8000-000000000001"
+        let body = #"{"text":"\#(dune)","origin":"scanner","request":"\#(request)"}"#
+        for _ in 0..<2 {
+            let captured = try await rig.ask("POST", "/api/station/captures", body)
+            #expect(captured.status == 200 && captured.text("row.id") == request.lowercased())
+        }
+        #expect(try await rig.ask("GET", "/api/station").number("counts.waiting") == 1)
+        for _ in 0..<2 {
+            let path = "/api/station/photos?request=\(request)"
+            let read = try await rig.ask("POST", path, Array("a photo".utf8), type: "image/jpeg")
+            #expect(read.status == 200 && read.text("rows.1.isbn13") == dune && read["rows.2"] == nil)
+        }
+        #expect(try await rig.ask("GET", "/api/station").number("counts.waiting") == 3)
+        try await rig.stop()
+    }
+
+    @Test(arguments: [
+        (#"{"text":"9780441013593","request":"x"}"#, 400), (#"{"text":"9780441013594"}"#, 422), (#"{"text":""}"#, 422),
+        (#"{"text":"9780441013593","origin":"hub"}"#, 400),
+        (#"{"origin":"typed"}"#, 400), ("[", 400),
+    ])
+    func `refuses what cannot be captured`(_ body: String, _ status: Int) async throws {
+        let rig = try await StationRig()
+        #expect(try await rig.ask("POST", "/api/station/captures", body).status == status)
+        #expect(try await rig.ask("GET", "/api/station").number("counts.waiting") == 0)
+        try await rig.stop()
+    }
+
+    @Test func `captures every book in a photo, with its picture`() async throws {
+        let rig = try await StationRig { bytes in
+            #expect(bytes == Array("a photo".utf8))
+            return PhotoReading(symbols: [symbol(dune), symbol("4006381333931")], thumbnail: [0xFF, 0xD8])
+        }
+        let answer = try await rig.ask("POST", "/api/station/photos", Array("a photo".utf8), type: "image/jpeg")
+        #expect(answer.status == 200)
+        #expect(answer.text("rows.0.isbn13") == dune && answer["rows.0.hasThumbnail"] as? Bool == true)
+        #expect(answer.text("rows.0.origin") == "photo")
+        #expect(answer.text("refused.0.payload") == "4006381333931")
+        let id = try #require(answer.text("rows.0.id"))
+        let picture = try await rig.ask("GET", "/api/intake/\(id)/thumbnail")
+        #expect(picture.status == 200 && picture.body == [0xFF, 0xD8])
+        #expect(try await rig.ask("GET", "/api/intake/no-such-item/thumbnail").status == 404)
+        try await rig.stop()
+    }
+
+    @Test func `refuses photos that are none, have no code, or are too large`() async throws {
+        let rig = try await StationRig { _ in PhotoReading(symbols: []) }
+        #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "text/plain").status == 415)
+        #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "image/png").status == 422)
+        let large = [UInt8](repeating: 0, count: Request.mostPhoto + 1)
+        #expect(try await rig.ask("POST", "/api/station/photos", large, type: "image/png").status == 413)
+        try await rig.stop()
+        let blind = try await StationRig()
+        #expect(try await blind.ask("POST", "/api/station/photos", [1], type: "image/png").status == 503)
+        try await blind.stop()
+    }
+}
+
+private func symbol(_ payload: String) -> Symbol {
+    let corner = Point(x: 0, y: 0)
+    return Symbol(
+        payload: payload, quality: 1,
+        corners: Corners(topLeft: corner, topRight: corner, bottomRight: corner, bottomLeft: corner))
+}

@@ -1,0 +1,247 @@
+import Bookplate
+import Foundation
+import Library
+import Synchronization
+import Testing
+
+@testable import Kiosk
+@testable import Station
+
+/// A kiosk whose station a test works at.
+struct StationRig: Sendable {
+    let kiosk: RunningKiosk
+    let preview: PreviewFeed
+
+    init(
+        live: LiveScan? = nil, readPhoto: (@Sendable ([UInt8]) async throws -> PhotoReading)? = nil
+    ) async throws {
+        let preview = PreviewFeed()
+        self.preview = preview
+        kiosk = try await RunningKiosk(station: "kiosk") { _, ports in
+            let library = ports.library
+            ports.desk = Desk(
+                flow: CaptureFlow(intake: library, shelf: library, lookup: KnownBooks()), history: library, live: live,
+                isOffline: true)
+            ports.preview = preview
+            ports.readPhoto = readPhoto
+        }
+    }
+
+    var port: Int { kiosk.port }
+
+    /// Ends the service as a signal does, and removes the library.
+    func stop() async throws { try await kiosk.stopInOrder() }
+
+    /// The same library as another process has it.
+    func another() throws -> LibraryFile {
+        try LibraryFile.open(at: kiosk.folder + "/library.sqlite", station: "terminal")
+    }
+
+    /// Waits until the camera is there.
+    func isStreaming() async throws {
+        let events = try await open("/api/events")
+        defer { events.close() }
+        try await events.read(until: "event: hello")
+        while try await ask("GET", "/api/station").text("camera.state") != "streaming" {
+            try await events.read(until: "event: camera")
+        }
+    }
+
+    /// Asks for one thing, as the page does.
+    func ask(
+        _ method: String, _ path: String, _ body: String? = nil, type: String = "application/json"
+    ) async throws -> Answer {
+        try await ask(method, path, Array((body ?? "").utf8), type: type)
+    }
+
+    func ask(_ method: String, _ path: String, _ body: [UInt8], type: String) async throws -> Answer {
+        let connection = try RawConnection(port: port)
+        defer { connection.close() }
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nOrigin: http://127.0.0.1:\(port)\r\n"
+        head += "Connection: close\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"
+        try await connection.send(Array(head.utf8) + body)
+        return try Answer(await connection.rest())
+    }
+
+    /// Opens a stream; its head is passed over.
+    func open(_ path: String, room: Int32? = nil) async throws -> RawConnection {
+        let connection = try RawConnection(port: port, room: room)
+        try await connection.send(Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8))
+        return connection
+    }
+
+    struct Answer: Sendable {
+        let status: Int
+        let head: String
+        let body: [UInt8]
+
+        init(_ bytes: [UInt8]) throws {
+            let end = try #require(bytes.firstRange(of: Array("\r\n\r\n".utf8)))
+            head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+            body = Array(bytes[end.upperBound...])
+            status = try #require(Int(head.split(separator: " ")[1]))
+        }
+
+        /// A member of the JSON by its path: "row.title", "rows.0.id".
+        subscript(_ path: String) -> Any? {
+            var value: Any? = try? JSONSerialization.jsonObject(with: Data(body))
+            for key in path.split(separator: ".") {
+                if let index = Int(key), let list = value as? [Any] {
+                    value = list.indices.contains(index) ? list[index] : nil
+                } else {
+                    value = (value as? [String: Any])?[String(key)]
+                }
+            }
+            return value is NSNull ? nil : value
+        }
+
+        func text(_ path: String) -> String? { self[path] as? String }
+        func number(_ path: String) -> Int? { (self[path] as? NSNumber)?.intValue }
+    }
+}
+
+/// Knows one book.
+private struct KnownBooks: MetadataLookup {
+    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+        AsyncStream { continuation in
+            for isbn in isbns {
+                var metadata = Metadata()
+                metadata.title = "Dune"
+                metadata.attribute(to: .openLibrary)
+                let outcome: LookupOutcome =
+                    isbn.digits == "9780441013593"
+                    ? .found(metadata, from: .openLibrary) : .notFound(asked: [.openLibrary])
+                continuation.yield(LookupAnswer(isbn: isbn, outcome: outcome))
+            }
+            continuation.finish()
+        }
+    }
+}
+
+/// A camera that says what a test wants, and shows nothing by itself.
+final class ShownCamera: FrameSource {
+    private let states = Mutex<[CameraState]>([
+        .streaming(name: "Test", format: CaptureFormat(width: 64, height: 48, pixelFormat: .mjpg))
+    ])
+    private let isOver = Atomic(false)
+    private let signal = DispatchSemaphore(value: 1)
+
+    var counts: FrameCounts { FrameCounts() }
+
+    func say(_ state: CameraState) {
+        states.withLock { $0.append(state) }
+        signal.signal()
+    }
+
+    func stop() {
+        isOver.store(true, ordering: .relaxed)
+        signal.signal()
+    }
+
+    func run(state tell: (CameraState) -> Void, frame: (Frame) -> Void) {
+        while !isOver.load(ordering: .relaxed) {
+            signal.wait()
+            let new = states.withLock { states in
+                defer { states = [] }
+                return states
+            }
+            for state in new { tell(state) }
+        }
+        tell(.ended)
+    }
+}
+
+private struct Blind: FrameDecoder {
+    mutating func read(_ frame: Frame, into reading: inout FrameReading) {}
+}
+
+extension LiveScan {
+    static func showing(_ camera: ShownCamera = ShownCamera()) -> LiveScan {
+        LiveScan(source: camera, makeDecoder: { Blind() })
+    }
+}
+
+/// A socket to the service, for what a client library does not show.
+final class RawConnection: Sendable {
+    private let descriptor: Int32
+
+    struct Failure: Error { let what: String }
+
+    /// - Parameter room: of the receive buffer, in bytes; small for a client that is to be slow.
+    init(port: Int, room: Int32? = nil) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var room { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size)) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure(what: "connect: errno \(errno)") }
+    }
+
+    deinit { Foundation.close(descriptor) }
+
+    /// Nothing more is read or written.
+    func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    func send(_ bytes: [UInt8]) async throws {
+        try await onThread { [descriptor] in
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes[sent...].withUnsafeBytes {
+                    Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+                // A service that answers before it has read all closes early.
+                guard count > 0 else { return }
+                sent += count
+            }
+        }
+    }
+
+    /// Some bytes; empty at the end.
+    func some() async throws -> [UInt8] {
+        try await onThread { [descriptor] in
+            // So that a test fails, and does not hang.
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, 20_000) > 0 else { throw Failure(what: "nothing came for 20 seconds") }
+            var piece = [UInt8](repeating: 0, count: 1 << 16)
+            let count = recv(descriptor, &piece, piece.count, 0)
+            return count > 0 ? Array(piece[..<count]) : []
+        }
+    }
+
+    /// All there is until the end.
+    func rest() async throws -> [UInt8] {
+        var all: [UInt8] = []
+        while case let piece = try await some(), !piece.isEmpty { all += piece }
+        return all
+    }
+
+    /// Reads a chunked body to its end (RFC 9112, 7.1), the connection stays open.
+    func untilEndOfBody() async throws -> [UInt8] {
+        var all: [UInt8] = []
+        let end = Array("0\r\n\r\n".utf8)
+        while Array(all.suffix(end.count)) != end {
+            let piece = try await some()
+            if piece.isEmpty { throw Failure(what: "the stream broke off") }
+            all += piece
+        }
+        return all
+    }
+
+    /// Reads until the bytes hold the text.
+    @discardableResult
+    func read(until text: String) async throws -> String {
+        var all: [UInt8] = []
+        while !String(decoding: all, as: UTF8.self).contains(text) {
+            let piece = try await some()
+            if piece.isEmpty { throw Failure(what: "the stream ended before \(text)") }
+            all += piece
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+}
