@@ -1,0 +1,170 @@
+import Bookplate
+import Foundation
+import HTTP
+
+/// What a station asks of its hub. Every call can be made again without harm.
+public protocol HubCalls: Sendable {
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt]
+    func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt]
+    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble)
+    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook]
+}
+
+/// The hub's API over HTTP. What answers there may be anybody: answers have limits in time and size, and only what was asked for is
+/// taken from them.
+public struct HubClient: HubCalls {
+    private let address: HubAddress
+    private let token: @Sendable () -> String?
+    private let http: HTTPClient
+
+    /// The largest request in JSON, in bytes; the hub takes 64 KiB.
+    static let mostBytes = 60 << 10
+    private static let pairing = "api/stations"
+
+    /// - Parameters:
+    ///   - token: asked for with every call, so that a station that is paired again goes on.
+    ///   - certificateFile: a PEM file of authorities to trust instead of the system's.
+    public init(
+        address: HubAddress, userAgent: String, certificateFile: String?, token: @escaping @Sendable () -> String?
+    ) {
+        self.address = address
+        self.token = token
+        http = HTTPClient(userAgent: userAgent, certificateFile: certificateFile)
+    }
+
+    // MARK: Pairing
+
+    /// Says the access code, and gets the token with which this station may send from then on.
+    ///
+    /// - Returns: the token, and the name under which the hub lists the station.
+    public func pair(
+        code: String, name: String, station: ID<PairedStation>
+    ) async throws(HubTrouble) -> (token: String, name: String) {
+        struct Answer: Decodable { let token, name: String }
+        let answer: Answer = try await ask(
+            .post, Self.pairing, ["code": .string(code), "name": .string(name), "station": .string(station.rawValue)])
+        guard !answer.token.isEmpty, answer.token.utf8.count <= 256,
+            answer.token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw .notAHub("its token is none") }
+        return (answer.token, String(answer.name.cleanedLine.prefix(PairedStation.longestName)))
+    }
+
+    /// Takes this station's own token back.
+    public func leave() async throws(HubTrouble) {
+        struct Answer: Decodable {}
+        let _: Answer = try await ask(.delete, "api/hub/station", nil)
+    }
+
+    // MARK: Sending
+
+    public func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
+        let body: [UInt8]
+        do {
+            let encoder = JSONEncoder()
+            // The same delivery is the same bytes, whenever it is sent again.
+            encoder.outputFormatting = .sortedKeys
+            body = Array(try encoder.encode(["items": deliveries]))
+        } catch {
+            throw .refused("it cannot be written as JSON: \(error)")
+        }
+        let answer: Receipts = try await ask(.post, "api/hub/items", body: HTTPRequest.Body(body))
+        return try answer.checked(for: deliveries.map(\.id))
+    }
+
+    public func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt] {
+        let ids = items.map(\.rawValue.percentEncoded).joined(separator: ",")
+        let answer: Receipts = try await ask(.get, "api/hub/items?ids=\(ids)", nil)
+        return try answer.checked(for: items)
+    }
+
+    public func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {
+        struct Answer: Decodable {}
+        let _: Answer = try await ask(
+            .put, "api/hub/items/\(item.rawValue.percentEncoded)/thumbnail",
+            body: HTTPRequest.Body(jpeg, type: "image/jpeg"))
+    }
+
+    public func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] {
+        struct Answer: Decodable { let books: [HubBook] }
+        let answer: Answer = try await ask(
+            .post, "api/hub/books", ["isbns": JSONValue(isbns.map(\.digits))], HTTPLimits(connect: limit, total: limit))
+        let asked = Set(isbns)
+        return answer.books.filter { asked.contains($0.isbn) }
+    }
+
+    private struct Receipts: Decodable {
+        let items: [HubReceipt]
+
+        func checked(for asked: [ID<IntakeItem>]) throws(HubTrouble) -> [HubReceipt] {
+            let known = Set(asked)
+            guard items.count <= asked.count, items.allSatisfy({ known.contains($0.id) }) else {
+                throw .notAHub("it answers what was not asked")
+            }
+            return items
+        }
+    }
+
+    // MARK: One request
+
+    private func ask<Answer: Decodable>(
+        _ method: HTTPRequest.Method, _ path: String, _ json: JSONValue?, _ limits: HTTPLimits = HTTPLimits()
+    ) async throws(HubTrouble) -> Answer {
+        try await ask(method, path, body: json.map { HTTPRequest.Body(Array($0.text.utf8)) }, limits)
+    }
+
+    private func ask<Answer: Decodable>(
+        _ method: HTTPRequest.Method, _ path: String, body: HTTPRequest.Body?, _ limits: HTTPLimits = HTTPLimits()
+    ) async throws(HubTrouble) -> Answer {
+        let token = token()
+        // Without one only pairing is answered, and by a hub on this very machine whatever the household may ask.
+        if token == nil, path != Self.pairing { throw .revoked }
+        var request = HTTPRequest(
+            method, address: address.web.appending(path), limits: limits,
+            reach: address.isPlain ? .privateAddresses : .anywhere,
+            authorization: token.map { "Bearer \($0)" }, body: body)
+        request.origin = address.web.origin
+        // A proxy would get to read what is not encrypted.
+        request.avoidsProxy = address.isPlain
+        let answer: HTTPAnswer
+        do throws(TransportError) {
+            answer = try await http.send(request)
+        } catch {
+            throw trouble(error)
+        }
+        guard answer.isSuccess else { throw trouble(answer) }
+        do {
+            return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
+        } catch {
+            throw .notAHub("its answer is not the JSON that was asked for")
+        }
+    }
+
+    private func trouble(_ error: TransportError) -> HubTrouble {
+        switch error {
+        case .publicAddress, .privateAddress: .badAddress("\(error); write https://")
+        case .tooLarge, .garbled: .notAHub("\(error)")
+        default: .away("\(error)")
+        }
+    }
+
+    private func trouble(_ answer: HTTPAnswer) -> HubTrouble {
+        struct Refusal: Decodable {
+            struct Words: Decodable { let code, message: String }
+            let error: Words
+        }
+        let words = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body)).error
+        // Without its full stop: it becomes part of a sentence.
+        let told = String((words?.message.cleanedLine ?? "it answers \(answer.status)").prefix(300))
+        let message = told.hasSuffix(".") ? String(told.dropLast()) : told
+        return switch answer.status {
+        case 401: words?.code == "wrongCode" ? .wrongCode : .revoked
+        case 429: .throttled(seconds: min(3600, max(1, answer.retryAfter.flatMap { Int($0) } ?? 30)))
+        // Of what was sent itself, in a hub's own words: then it is never sent again.
+        case 400, 413, 422: words == nil ? .notAHub(message) : .refused(message)
+        case 403, 404, 405, 409, 415: words == nil ? .notAHub(message) : .turnedAway(message)
+        case 500: .failed(message)
+        case 501...: .away(message)
+        default: .notAHub(message)
+        }
+    }
+}

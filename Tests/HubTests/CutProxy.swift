@@ -1,0 +1,161 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// What was collected by several tasks.
+final class Collected<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+    var all: [Element] { elements.withLock { $0 } }
+    func add(_ element: Element) { elements.withLock { $0.append(element) } }
+}
+
+/// A way to the hub that breaks where it is told to. Carries one request a connection.
+final class CutProxy: Sendable {
+    /// Where a request's connection is cut.
+    enum Cut: String, Sendable, CaseIterable {
+        /// The hub gets nothing of it, and the connection is reset.
+        case beforeRequest
+        /// The hub gets half of it.
+        case withinRequest
+        /// The hub has done it, and the answer is lost.
+        case beforeAnswer
+        /// The station gets half of the answer.
+        case withinAnswer
+    }
+
+    let port: Int
+    private let listener: Int32
+    private let hubPort: Int
+    /// Asked for each request, by its number from 0 and its text; may do what it likes meanwhile.
+    private let plan: @Sendable (Int, String) -> Cut?
+    private let count = Mutex(0)
+    /// Called when the hub has answered, before the answer is passed on.
+    private let answered: @Sendable (Int) -> Void
+
+    init(
+        to hubPort: Int, plan: @escaping @Sendable (Int, String) -> Cut?,
+        answered: @escaping @Sendable (Int) -> Void = { _ in }
+    ) throws {
+        (self.hubPort, self.plan, self.answered) = (hubPort, plan, answered)
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var name = loopback(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = listener
+        let isListening = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard isListening else { throw POSIXError(.EADDRINUSE) }
+        port = Int(UInt16(bigEndian: name.sin_port))
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let client = accept(descriptor, nil, nil)
+                guard client >= 0, let self else {
+                    close(descriptor)
+                    return
+                }
+                Thread.detachNewThread {
+                    self.serve(client)
+                    close(client)
+                }
+            }
+        }
+    }
+
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    var address: String { "http://127.0.0.1:\(port)" }
+    /// How many requests came by now.
+    var requests: Int { count.withLock { $0 } }
+
+    private func serve(_ client: Int32) {
+        let number = count.withLock { count in
+            defer { count += 1 }
+            return count
+        }
+        guard let request = message(from: client) else { return }
+        let cut = plan(number, String(decoding: request, as: UTF8.self))
+        if cut == .beforeRequest {
+            // Closing resets the connection then (socket(7)).
+            var now = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(client, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+            return
+        }
+        let hub = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(hub) }
+        var name = loopback(port: hubPort)
+        let isConnected = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(hub, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else { return }
+        // The hub listens to its own name alone.
+        let rewritten = request.with(header: "Host", "127.0.0.1:\(hubPort)")
+        if cut == .withinRequest {
+            send(rewritten.prefix(rewritten.count - max(1, rewritten.count / 4)), to: hub)
+            return
+        }
+        send(rewritten[...], to: hub)
+        guard let answer = message(from: hub) else { return }
+        answered(number)
+        switch cut {
+        case .beforeAnswer: return
+        case .withinAnswer: send(answer.prefix(answer.count - max(1, answer.count / 4)), to: client)
+        default: send(answer.with(header: "Connection", "close")[...], to: client)
+        }
+    }
+
+    /// Head and body, as long as Content-Length says.
+    private func message(from descriptor: Int32) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            if let end = bytes.headEnd {
+                let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
+                let length = head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+                    .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
+                if bytes.count >= end + (length ?? 0) { return bytes }
+            }
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            bytes += buffer[..<count]
+        }
+    }
+
+    private func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+private func loopback(port: Int) -> sockaddr_in {
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    name.sin_port = UInt16(port).bigEndian
+    return name
+}
+
+extension [UInt8] {
+    /// Behind the empty line.
+    fileprivate var headEnd: Int? {
+        guard count >= 4 else { return nil }
+        return (0...(count - 4)).first { self[$0..<$0 + 4] == [13, 10, 13, 10] }.map { $0 + 4 }
+    }
+
+    /// With this header in the place of what stands there.
+    fileprivate func with(header name: String, _ value: String) -> [UInt8] {
+        guard let end = headEnd else { return self }
+        var lines = String(decoding: self[..<(end - 4)], as: UTF8.self).components(separatedBy: "\r\n")
+        lines.removeAll { $0.lowercased().hasPrefix(name.lowercased() + ":") }
+        lines.append("\(name): \(value)")
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + self[end...]
+    }
+}

@@ -1,0 +1,174 @@
+import Bookplate
+import FaultServer
+import Foundation
+import Library
+import Synchronization
+import Testing
+
+@testable import Hub
+
+/// What answers at the hub's address may be anybody.
+@Suite struct `A hub that is none` {
+    private static let receipt = """
+        {"id":"11111111-1111-7111-8111-111111111111","revision":1,"state":"confirmed","outcome":"saved"}
+        """
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("a page", Reply.page("<h1>Sign in</h1>")), ("no JSON", .json("{")), ("other JSON", .json(#"{"a":1}"#)),
+            ("what was not asked", .json(#"{"items":[\#(receipt)]}"#)), ("nothing of it", .json(#"{"items":[]}"#)),
+            ("an endless body", .endless), ("a gzip bomb", .gzipBomb(size: 64 << 20)),
+            ("endless headers", .endlessHeaders),
+            ("a reset", .reset), ("half an answer", .cut("{\"items\"", length: 100)),
+            ("a redirect", .redirect(to: "/x")),
+            ("its own fault", .status(500)), ("no room", .status(507)), ("another's limit", .status(413)),
+            ("another's refusal", .status(400)), ("another's door", .status(403)),
+            ("its own door", .json(#"{"error":{"code":"foreignHost","message":"Not by that name."}}"#, status: 403)),
+            ("much too busy", .status(429, headers: ["Retry-After": "99999999999"])),
+        ])
+    func `takes nothing away, and changes nothing`(_ name: String, _ reply: Reply) async throws {
+        let server = try FaultServer()
+        server.on("/api/hub/items", reply)
+        server.on("/api/hub/books", reply)
+        let folder = try temporaryFolder("station")
+        let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
+        let link = HubLink()
+        let client = HubClient(
+            address: try HubAddress(server.address), userAgent: "test", certificateFile: nil, token: { "token" })
+        let sender = HubSender(outbox: outbox, client: client, link: link, token: { "token" }, clock: ContinuousClock())
+        let items = try await outbox.capture(
+            [Sighting(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
+        #expect(await !sender.flush())
+        #expect(try await outbox.undeliveredCount() == 1)
+        #expect(try await outbox.item(items[0].id)?.state == .waiting)
+        guard case .away = link.standing else {
+            Issue.record("\(link.standing)")
+            return
+        }
+        let shelf = HubShelf(outbox: outbox, client: client, link: HubLink())
+        #expect(try await shelf.books(with: [.dune]).isEmpty)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test(arguments: [
+        ("http://books.example", false), ("http://books.example.local.evil.example", false), ("ftp://x", false),
+        ("https://books.example/path", false), ("https://user@books.example", false), ("books.example", false),
+        ("https://books.example", true), ("192.168.0.20", true), ("http://192.168.0.20:9000", true),
+        ("shelf.local", true), ("http://[fd00::1]:8278", true), ("localhost:8278", true),
+    ])
+    func `is told by its address where plain http would leave the house`(_ text: String, _ isFine: Bool) {
+        let address = try? HubAddress(text)
+        #expect((address != nil) == isFine)
+    }
+
+    @Test(arguments: [
+        ("192.168.0.20", "http://192.168.0.20:8278", "192.168.0.20-8278"),
+        ("https://books.example", "https://books.example", "books.example"),
+        ("http://[fd00::1]:9000", "http://[fd00::1]:9000", "fd00--1-9000"),
+        ("http://shelf.local", "http://shelf.local", "shelf.local"),
+    ])
+    func `has one address however it is written, and a folder's name`(_ text: String, _ full: String, _ name: String)
+        throws
+    {
+        let address = try HubAddress(text)
+        #expect(address.description == full && address.name == name)
+    }
+
+    // The documentation's addresses (RFC 5737) lead nowhere: refused before anything is sent.
+    @Test func `at a public address is not connected to over plain http`() async throws {
+        let client = HubClient(
+            address: try HubAddress("http://203.0.113.7:9"), userAgent: "test", certificateFile: nil,
+            token: { "secret" })
+        await #expect {
+            _ = try await client.standing(of: [])
+        } throws: { error in
+            if case .badAddress = error as? HubTrouble { true } else { false }
+        }
+    }
+
+    @Test func `gets no token from a file that others may read`() throws {
+        let folder = try temporaryFolder("hubs")
+        let hubs = PairedHubs(path: folder + "/bookplate/hub.json")
+        #expect(try hubs.all().isEmpty)
+        let hub = PairedHub(address: "http://127.0.0.1:1", token: "t", name: "kitchen", station: ID())
+        try hubs.keep(hub)
+        let rights = try FileManager.default.attributesOfItem(atPath: folder + "/bookplate/hub.json")[.posixPermissions]
+        #expect(rights as? Int == 0o600)
+        #expect(try hubs.all() == [hub])
+        try Data("{".utf8).write(to: URL(fileURLWithPath: folder + "/bookplate/hub.json"))
+        #expect(throws: PairedHubsError.garbled(path: folder + "/bookplate/hub.json")) { try hubs.all() }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+}
+
+/// The pauses of the sender, on a clock that jumps.
+@Suite struct `The sender's pauses` {
+    @Test(arguments: [(1, 1), (2, 2), (3, 4), (6, 32), (7, 60), (100, 60)])
+    func `grow from one second to sixty`(_ failures: Int, _ seconds: Int) {
+        #expect(HubSender<ContinuousClock>.pause(after: failures) == .seconds(seconds))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `come between tries while the hub is away, and end when it is back`() async throws {
+        let folder = try temporaryFolder("station")
+        let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
+        _ = try await outbox.capture(
+            [Sighting(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
+        let hub = FlakyHub(failures: 8)
+        let clock = JumpingClock()
+        let sender = HubSender(
+            outbox: outbox, client: hub, link: HubLink(), token: { "t" }, clock: clock, jitter: { 1 })
+        let task = Task { await sender.run() }
+        while try await outbox.undeliveredCount() > 0 { await Task.yield() }
+        task.cancel()
+        await task.value
+        let pauses = [1, 2, 4, 8, 16, 32, 60, 60].map { Duration.seconds($0) }
+        #expect(Array(clock.slept.prefix(8)) == pauses)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+}
+
+/// Is away for so many calls.
+private final class FlakyHub: HubCalls {
+    private let failures: Mutex<Int>
+    init(failures: Int) { self.failures = Mutex(failures) }
+
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
+        let isAway = failures.withLock { failures in
+            failures -= 1
+            return failures >= 0
+        }
+        if isAway { throw .away("not there") }
+        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .taken) }
+    }
+    func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt] {
+        items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .taken) }
+    }
+    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {}
+    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] { [] }
+}
+
+/// A clock on which sleeping takes no time.
+private final class JumpingClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset: Duration = .zero
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let state = Mutex((now: Instant(), slept: [Duration]()))
+    var now: Instant { state.withLock(\.now) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    var slept: [Duration] { state.withLock(\.slept) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.slept.append(deadline.offset - state.now.offset)
+            state.now = max(state.now, deadline)
+        }
+        await Task.yield()
+    }
+}

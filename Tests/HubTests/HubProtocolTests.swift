@@ -1,0 +1,205 @@
+import Bookplate
+import Foundation
+import Hub
+import Library
+import Testing
+
+/// Station and hub, with nothing in the way.
+@Suite struct `A station at its hub` {
+    let hub: RunningHub
+    let station: StationAtWork
+
+    init() async throws {
+        hub = try await RunningHub()
+        station = try await StationAtWork(hub)
+    }
+
+    private func end() async throws {
+        try station.remove()
+        try await hub.stop()
+    }
+
+    @Test func `puts what it captures into the hub's intake, with what a person typed and the shelf`() async throws {
+        let preset = Preset(shelf: "Attic", tags: ["new"], status: .read)
+        let items = try await station.outbox.capture(
+            [Sighting(isbn: .dune, raw: "0-441-47812-3", origin: .typed)], preset: preset, lease: .zero, at: Date())
+        try await station.outbox.edit(items[0].id) { metadata, _ in metadata.title = "By hand" }
+        try await station.deliver()
+        let item = try #require(await hub.library.item(items[0].id))
+        #expect(item.isbn == .dune && item.raw == "0-441-47812-3" && item.preset == preset)
+        #expect(item.metadata?.title == "By hand" && item.metadata?.sources[.title] == .person)
+        #expect(item.origin == .hub && item.station == "kitchen" && item.state == .waiting)
+        #expect(abs(item.captured.timeIntervalSince(items[0].captured)) < 0.001)
+        try await end()
+    }
+
+    @Test func `learns what the hub owns before it asks anyone, and what its queue knows`() async throws {
+        try await hub.own(.dune, "The Left Hand of Darkness", shelf: "Living room")
+        let book = try #require(try await station.shelf.books(with: [.dune, .emma])[.dune]?.first)
+        #expect(book.copy.shelf == "Living room" && book.displayTitle == "The Left Hand of Darkness")
+        let items = try await station.capture(.dune)
+        var candidates: [Candidate] = []
+        for try await candidate in station.flow.candidates(items) { candidates.append(candidate) }
+        #expect(candidates.first?.owned != nil)
+        #expect(candidates.first?.metadata.title == "The Left Hand of Darkness")
+        #expect(try await station.confirm(items).map(\.isOwned) == [true])
+        #expect(try await station.confirm(items, anotherCopy: true).map(\.isSaved) == [true])
+        try await station.deliver()
+        #expect(try await hub.library.books(with: [.dune])[.dune]?.count == 2)
+        try await end()
+    }
+
+    @Test func `loses what is confirmed at the hub from its list, and saves it no more`() async throws {
+        let items = try await station.capture(.dune, .emma)
+        try await station.deliver()
+        var item = try #require(await hub.library.item(items[0].id))
+        try await hub.library.edit(item.id) { metadata, _ in metadata.title = "At the hub" }
+        item = try #require(await hub.library.item(items[0].id))
+        _ = try await hub.library.add([Candidate(item: item).confirm(by: .person)], at: Date())
+        _ = try await hub.library.dismiss([items[1].id], at: Date())
+        _ = await station.sender.flush()
+        #expect(try await station.outbox.items(in: [.waiting]).isEmpty)
+        #expect(try await station.outbox.item(items[0].id)?.state == .confirmed)
+        #expect(try await station.outbox.item(items[1].id)?.state == .dismissed)
+        #expect(try await station.outbox.undeliveredCount() == 0, "the hub knows it")
+        let news = station.events.all.compactMap { if case .news(let news) = $0 { news } else { nil } }.flatMap { $0 }
+        #expect(news.count == 2)
+        #expect(try await hub.titles() == ["At the hub"])
+        try await end()
+    }
+
+    @Test func `that confirms what another has saved meanwhile leaves it to a person at the hub`() async throws {
+        let other = try await StationAtWork(hub, name: "attic")
+        let mine = try await station.capture(.dune)
+        let theirs = try await other.capture(.dune)
+        // Confirmed while neither knows of the other.
+        try await station.confirm(mine, anotherCopy: false)
+        try await other.confirm(theirs, anotherCopy: false)
+        try await station.deliver()
+        try await other.deliver()
+        #expect(try await hub.library.books(with: [.dune])[.dune]?.count == 1)
+        #expect(try await hub.library.item(theirs[0].id)?.state == .waiting)
+        #expect(
+            other.events.all.contains {
+                if case .news(let news) = $0, case .owned(theirs[0].id, _)? = news.first { true } else { false }
+            })
+        #expect(try await other.outbox.undeliveredCount() == 0)
+        try other.remove()
+        try await end()
+    }
+
+    @Test func `hears that an undo came too late, and the book stays`() async throws {
+        let items = try await station.capture(.dune)
+        let saved = try await station.confirm(items)
+        try await station.deliver()
+        let book = try #require(await hub.library.books(with: [.dune])[.dune]?.first)
+        _ = try await hub.library.update(book.id, at: Date()) { $0.copy.rating = 5 }
+        _ = try await station.outbox.undo(try #require(saved[0].change), at: Date())
+        try await station.deliver()
+        #expect(try await hub.titles().count == 1)
+        #expect(try await station.outbox.item(items[0].id)?.state == .confirmed)
+        #expect(
+            station.events.all.contains {
+                if case .news(let news) = $0, case .kept? = news.first { true } else { false }
+            })
+        try await end()
+    }
+
+    @Test func `that undoes, mends and confirms anew before the hub hears of it has its last word`() async throws {
+        let items = try await station.capture(.dune)
+        let saved = try await station.confirm(items)
+        try await station.deliver()
+        _ = try await station.outbox.undo(try #require(saved[0].change), at: Date())
+        try await station.outbox.edit(items[0].id) { metadata, _ in metadata.title = "Mended" }
+        let mended = try #require(await station.outbox.item(items[0].id))
+        _ = try await station.outbox.confirm(
+            [Candidate(item: mended).confirm(by: .person)], continuing: nil, at: Date())
+        try await station.deliver()
+        #expect(try await hub.titles() == ["Mended"])
+        try await end()
+    }
+
+    @Test func `takes back what it saved, and saves it anew, before the hub has heard of it`() async throws {
+        let items = try await station.capture(.dune)
+        let saved = try await station.confirm(items)
+        try await station.deliver()
+        let item = try #require(await station.outbox.item(items[0].id))
+        let twice = try await station.flow.save([Candidate(item: item).confirm(by: .person)])
+        #expect(twice.contains { if case .alreadySaved = $0 { true } else { false } })
+        _ = try await station.outbox.undo(try #require(saved[0].change), at: Date())
+        #expect(try await station.shelf.books(with: [.dune]).isEmpty, "the hub has it still")
+        #expect(try await station.confirm(items).map(\.isSaved) == [true])
+        try await station.deliver()
+        #expect(try await hub.titles().count == 1)
+        try await end()
+    }
+
+    @Test func `whose token is revoked keeps everything, and goes on when it is paired again`() async throws {
+        let items = try await station.capture(.dune)
+        try await station.deliver()
+        _ = try await hub.library.revoke(station.paired.id, at: Date())
+        try await station.confirm(items)
+        #expect(await !station.sender.flush())
+        #expect(station.link.standing == .unpaired)
+        #expect(try await station.outbox.undeliveredCount() == 1)
+        let (again, token) = try await hub.library.pair(station.paired.id, named: "kitchen", at: Date())
+        #expect(again.name == "kitchen")
+        let client = HubClient(
+            address: try HubAddress(hub.address), userAgent: "Bookplate/test", certificateFile: nil, token: { token })
+        let sender = HubSender(
+            outbox: station.outbox, client: client, link: HubLink(), token: { token }, clock: ContinuousClock())
+        #expect(await sender.flush())
+        #expect(try await hub.titles().count == 1)
+        try await end()
+    }
+
+    @Test func `delivers 200 items in the order of their changes, 50 at the most in one request`() async throws {
+        let isbns = (0..<200).compactMap { number in
+            (0...9).lazy.compactMap { try? ISBN(ean13: "978000000\(100 + number)\($0)") }.first
+        }
+        #expect(isbns.count == 200)
+        let items = try await station.flow.capture(
+            isbns.map { Sighting(isbn: $0, raw: $0.digits, origin: .camera) })
+        try await station.deliver()
+        #expect(try await hub.library.items(in: [.waiting]).map(\.id) == items.map(\.id))
+        try await end()
+    }
+
+    @Test func `sends its long records without what is long, rather than never`() async throws {
+        let items = try await station.capture(.dune, .emma)
+        try await station.outbox.edit(items[0].id) { metadata, _ in
+            metadata.title = "Long"
+            metadata.description = String(repeating: "字", count: 10_000)
+            metadata.subjects = (0..<5000).map { "subject number \($0)" }
+        }
+        try await station.deliver()
+        #expect(try await hub.library.item(items[0].id)?.metadata?.title == "Long")
+        #expect(try await hub.library.count(in: [.waiting]) == 2)
+        try await end()
+    }
+
+    @Test func `brings everything anew to a hub that was put back to an older state`() async throws {
+        let items = try await station.capture(.dune)
+        try await station.deliver()
+        let other = try await RunningHub()
+        let (_, token) = try await other.library.pair(station.paired.id, named: "kitchen", at: Date())
+        let client = HubClient(
+            address: try HubAddress(other.address), userAgent: "Bookplate/test", certificateFile: nil, token: { token })
+        let sender = HubSender(
+            outbox: station.outbox, client: client, link: HubLink(), token: { token }, clock: ContinuousClock())
+        _ = await sender.flush()
+        #expect(await sender.flush())
+        #expect(try await other.library.item(items[0].id) != nil)
+        try await other.stop()
+        try await end()
+    }
+}
+
+extension RunningHub {
+    func own(_ isbn: ISBN, _ title: String, shelf: String? = nil) async throws {
+        var metadata = Metadata()
+        metadata.title = title
+        _ = try await library.add(
+            [Confirmed(enteredBy: .form, isbn: isbn, metadata: metadata, preset: Preset(shelf: shelf))], at: Date())
+    }
+}

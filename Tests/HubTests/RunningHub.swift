@@ -1,0 +1,154 @@
+import Bookplate
+import Foundation
+import HTTP
+import Hub
+import Kiosk
+import Library
+import Logging
+import Station
+
+/// A hub: a kiosk with a library of its own in a temporary folder, on a free port.
+final class RunningHub: Sendable {
+    let library: LibraryFile
+    let port: Int
+    let folder: String
+    private let task: Task<Void, any Error>
+
+    init(accessCode: String? = nil) async throws {
+        folder = try temporaryFolder("hub")
+        let library = try LibraryFile.open(at: folder + "/library.sqlite", station: "hub")
+        self.library = library
+        var configuration = KioskServer.Configuration()
+        (configuration.port, configuration.version) = (0, "test")
+        if let accessCode { try await library.setAccessCode(accessCode, at: .now) }
+        let kioskPorts = KioskPorts(library: library, trouble: { KioskTrouble(.refused, "\($0)") })
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let server = try KioskServer(
+            configuration, ports: kioskPorts, logger: Self.logger
+        ) { port.yield($0) }
+        task = Task { try await server.run() }
+        self.port = await ports.first { _ in true } ?? 0
+    }
+
+    var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Says nothing, and keeps what Hummingbird keeps in its loggers: the id of the request.
+    private static let logger = Logger(label: "hub") { label in
+        var handler = StreamLogHandler.standardError(label: label)
+        handler.logLevel = .critical
+        return handler
+    }
+
+    func stop() async throws {
+        task.cancel()
+        _ = await task.result
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// The titles of the books, sorted.
+    func titles() async throws -> [String] {
+        try await library.books(matching: BookQuery()).books.compactMap(\.edition.metadata.title).sorted()
+    }
+}
+
+/// A station with an outbox of its own, paired with a hub.
+final class StationAtWork: Sendable {
+    let outbox: LibraryFile
+    let folder: String
+    let token: String
+    let paired: PairedStation
+    let client: HubClient
+    let link = HubLink()
+    let events = Collected<HubEvent>()
+    let sender: HubSender<ContinuousClock>
+
+    /// - Parameter address: the hub's own unless something stands between.
+    init(_ hub: RunningHub, name: String = "kitchen", address: String? = nil) async throws {
+        folder = try temporaryFolder("station")
+        let (paired, token) = try await hub.library.pair(ID(), named: name, at: Date())
+        (self.paired, self.token) = (paired, token)
+        outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test", station: name)
+        client = HubClient(
+            address: try HubAddress(address ?? hub.address), userAgent: "Bookplate/test", certificateFile: nil,
+            token: { token })
+        sender = HubSender(
+            outbox: outbox, client: client, link: link, token: { token }, clock: ContinuousClock(),
+            report: { [events] in events.add($0) })
+    }
+
+    func remove() throws { try FileManager.default.removeItem(atPath: folder) }
+
+    /// As long as a busy machine may take: no test is about a hub that is slow.
+    private static let patience: Duration = .seconds(60)
+
+    var shelf: HubShelf { HubShelf(outbox: outbox, client: client, link: link, patience: Self.patience) }
+    var flow: CaptureFlow {
+        let lookup = HubLookup(client: client, link: link, own: NoSource(), patience: Self.patience)
+        return CaptureFlow(intake: outbox, shelf: shelf, lookup: lookup)
+    }
+
+    @discardableResult
+    func capture(_ isbns: ISBN..., thumbnail: [UInt8]? = nil) async throws -> [IntakeItem] {
+        try await flow.capture(isbns.map { Sighting(isbn: $0, raw: $0.digits, origin: .camera, thumbnail: thumbnail) })
+    }
+
+    /// A person gives the item a title and says yes.
+    @discardableResult
+    func confirm(_ items: [IntakeItem], anotherCopy: Bool = false) async throws -> [SaveResult] {
+        for item in items {
+            try await outbox.edit(item.id) { metadata, _ in metadata.title = "Book \(item.isbn.digits)" }
+        }
+        var confirmed: [Confirmed] = []
+        for item in items {
+            guard let now = try await outbox.item(item.id) else { continue }
+            confirmed.append(try Candidate(item: now).confirm(by: .person, anotherCopy: anotherCopy))
+        }
+        return try await flow.save(confirmed)
+    }
+
+    /// Tries until the hub has everything; a cut takes one try.
+    func deliver(tries: Int = 12) async throws {
+        for _ in 0..<tries where await sender.flush() { return }
+        throw NotDelivered()
+    }
+
+    struct NotDelivered: Error {}
+}
+
+/// Knows no book, and cannot be asked.
+struct NoSource: MetadataLookup {
+    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+        AsyncStream { continuation in
+            for isbn in isbns {
+                continuation.yield(
+                    LookupAnswer(isbn: isbn, outcome: .temporary(SourceFailure(source: nil, reason: "no network"))))
+            }
+            continuation.finish()
+        }
+    }
+}
+
+/// Loops that take minutes.
+let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
+
+func temporaryFolder(_ what: String) throws -> String {
+    let folder = "/tmp/bookplate-\(what)-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return folder
+}
+
+extension ISBN {
+    static let dune = sample("9780441478125")
+    static let emma = sample("9780140268867")
+    static let solaris = sample("9780156027601")
+    static let kitchen = sample("9780802142443")
+
+    static func sample(_ text: String) -> ISBN {
+        do { return try ISBN(text) } catch { preconditionFailure("\(text) is no ISBN: \(error)") }
+    }
+}
+
+extension SaveResult {
+    var isSaved: Bool { if case .saved = self { true } else { false } }
+    var isOwned: Bool { if case .owned = self { true } else { false } }
+}

@@ -1,0 +1,117 @@
+import Bookplate
+import Foundation
+import Hub
+import Library
+
+/// The built program as a station runs it, in a home folder of its own, without any online source.
+struct ScanProgram {
+    let home: String
+    /// What stands before the program: a network namespace to run it in.
+    var prefix: [String] = []
+
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The program beside the tests' own executable.
+    private static let path: String = {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("scan").path
+    }()
+
+    init() throws { home = try temporaryFolder("home") }
+
+    func remove() throws { try FileManager.default.removeItem(atPath: home) }
+
+    var library: String { home + "/library.sqlite" }
+
+    /// Writes what pairing writes.
+    func pair(with address: String, token: String, as station: PairedStation) throws {
+        try PairedHubs(path: home + "/.config/bookplate/hub.json").keep(
+            PairedHub(
+                address: try HubAddress(address).description, token: token, name: station.name, station: station.id))
+    }
+
+    /// A program under way: standard input stays open until ``end()``.
+    final class Running {
+        let process = Process()
+        private let input = Pipe()
+        private let out: FileHandle
+        private let err: FileHandle
+        private let outPath: String
+        private let errPath: String
+
+        init(_ program: ScanProgram, _ arguments: [String]) throws {
+            let name = UUID().uuidString
+            (outPath, errPath) = (program.home + "/out-" + name, program.home + "/err-" + name)
+            for path in [outPath, errPath] { try Data().write(to: URL(fileURLWithPath: path)) }
+            out = try FileHandle(forWritingTo: URL(fileURLWithPath: outPath))
+            err = try FileHandle(forWritingTo: URL(fileURLWithPath: errPath))
+            // One that is killed reads no more: then writing to it fails, and does not end the tests.
+            signal(SIGPIPE, SIG_IGN)
+            let words = program.prefix + [ScanProgram.path] + arguments
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = words
+            process.environment = [
+                "HOME": program.home, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "BOOKPLATE_LIBRARY": program.library,
+                "BOOKPLATE_OFFLINE": "1",
+                "BOOKPLATE_INDEX": ScanProgram.root.appendingPathComponent("samples/index.sqlite").path,
+                "LANG": "C.UTF-8",
+            ]
+            (process.standardInput, process.standardOutput, process.standardError) = (input, out, err)
+            try process.run()
+        }
+
+        /// Nothing goes on after its test, however that ends.
+        deinit { if process.isRunning { process.terminate() } }
+
+        func say(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+
+        var output: String { Self.text(outPath) }
+        var complaints: String { Self.text(errPath) }
+
+        /// A letter of which only half is written yet is no fault of the program's.
+        private static func text(_ path: String) -> String {
+            String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+        }
+
+        /// The ISBNs that it has told an event of.
+        func isbns(_ event: String) -> [String] {
+            output.split(separator: "\n").compactMap { line in
+                let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return object?["event"] as? String == event ? object?["isbn13"] as? String : nil
+            }
+        }
+
+        /// Waits until it has printed this many of an event, or has ended.
+        func await(_ event: String, count: Int) async throws {
+            try await until { self.isbns(event).count >= count || !self.process.isRunning }
+        }
+
+        /// - Returns: the exit code.
+        @discardableResult
+        func end() async throws -> Int32 {
+            try input.fileHandleForWriting.close()
+            try await until { !self.process.isRunning }
+            return process.terminationStatus
+        }
+    }
+
+    func start(_ arguments: String...) throws -> Running { try start(arguments) }
+    func start(_ arguments: [String]) throws -> Running { try Running(self, arguments) }
+
+    func run(_ arguments: String..., input: String = "") async throws -> (status: Int32, out: String, err: String) {
+        try await run(arguments, input: input)
+    }
+
+    func run(_ arguments: [String], input: String = "") async throws -> (status: Int32, out: String, err: String) {
+        let running = try Running(self, arguments)
+        if !input.isEmpty { try running.say(input) }
+        let status = try await running.end()
+        return (status, running.output, running.complaints)
+    }
+}
+
+/// Waits for what another process does; there is nothing to await but its files. The tests' time limits end it.
+func until(_ isTrue: () throws -> Bool) async throws {
+    while try !isTrue() { try await Task.sleep(for: .milliseconds(20)) }
+}

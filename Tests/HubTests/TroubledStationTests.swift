@@ -1,0 +1,160 @@
+import Bookplate
+import Foundation
+import GRDB
+import Hub
+import Synchronization
+import Testing
+
+@testable import Library
+
+/// What goes wrong on the station's own side, and items that the hub breaks over.
+@Suite struct `A station in trouble` {
+    /// - Returns: items that wait for the hub.
+    private func capture(_ outbox: LibraryFile, _ isbns: [ISBN], at instant: Date = Date()) async throws -> [IntakeItem]
+    {
+        try await outbox.capture(
+            isbns.map { Sighting(isbn: $0, raw: $0.digits, origin: .camera) }, preset: Preset(), lease: .zero,
+            at: instant)
+    }
+
+    private func sender(_ outbox: LibraryFile, _ hub: some HubCalls, _ events: Collected<HubEvent>)
+        -> HubSender<ContinuousClock>
+    {
+        HubSender(
+            outbox: outbox, client: hub, link: HubLink(), token: { "t" }, clock: ContinuousClock(),
+            report: { events.add($0) })
+    }
+
+    @Test(arguments: [(HubTrouble.failed("a fault"), 1), (.refused("too large"), 0)])
+    func `brings the hub all but the item that it breaks over, and says which that is`(
+        _ trouble: HubTrouble, _ waiting: Int
+    ) async throws {
+        let folder = try temporaryFolder("station")
+        let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
+        _ = try await capture(outbox, [.dune, .emma, .solaris, .kitchen])
+        let hub = PickyHub { $0.isbn13 == ISBN.emma.digits ? trouble : nil }
+        let events = Collected<HubEvent>()
+        #expect(await sender(outbox, hub, events).flush() == (waiting == 0))
+        #expect(hub.taken == [ISBN.dune, .solaris, .kitchen].map(\.digits))
+        #expect(try await outbox.undelivered(limit: 9).count == waiting)
+        let reasons = events.all.flatMap { event -> [String] in
+            guard case .news(let news) = event else { return [] }
+            return news.compactMap { if case .refused(_, let reason) = $0 { reason } else { nil } }
+        }
+        #expect(reasons.count == 1 - waiting)
+        for reason in reasons { #expect(reason.contains("978-0-14-026886-7"), "\(reason)") }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `does not ask a hub that breaks over everything for each item by itself`() async throws {
+        let folder = try temporaryFolder("station")
+        let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
+        _ = try await capture(
+            outbox, Array(repeating: [ISBN.dune, .emma, .solaris, .kitchen], count: 10).flatMap { $0 })
+        let hub = PickyHub { _ in .failed("its own") }
+        #expect(await !sender(outbox, hub, Collected()).flush())
+        #expect(hub.calls == 5)
+        #expect(try await outbox.undeliveredCount() == 40)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `without its token keeps everything, also at the hub's own machine`() async throws {
+        let hub = try await RunningHub()
+        let folder = try temporaryFolder("station")
+        let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
+        _ = try await capture(outbox, [.dune])
+        let client = HubClient(
+            address: try HubAddress(hub.address), userAgent: "test", certificateFile: nil, token: { nil })
+        let link = HubLink()
+        let sender = HubSender(outbox: outbox, client: client, link: link, token: { nil }, clock: ContinuousClock())
+        #expect(await !sender.flush())
+        #expect(link.standing == .unpaired)
+        #expect(try await outbox.undeliveredCount() == 1)
+        try await hub.stop()
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test(arguments: [Date(timeIntervalSince1970: 7), Date(timeIntervalSinceNow: 86_400 * 365 * 50)])
+    func `whose clock is wrong captures at the hub's time`(_ wrong: Date) async throws {
+        let hub = try await RunningHub()
+        let station = try await StationAtWork(hub)
+        let items = try await capture(station.outbox, [.dune], at: wrong)
+        let before = Date(timeIntervalSinceNow: -1)
+        try await station.deliver()
+        let captured = try #require(await hub.library.item(items[0].id)?.captured)
+        #expect((before...Date()).contains(captured))
+        try await station.confirm(items)
+        try await station.deliver()
+        #expect(try await hub.titles().count == 1)
+        try station.remove()
+        try await hub.stop()
+    }
+
+    @Test func `of another's name gets a number, and neither reads, changes nor ends what is the other's`() async throws
+    {
+        let hub = try await RunningHub()
+        let (one, two) = (try await StationAtWork(hub), try await StationAtWork(hub))
+        #expect([one.paired.name, two.paired.name] == ["kitchen", "kitchen 2"])
+        let (mine, theirs) = (try await one.capture(.dune), try await two.capture(.dune))
+        try await one.deliver()
+        try await two.deliver()
+        #expect(try await hub.library.items(in: [.waiting]).compactMap(\.station).sorted() == ["kitchen", "kitchen 2"])
+        #expect(try await two.client.standing(of: mine.map(\.id)).isEmpty)
+        _ = try await hub.library.revoke(one.paired.id, at: Date())
+        try await two.confirm(theirs)
+        try await two.deliver()
+        #expect(try await hub.titles().count == 1)
+        #expect(try await hub.library.item(mine[0].id)?.state == .waiting)
+        for station in [one, two] { try station.remove() }
+        try await hub.stop()
+    }
+
+    @Test func `whose disk is full acknowledges nothing more, and loses nothing that it did`() async throws {
+        let hub = try await RunningHub()
+        let station = try await StationAtWork(hub)
+        let items = try await station.capture(.dune)
+        // SQLite then answers SQLITE_FULL exactly as it does for ENOSPC.
+        try await station.outbox.database.writeWithoutTransaction { db in
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+        }
+        let many = Array(repeating: [ISBN.emma, .solaris, .kitchen], count: 100).flatMap { $0 }
+        await #expect(throws: LibraryError.diskFull(path: station.folder + "/library.sqlite")) {
+            _ = try await capture(station.outbox, many)
+        }
+        #expect(try await station.outbox.undeliveredCount() == 1)
+        _ = await station.sender.flush()
+        try await station.outbox.database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA max_page_count = 1000000")
+        }
+        try await station.confirm(items)
+        try await station.deliver()
+        #expect(try await hub.titles() == ["Book 9780441478125"])
+        #expect(try await hub.library.count(in: Set(IntakeItem.State.allCases)) == 1)
+        try station.remove()
+        try await hub.stop()
+    }
+}
+
+/// Says no to a delivery for what is in it.
+private final class PickyHub: HubCalls {
+    private let trouble: @Sendable (HubDelivery) -> HubTrouble?
+    private let state = Mutex((calls: 0, taken: [String]()))
+    init(_ trouble: @escaping @Sendable (HubDelivery) -> HubTrouble?) { self.trouble = trouble }
+
+    var calls: Int { state.withLock(\.calls) }
+    /// ISBNs, in the order in which they came.
+    var taken: [String] { state.withLock(\.taken) }
+
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
+        state.withLock { $0.calls += 1 }
+        if let trouble = deliveries.lazy.compactMap(trouble).first { throw trouble }
+        state.withLock { $0.taken += deliveries.map(\.isbn13) }
+        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .taken) }
+    }
+    func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt] {
+        items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .taken) }
+    }
+    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {}
+    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] { [] }
+}
