@@ -1,5 +1,6 @@
 import Bookplate
 import Foundation
+import Hub
 import Library
 import Lookup
 
@@ -24,6 +25,10 @@ enum Failure {
             Complaint(.nothing, wayOut(of: error).map { (error.errorDescription ?? "") + $0 } ?? error.description)
         case let error as LookupConfigurationError: Complaint(.configuration, error.description + ".")
         case let error as OfflineIndexError: Complaint(status(of: error), error.description + ".")
+        case let trouble as HubTrouble: Complaint(status(of: trouble), trouble.description + ".")
+        case let error as PairedHubsError: Complaint(.configuration, error.description + ".")
+        case let refusal as StationRefusal:
+            Complaint(.nothing, refusal.description + ". scan hub stations lists them.")
         default: Complaint(.inputOutput, "\(error)")
         }
     }
@@ -94,6 +99,15 @@ enum Failure {
         case .stillRunning: " scan session stop ends it."
         case .noSuchSession: " scan session list shows them."
         default: nil
+        }
+    }
+
+    private static func status(of trouble: HubTrouble) -> ExitStatus {
+        switch trouble {
+        case .badAddress: .usage
+        case .away, .notAHub, .throttled, .turnedAway, .failed: .unavailable
+        case .revoked, .wrongCode: .permission
+        case .refused: .nothing
         }
     }
 

@@ -26,6 +26,9 @@ enum OpenedLibraries {
             defer { opened = nil }
             return opened ?? []
         }
+        // A service's library may be held by what its sockets leave behind: closed by hand, its write-ahead log is folded in. Nothing is
+        // lost when that fails: the next opening reads the log.
+        defer { for opened in libraries { try? opened.library.close() } }
         guard let changed = libraries.first(where: { $0.library.hasChanges }) else { return }
         Interrupts.giveBack()
         Interrupts.onEnd { changed.library.abandonBackups() }

@@ -90,6 +90,10 @@ struct Wiring {
         CaptureFlow(intake: library, shelf: library, lookup: lookup(library))
     }
 
+    func coverFlow(_ library: LibraryFile) -> CoverFlow {
+        CoverFlow(covers: library, fetch: CoverFetcher(configuration, states: library))
+    }
+
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
 
     /// What a run does for others at its end, within seconds: looks up what waits in the queue and is due, and fetches covers of
@@ -112,8 +116,7 @@ struct Wiring {
         guard !isOffline else { return }
         let bar = ProgressBar("covers", total: limit)
         defer { bar.finish() }
-        let flow = CoverFlow(covers: library, fetch: CoverFetcher(configuration, states: library))
-        _ = try await flow.fetchMissing(limit: limit, patience: patience) { bar.set($0, of: $1) }
+        _ = try await coverFlow(library).fetchMissing(limit: limit, patience: patience) { bar.set($0, of: $1) }
     }
 }
 

@@ -17,6 +17,7 @@ private struct Dump: Decodable {
         }
 
         var commandName: String
+        var shouldDisplay: Bool?
         var abstract: String?
         var discussion: String?
         var arguments: [Argument]?
@@ -32,7 +33,7 @@ private struct Dump: Decodable {
         _ command: Command, _ path: String, _ parent: Command?
     ) -> [(name: String, command: Command, parent: Command?)] {
         let name = path.isEmpty ? command.commandName : "\(path) \(command.commandName)"
-        let children = (command.subcommands ?? []).filter { $0.commandName != "help" }
+        let children = (command.subcommands ?? []).filter { $0.commandName != "help" && $0.shouldDisplay != false }
         return [(name, command, parent)] + children.flatMap { below($0, name, command) }
     }
 }

@@ -14,15 +14,10 @@ struct BookSheet {
     /// Prints the book from the library. As JSON it is the book's object, and beside its keys `notes`, `quotes` and
     /// `flags`, which no other command prints with a book.
     static func show(_ book: Book, from library: some Remarks, json: Bool) async throws {
-        let sheet = BookSheet(
-            book: book, notes: try await library.notes(of: book.id), quotes: try await library.quotes(of: book.id),
-            flags: try await library.importFlags(on: book.id))
-        if json {
-            Output.shared.line(
-                book.json(notes: sheet.notes, quotes: sheet.quotes, flags: sheet.flags))
-        } else {
-            for line in sheet.lines() { Output.shared.line(line) }
-        }
+        let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
+        if json { return Output.shared.line(whole.json) }
+        let sheet = BookSheet(book: whole.book, notes: whole.notes, quotes: whole.quotes, flags: whole.flags)
+        for line in sheet.lines() { Output.shared.line(line) }
     }
 
     func lines() -> [String] {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Bookplate
 import Capture
-import Decoder
 import Foundation
 import Station
 
@@ -30,6 +29,7 @@ struct CaptureCommand: AsyncParsableCommand {
               curl -s $URL | scan --image -           a photo on standard input
               scan --isbn 0-441-47812-3 --yes         save it if it is found
               scan --stdin --yes --json < isbns.txt   lines in, events out
+              scan --hub 192.168.0.20                 into another station's library
             """)
 
     @Option(parsing: .upToNextOption, help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
@@ -41,7 +41,14 @@ struct CaptureCommand: AsyncParsableCommand {
     @Flag(help: "Read numbers from standard input, one a line.")
     var stdin = false
 
+    @Option(help: ArgumentHelp("Capture into the library of a hub (see scan hub).", valueName: "address"))
+    var hub: String?
+
     @OptionGroup var live: LiveOptions
+
+    @Flag(help: "No sounds.")
+    var quiet = false
+
     @OptionGroup var confirming: ConfirmOptions
     @OptionGroup var preset: PresetOptions
     @OptionGroup var places: PlaceOptions
@@ -76,40 +83,55 @@ struct CaptureCommand: AsyncParsableCommand {
         defer { Interrupts.giveBack() }
         let preset = try preset.preset()
         let wiring = try Wiring(settings: places.settings())
-        let library = try wiring.openLibrary()
+        guard let hub else {
+            let library = try wiring.openLibrary()
+            let place = CapturePlace(
+                flow: wiring.captureFlow(library), history: library,
+                finish: { saved, _ in await wiring.catchUp(library, saved: saved) })
+            return try await capture(into: place, preset, wiring)
+        }
+        let hubRun = try await wiring.openHub(hub)
+        let place = CapturePlace(
+            flow: hubRun.flow, history: hubRun.outbox, hub: hubRun,
+            finish: { _, report in if try await !hubRun.finish() { report.note(.unavailable) } })
+        hubRun.begin()
+        try await capture(into: place, preset, wiring)
+    }
+
+    private func capture(into place: CapturePlace, _ preset: Preset, _ wiring: Wiring) async throws {
         let report = ExitReport()
-        let events = EventPrinter(json: output.json, report: report)
+        let events = EventPrinter(json: output.json, report: report, wayBack: place.wayBack)
         if isLive, !output.json, LiveStation.isPossible, let keyboard = Keyboard.open() {
             defer { keyboard.close() }
             let run = CaptureRun(
-                flow: wiring.captureFlow(library), history: library, preset: preset,
+                flow: place.flow, history: place.history, preset: preset,
                 anotherCopy: confirming.anotherCopy, answer: .leave, events: events, report: report)
-            let station = try station(run, keyboard, wiring)
+            let station = try station(run, keyboard, wiring, place)
             Interrupts.handle {
-                station.onTheWay.value.isEmpty ? Self.interrupted : Self.notCaptured(station.onTheWay.value)
+                station.onTheWay.value.isEmpty ? place.interrupted : Self.notCaptured(station.onTheWay.value)
             }
             try await station.run()
-            await wiring.catchUp(library, saved: events.count(.saved))
+            try await place.finish(events.count(.saved), report)
             return try report.end()
         }
         let feed = try feed(report, wiring.settings)
         let run = CaptureRun(
-            flow: wiring.captureFlow(library), history: library, preset: preset, anotherCopy: confirming.anotherCopy,
+            flow: place.flow, history: place.history, preset: preset, anotherCopy: confirming.anotherCopy,
             answer: feed.answer, events: events, report: report)
-        Interrupts.handle { Self.interrupted }
+        Interrupts.handle { place.interrupted }
         defer { feed.answer.giveBackTerminal() }
         try await run.run(feed.arrivals, expected: feed.expected, isLive: feed.isLive)
         if !image.isEmpty || live.frames != nil, events.total == 0 { report.note(.nothing) }
-        noteUnasked(events, feed.answer)
-        await wiring.catchUp(library, saved: events.count(.saved))
+        noteUnasked(events, feed.answer, place)
+        try await place.finish(events.count(.saved), report)
         try report.end()
     }
 
     /// What was left unasked because nobody could be asked.
-    private func noteUnasked(_ events: EventPrinter, _ answer: CaptureRun.Answer) {
+    private func noteUnasked(_ events: EventPrinter, _ answer: CaptureRun.Answer, _ place: CapturePlace) {
         guard case .leave = answer, events.count(.queued) > 0, !output.json else { return }
         Output.shared.note(
-            "There is no terminal to ask at, so the candidates stay in the queue. scan intake confirm goes through it; "
+            "There is no terminal to ask at, so the candidates stay in the queue. \(place.wayToConfirm); "
                 + "--yes saves what is found.")
     }
 
@@ -117,23 +139,20 @@ struct CaptureCommand: AsyncParsableCommand {
         "Interrupted. Not captured, because the library was locked or its disk full: \(numbers.joined(separator: ", ").printable)."
     }
 
-    private static let interrupted =
-        "Interrupted. What was captured is in the queue (scan intake list); what was saved is in the library."
-
     /// No other way in is named.
     private var isLive: Bool { image.isEmpty && isbn.isEmpty && !stdin }
 
-    private func station(_ run: CaptureRun, _ keyboard: Keyboard, _ wiring: Wiring) throws -> LiveStation {
+    private func station(
+        _ run: CaptureRun, _ keyboard: Keyboard, _ wiring: Wiring, _ place: CapturePlace
+    ) throws -> LiveStation {
         LiveStation(
             run: run, live: try liveScan(wiring.settings), scanner: live.scanner, keyboard: keyboard,
-            sounds: Sounds(isMuted: live.quiet) { Output.shared.draw("\u{07}") }, isStream: live.frames != nil,
-            isOffline: wiring.isOffline, savesAtOnce: confirming.yes)
+            sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") }, isStream: live.frames != nil,
+            isOffline: wiring.isOffline, savesAtOnce: confirming.yes, hub: place.hub)
     }
 
     private func liveScan(_ settings: Settings) throws -> LiveScan {
-        let scan = LiveScan(
-            source: try live.source(settings), makeDecoder: { try FrameReader() },
-            thumbnail: { frame, corners in frame.thumbnail(around: corners) })
+        let scan = try live.scan(settings)
         Interrupts.onEnd { scan.leave() }
         return scan
     }

@@ -68,7 +68,7 @@ struct DecodeCommand: AsyncParsableCommand {
         ]
     }
 
-    private static func json(_ symbol: Symbol) -> JSONValue {
+    static func json(_ symbol: Symbol) -> JSONValue {
         [
             "payload": .string(symbol.payload), "kind": .string(symbol.kind.rawValue),
             "isbn13": JSONValue((try? symbol.isbn())?.digits), "addon": JSONValue(symbol.addon),

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Bookplate
 import Capture
+import Decoder
 import Foundation
+import Station
 
 /// The live camera, or what stands for one.
 struct LiveOptions: ParsableArguments {
@@ -13,9 +15,6 @@ struct LiveOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Take a handheld scanner for this alone (exclusive).", valueName: "/dev/input/by-id/..."))
     var scanner: String?
-
-    @Flag(help: "No sounds.")
-    var quiet = false
 
     func validate() throws {
         guard let frames else { return }
@@ -33,10 +32,17 @@ struct LiveOptions: ParsableArguments {
     }
 
     /// The camera, or standard input.
-    func source(_ settings: Settings) throws -> any FrameSource {
+    func source(_ settings: Settings, preview: (any PreviewTap)? = nil) throws -> any FrameSource {
         frames == nil
-            ? V4L2Camera(try camera.captureSettings(settings))
-            : FrameStream(descriptor: 0, rate: camera.fps.map(Double.init))
+            ? V4L2Camera(try camera.captureSettings(settings), preview: preview)
+            : FrameStream(descriptor: 0, rate: camera.fps.map(Double.init), preview: preview)
+    }
+
+    /// From its frames to captured books.
+    func scan(_ settings: Settings, preview: (any PreviewTap)? = nil) throws -> LiveScan {
+        LiveScan(
+            source: try source(settings, preview: preview), makeDecoder: { try FrameReader() },
+            thumbnail: { frame, corners in frame.thumbnail(around: corners) })
     }
 
     /// Whether any of it was given: it goes with no other way in.

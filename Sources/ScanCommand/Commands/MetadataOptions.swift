@@ -91,19 +91,20 @@ struct MetadataOptions: ParsableArguments {
             authorNationality, as: "author's nationality", .authorNationality, TextLimit.name,
             into: \.authorNationality)
         try text(publisher, as: "publisher", .publisher, TextLimit.name, into: \.publisher)
-        try text(language, as: "language", .language, 35, into: \.language)
-        try text(originalLanguage, as: "original language", .originalLanguage, 35, into: \.originalLanguage)
+        try text(language, as: "language", .language, TextLimit.language, into: \.language)
+        try text(
+            originalLanguage, as: "original language", .originalLanguage, TextLimit.language, into: \.originalLanguage)
         try text(series, as: "series", .series, TextLimit.name, into: \.series)
-        try text(seriesNumber, as: "number in the series", .series, 32, into: \.seriesNumber)
+        try text(seriesNumber, as: "number in the series", .series, TextLimit.seriesNumber, into: \.seriesNumber)
         try text(description, as: "description", .description, TextLimit.description, into: \.description)
         try link(coverURL, as: "cover's address", .coverURL, into: \.coverURL)
         tellWhereCoversComeFrom()
         try link(previewLink, as: "preview link", .previewLink, into: \.previewLink)
         try link(infoLink, as: "info link", .infoLink, into: \.infoLink)
         if let published {
-            let date = try Self.published(published)
-            set(.publishedDate, \.publishedDateText, date.text)
-            set(.publishedDate, \.publishedDate, date.day)
+            let date = published.isEmpty ? nil : try Metadata.published(published)
+            set(.publishedDate, \.publishedDateText, date?.text)
+            set(.publishedDate, \.publishedDate, date?.day)
         }
         if let pages {
             try NumberLimit.check(pages == 0 ? nil : pages, as: "page count", in: NumberLimit.pages)
@@ -177,16 +178,5 @@ struct MetadataOptions: ParsableArguments {
             throw Complaint(.usage, "--format is physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
         }
         return format
-    }
-
-    /// A date as it is printed may be anything, but what is written as a day must be one.
-    private static func published(_ text: String) throws -> (text: String?, day: CalendarDay?) {
-        if text.isEmpty { return (nil, nil) }
-        let text = try text.checked(as: "date of publication", limit: TextLimit.name)
-        let day = CalendarDay(text)
-        if day == nil, text.wholeMatch(of: /[0-9]{4}(-[0-9]{1,2}){0,2}/) != nil {
-            throw Complaint(.usage, "there is no day \(text); --published takes 1969, 1969-03 or 1969-03-17.")
-        }
-        return (text, day)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bookplate
+import Station
 
 /// What every command that touches the library or the sources takes.
 struct PlaceOptions: ParsableArguments {
@@ -58,10 +59,7 @@ struct PresetOptions: ParsableArguments {
     /// - Throws: ``Complaint`` when a name is empty or too long.
     func preset() throws -> Preset {
         do {
-            return Preset(
-                shelf: try shelf.map { try $0.checked(as: "shelf", limit: TextLimit.name) },
-                tags: try tags.map { try $0.checked(as: "tag", limit: TextLimit.name) }, status: status,
-                isWishlist: wishlist)
+            return try Preset(shelf: shelf, tags: tags, status: status, isWishlist: wishlist).checked()
         } catch let refusal as TextRefusal {
             throw Complaint(.usage, refusal.description + ".")
         }

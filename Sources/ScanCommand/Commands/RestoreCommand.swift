@@ -41,6 +41,11 @@ struct RestoreCommand: AsyncParsableCommand {
         } catch LibraryError.corrupt(let damaged, let what) where damaged != path {
             throw Complaint(.corrupt, "the backup \(backup) is damaged (\(what)). The library was left as it is.")
         }
+        if report.isClosed {
+            Output.shared.note(
+                "Whom the library let in that was there could not be read: no access code is set now, and no station is paired. "
+                    + "Set a code with 'scan kiosk code', and pair the stations again.")
+        }
         if output.json { return Output.shared.line(report.json) }
         let aside = report.movedAside.first.map { " What was there before is now \($0)." } ?? ""
         Output.shared.note("Restored \(counted(report.books, "book")) to \(path).\(aside)")

@@ -11,6 +11,7 @@ struct Scan: AsyncParsableCommand {
             scan --image FILE... [--yes] [--shelf NAME] [--tag NAME] [--wishlist]
             scan --isbn NUMBER... [the same]
             scan --stdin [the same]
+            scan --hub ADDRESS [all of the above]
             scan COMMAND ...
             """,
         discussion: """
@@ -36,7 +37,8 @@ struct Scan: AsyncParsableCommand {
             TagCommand.self, AuthorCommand.self, ShelfCommand.self, HomeCommand.self, StatsCommand.self,
             UndoCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self, RestoreCommand.self,
             IndexCommand.self,
-            DevicesCommand.self, DoctorCommand.self, SettingsCommand.self,
+            DevicesCommand.self, DoctorCommand.self, SettingsCommand.self, KioskCommand.self,
+            HubCommand.self, ReadPhotoCommand.self,
         ],
         defaultSubcommand: CaptureCommand.self)
 

@@ -53,18 +53,12 @@ extension PhotoReading {
     }
 }
 
-/// A number as a person typed it or a handheld scanner sent it.
-struct TypedNumber {
-    let text: String
-    let origin: Origin
-
+extension TypedNumber {
+    /// The book that it names, or why it is none.
     var arrival: Arrival {
         do throws(ISBNRefusal) {
-            return .sighting(Sighting(isbn: try ISBN(text), raw: text, origin: origin))
+            return .sighting(try sighting())
         } catch {
-            if let (isbn, addon) = ISBN.withAddon(text) {
-                return .sighting(Sighting(isbn: isbn, raw: text, addon: addon, origin: origin))
-            }
             let kind: CodeKind? = if case .notABook(let kind) = error { kind } else { nil }
             return .event(
                 CaptureEvent(

@@ -112,16 +112,15 @@ struct CaptureRun: Sendable {
         events.show(burst.arrivals.compactMap(\.event), inBackground: true)
         guard !sightings.isEmpty else { return }
         let limit = ContinuousClock.now + Self.patience
-        var isTold = false
+        let isTold = SharedValue(false)
         let items: [IntakeItem]
         do {
-            items = try await captureUntilPossible(
+            items = try await flow.captureUntilPossible(
                 sightings, preset: { preset }, mayWait: { isLive || ContinuousClock.now < limit },
-                waits: { complaint in
-                    if !isTold {
-                        Output.shared.complain("\(complaint) \(sightings.count) to be captured; trying on.")
-                    }
-                    isTold = true
+                waits: { error in
+                    guard isTold.exchange(true) == false else { return }
+                    Output.shared.complain(
+                        "\(Failure.complaint(for: error)) \(sightings.count) to be captured; trying on.")
                 })
         } catch {
             Self.name(sightings)
@@ -129,24 +128,6 @@ struct CaptureRun: Sendable {
         }
         events.show(items.map { .captured($0) }, inBackground: true)
         for item in items { captured.yield(item) }
-    }
-
-    /// A lock that another process holds passes, and so can a full disk: tried again every second.
-    ///
-    /// - Parameters:
-    ///   - preset: asked for anew with every try.
-    ///   - waits: told what stands in the way, with every try.
-    func captureUntilPossible(
-        _ sightings: [Sighting], preset: () -> Preset, mayWait: () -> Bool, waits: (Complaint) -> Void
-    ) async throws -> [IntakeItem] {
-        while true {
-            do {
-                return try await flow.capture(sightings, preset: preset())
-            } catch let error as LibraryError where error.mayPass && mayWait() {
-                waits(Failure.complaint(for: error))
-                try await Task.sleep(for: .seconds(1))
-            }
-        }
     }
 
     private func settle(_ candidates: AsyncThrowingStream<Candidate, any Error>, expected: Int?) async throws {
@@ -191,15 +172,5 @@ extension Candidate {
     var lacksASource: Bool {
         guard let outcome = item.outcome, !isComplete else { return false }
         return outcome != .found && outcome != .notFound
-    }
-}
-
-extension LibraryError {
-    /// Whether waiting may help.
-    var mayPass: Bool {
-        switch self {
-        case .locked, .diskFull: true
-        default: false
-        }
     }
 }

@@ -16,11 +16,14 @@ final class EventPrinter: Sendable {
 
     private let json: Bool
     private let report: ExitReport
+    /// How what was saved or skipped is taken back later.
+    private let wayBack: String
     private let state = Mutex(State())
 
-    init(json: Bool, report: ExitReport) {
+    init(json: Bool, report: ExitReport, wayBack: String = "scan undo takes back the last change.") {
         self.json = json
         self.report = report
+        self.wayBack = wayBack
     }
 
     /// How many items stand so.
@@ -125,6 +128,6 @@ final class EventPrinter: Sendable {
         guard !words.isEmpty else { return }
         Output.shared.note(
             words.joined(separator: ", ") + "."
-                + (count(.saved, .skipped) > 0 ? " scan undo takes back the last change." : ""))
+                + (count(.saved, .skipped) > 0 ? " \(wayBack)" : ""))
     }
 }

@@ -1,5 +1,6 @@
 import Bookplate
 import Capture
+import Hub
 import Station
 
 /// Everything that can happen at the live station, in the order in which it comes.
@@ -30,6 +31,7 @@ enum LiveEvent: Sendable {
     case waiting(Int)
     /// All that was on its way to the disk is there, or was given up.
     case capturingOver
+    case hub(HubEvent)
 }
 
 /// What the sources are asked for.
@@ -55,17 +57,10 @@ enum LiveAct: Sendable {
         var confirmer: Confirmer
     }
 
-    /// An act that is taken back, and its items as the queue has them now; `nil` when that could not be read.
-    struct Undone: Sendable {
-        var act: Batch.Act
-        var now: [Candidate]?
-    }
-
     enum Result: Sendable {
         case saved([(candidate: Candidate, result: SaveResult)])
         case skipped(Candidate, ID<Change>)
-        /// Those that were refused stay done; and what went wrong last.
-        case undone([Undone], refused: [Batch.Act], Complaint?)
+        case undone(BatchUndoing)
         case edited(Candidate)
         /// Asked for all of these; some may have left the queue.
         case given(Preset, [ID<IntakeItem>], [Candidate])
@@ -85,7 +80,7 @@ extension CaptureRun {
                 }
                 return .saved(Array(zip(wanted.map(\.candidate), try await flow.save(confirmed))))
             case .skip(let candidate): return .skipped(candidate, try await flow.dismiss([candidate]))
-            case .undo(let acts): return await undo(acts)
+            case .undo(let acts): return .undone(await flow.undo(acts, in: history))
             case .keepEdits(let candidate, let fields):
                 return .edited(try await flow.keepEdits(of: candidate, fields: fields))
             case .give(let preset, let items):
@@ -94,34 +89,5 @@ extension CaptureRun {
         } catch {
             return .failed(Failure.complaint(for: error))
         }
-    }
-
-    /// Goes on past what was changed since, and takes what was undone elsewhere as undone.
-    private func undo(_ acts: [Batch.Act]) async -> LiveAct.Result {
-        var undone: [LiveAct.Undone] = []
-        var refused: [Batch.Act] = []
-        var complaint: Complaint?
-        for act in acts.reversed() {
-            do {
-                _ = try await history.undo(act.change, at: .now)
-            } catch UndoRefusal.alreadyUndone {
-                // As good as done here.
-            } catch let refusal as UndoRefusal {
-                refused.append(act)
-                complaint = Failure.complaint(for: refusal)
-                continue
-            } catch {
-                return .undone(undone, refused: refused, Failure.complaint(for: error))
-            }
-            do {
-                var now: [Candidate] = []
-                for item in act.items { if let candidate = try await flow.candidate(item) { now.append(candidate) } }
-                undone.append(LiveAct.Undone(act: act, now: now))
-            } catch {
-                undone.append(LiveAct.Undone(act: act, now: nil))
-                return .undone(undone, refused: refused, Failure.complaint(for: error))
-            }
-        }
-        return .undone(undone, refused: refused, complaint)
     }
 }

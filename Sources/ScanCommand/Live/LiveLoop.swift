@@ -19,6 +19,8 @@ struct LiveLoop {
     private var isCapturingOver = false
     /// Items that were given the batch's preset, or were not there any more to take it.
     var given: Set<ID<IntakeItem>> = []
+    /// Items that somebody dismissed at the hub.
+    var answeredElsewhere: Set<ID<IntakeItem>> = []
     var heldKeys: [HeldKey] = []
     var cardChange: CardChange?
     var burst = KeyBurst()
@@ -88,6 +90,7 @@ struct LiveLoop {
         case .waiting(let count):
             state.earlier = max(0, count - state.batch.rows.count { $0.end == nil || $0.end == .left })
         case .capturingOver: isCapturingOver = true
+        case .hub(let event): take(event)
         }
         saveTheSure()
         closeWhenDone()
@@ -210,7 +213,10 @@ struct LiveLoop {
     }
 
     /// What stays in the queue.
-    var left: [Candidate] { state.batch.rows.filter { $0.end == nil || $0.end == .left }.map(\.candidate) }
+    var left: [Candidate] {
+        state.batch.rows.filter { ($0.end == nil || $0.end == .left) && !answeredElsewhere.contains($0.id) }
+            .map(\.candidate)
+    }
 
     /// Counts for the summary and the exit code.
     ///

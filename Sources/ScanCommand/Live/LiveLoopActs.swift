@@ -45,10 +45,9 @@ extension LiveLoop {
             run.events.note([.skipped(candidate)])
             state.goOn(from: [candidate.item.id])
             tell("– skipped: \(candidate.metadata.title ?? candidate.item.isbn.hyphenated)", .faint)
-        case .undone(let undone, let refused, let complaint):
-            takeUndone(undone)
-            for act in refused { state.batch.noteRefused(act.change) }
-            if let complaint { failed(complaint) }
+        case .undone(let undoing):
+            takeUndone(undoing)
+            if let failure = undoing.failure { failed(Failure.complaint(for: failure)) }
         case .edited(let candidate):
             state.batch.renew([candidate])
             run.events.note([.edited(candidate)])
@@ -64,9 +63,10 @@ extension LiveLoop {
         }
     }
 
-    private mutating func takeUndone(_ undone: [LiveAct.Undone]) {
+    private mutating func takeUndone(_ undoing: BatchUndoing) {
+        state.batch.note(undoing)
+        let undone = undoing.undone
         for each in undone {
-            state.batch.noteUndone(each.act.change, now: each.now)
             if state.savesAtOnce { state.batch.untick(each.act.items) }
             let candidates = each.now ?? each.act.items.compactMap { state.batch[$0]?.candidate }
             run.events.note(candidates.map { .undone($0, change: each.act.change) })

@@ -28,4 +28,12 @@ final class SharedValue<Value: Sendable>: Sendable {
     var value: Value { mutex.withLock { $0 } }
 
     func withLock(_ change: (inout Value) -> Void) { mutex.withLock { change(&$0) } }
+
+    /// Puts a new value in, and gives the old one.
+    func exchange(_ new: Value) -> Value {
+        mutex.withLock { value in
+            defer { value = new }
+            return value
+        }
+    }
 }

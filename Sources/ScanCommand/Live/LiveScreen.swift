@@ -38,6 +38,7 @@ struct LiveScreen {
 
     private func topLines() -> [ScreenLine] {
         var right: [ScreenLine.Piece] = []
+        if let hub = state.hub { right.append(.init(" \(hub.words.text)", hub.words.ink)) }
         if state.isOffline { right.append(.init(" ○ offline", .faint)) }
         if state.isMuted { right.append(.init(" muted", .faint)) }
         let name = ScreenLine.Piece("Bookplate  ", .strong)
@@ -141,7 +142,8 @@ struct LiveScreen {
         if !state.pending.isEmpty { left += " · \(state.pending.count) on the way to the disk" }
         guard state.earlier > 0 else { return ScreenLine(left) }
         let words = "\(state.earlier) \(state.earlier == 1 ? "waits" : "wait") from earlier"
-        let right = [words + " (scan intake confirm) ", words + " "].first { left.columns + $0.columns + 1 <= columns }
+        let way = state.hub == nil ? "scan intake confirm" : "the hub's intake shows them"
+        let right = [words + " (\(way)) ", words + " "].first { left.columns + $0.columns + 1 <= columns }
         return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])
     }
 }

@@ -1,4 +1,5 @@
 import Bookplate
+import Hub
 import Station
 
 /// What the live screen shows: everything, and nothing of how it is drawn.
@@ -20,6 +21,8 @@ struct LiveState {
     var isMuted = false
     /// What is found is saved at once (`--yes`).
     var savesAtOnce = false
+    /// How the hub stands that is captured into; `nil` for the station's own library.
+    var hub: HubView?
     /// Items of earlier runs that wait in the queue.
     var earlier = 0
     /// Sightings on their way to the disk, in their order.
@@ -32,6 +35,22 @@ struct LiveState {
         case number(NumberEntry)
         case edit(ID<IntakeItem>, EditForm)
         case preset(PresetForm)
+    }
+
+    struct HubView: Equatable {
+        var standing = HubLink.Standing.unknown
+        /// What the hub does not have yet.
+        var waiting: Int
+
+        /// As the top of the screen shows it.
+        var words: (text: String, ink: Ink) {
+            let rest = waiting == 0 ? "" : ", \(waiting) \(waiting == 1 ? "waits" : "wait") for it"
+            return switch standing {
+            case .unknown, .up: ("● hub" + rest, .new)
+            case .away: ("○ hub away" + rest, .attention)
+            case .unpaired: ("▲ not paired any more" + rest, .problem)
+            }
+        }
     }
 
     struct Message: Equatable {

@@ -19,6 +19,8 @@ struct LiveStation: Sendable {
     let isStream: Bool
     let isOffline: Bool
     let savesAtOnce: Bool
+    /// The hub that is captured into; `nil` for the station's own library.
+    var hub: HubRun?
     /// What was seen and is not on the disk yet: to be named, should the program be ended now.
     let onTheWay = SharedValue<[String]>([])
 
@@ -42,6 +44,10 @@ struct LiveStation: Sendable {
         var state = LiveState(batch: Batch(preset: run.preset))
         (state.isStream, state.isOffline, state.savesAtOnce) = (isStream, isOffline, savesAtOnce)
         state.earlier = try await run.flow.waitingCount()
+        if let hub {
+            state.hub = LiveState.HubView(waiting: try await hub.outbox.undeliveredCount())
+            hub.tell { inbox.yield(.hub($0)) }
+        }
         let loop = LiveLoop(state: state, run: run, outlets: outlets)
 
         let open: @Sendable () -> Void = { Output.shared.openScreen { inbox.yield(.told($0)) } }
@@ -69,6 +75,7 @@ struct LiveStation: Sendable {
         }
         Interrupts.onLeaving(nil)
         Output.shared.closeScreen()
+        hub?.tell(nil)
         await conclude(ended)
     }
 
@@ -109,7 +116,7 @@ struct LiveStation: Sendable {
         for words in loop.takeLastWords() { Output.shared.complain(words) }
         var owned: [Batch.Row] = []
         do {
-            owned = try await stillOwned(loop.state.batch.doneWith)
+            owned = try await run.flow.stillOwned(loop.state.batch.doneWith)
             try await run.flow.close(owned.map(\.id))
         } catch {
             let complaint = Failure.complaint(for: error)
@@ -122,17 +129,9 @@ struct LiveStation: Sendable {
         run.events.conclude()
         let left = loop.unconfirmed
         if left > 0 {
-            Output.shared.note("\(left) not confirmed: scan intake confirm goes through \(left == 1 ? "it" : "them").")
+            let way = hub == nil ? "scan intake confirm goes through" : "the hub's intake shows"
+            Output.shared.note("\(left) not confirmed: \(way) \(left == 1 ? "it" : "them").")
         }
-    }
-}
-
-extension LiveStation {
-    /// Only what the library holds at this moment may leave the queue.
-    private func stillOwned(_ rows: [Batch.Row]) async throws -> [Batch.Row] {
-        guard !rows.isEmpty else { return [] }
-        let now = try await run.flow.recognise(rows.map(\.candidate.item))
-        return zip(rows, now).filter { $0.1.owned != nil }.map(\.0)
     }
 }
 
@@ -185,9 +184,9 @@ extension LiveStation {
     ) async {
         for await burst in sightings {
             do {
-                let items = try await run.captureUntilPossible(
+                let items = try await run.flow.captureUntilPossible(
                     burst, preset: { outlets.preset.value }, mayWait: { !outlets.isClosing.value },
-                    waits: { inbox.yield(.captureWaits($0)) })
+                    waits: { inbox.yield(.captureWaits(Failure.complaint(for: $0))) })
                 inbox.yield(.captured(await recognise(items)))
             } catch {
                 inbox.yield(.notCaptured(burst, Failure.complaint(for: error)))

@@ -7,11 +7,17 @@ struct Places {
     /// `$XDG_CONFIG_HOME/bookplate/settings.json`
     var settingsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/settings.json" }
 
-    /// The service's library when it exists and this person may use it, else one in the person's own data folder.
+    /// `$XDG_CONFIG_HOME/bookplate/hub.json`
+    var hubsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/hub.json" }
+
+    /// The service's library when this person may use it, else one in the person's own data folder.
     var defaultLibrary: String {
-        let service = "/var/lib/bookplate/library.sqlite"
-        return access(service, R_OK | W_OK) == 0
-            ? service : base("XDG_DATA_HOME", ".local/share") + "/bookplate/library.sqlite"
+        let (folder, own) = ("/var/lib/bookplate", base("XDG_DATA_HOME", ".local/share") + "/bookplate/library.sqlite")
+        let service = folder + "/library.sqlite"
+        if access(service, R_OK | W_OK) == 0 { return service }
+        // Before the service has made it, and after it was lost: a person of its group who has no other makes it, or brings it back.
+        let isFree = access(service, F_OK) != 0 && access(own, F_OK) != 0
+        return isFree && access(folder, R_OK | W_OK | X_OK) == 0 ? service : own
     }
 
     /// `$XDG_DATA_HOME/bookplate/index.sqlite` where there is one.

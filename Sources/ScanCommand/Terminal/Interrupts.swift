@@ -14,6 +14,8 @@ enum Interrupts {
         var resume: @Sendable () -> Void = {}
         /// What is done before the terminal is given back.
         var leave: (@Sendable () -> Void)?
+        /// What the first signal does instead of ending the program.
+        var first: (@Sendable () -> Void)?
     }
 
     private static let state = Mutex(State())
@@ -31,8 +33,19 @@ enum Interrupts {
             switch number {
             case SIGCONT: state.withLock(\.resume)()
             case SIGTSTP: stop()
-            default: end(by: number)
+            default:
+                if let first = takeFirst() { first() } else { end(by: number) }
             }
+        }
+    }
+
+    /// For a service: the first signal has it end in order, and only the second ends the program at once.
+    static func onFirst(_ first: @escaping @Sendable () -> Void) { state.withLock { $0.first = first } }
+
+    private static func takeFirst() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            defer { state.first = nil }
+            return state.first
         }
     }
 

@@ -1,0 +1,14 @@
+#pragma once
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+
+// prctl is variadic, which Swift does not import. Remove when it does.
+static inline int cprocess_allow_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static inline int cprocess_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+
+// Declared by glibc with GNU extensions only, which Swift's own module of it leaves out. Remove when it does not.
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+static inline int cprocess_close_from(posix_spawn_file_actions_t *actions, int from) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, from);
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Bookplate
+import Foundation
+
+struct KioskCodeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "code", abstract: "Set the access code with which other devices sign in to the kiosk.",
+        discussion: """
+            Asks for the code twice, without showing it; without a terminal, takes one
+            line of standard input. The library keeps a slow hash of it. Every device
+            that had signed in has to do so again. Paired stations have tokens of their
+            own and stay: scan hub stations lists them, scan hub revoke ends one.
+
+              scan kiosk code
+              scan kiosk code --clear                  no other device gets in
+            """)
+
+    @Flag(help: "Take the code away: only this machine gets in.")
+    var clear = false
+
+    @OptionGroup var places: PlaceOptions
+
+    func run() async throws {
+        let library = try Wiring(settings: places.settings()).openLibrary()
+        if clear {
+            try await library.setAccessCode(nil, at: Date())
+            Output.shared.line("The access code is gone, and every sign-in with it. \(Self.stations)")
+            return
+        }
+        let code = isatty(STDIN_FILENO) == 1 ? try await Self.asked() : Self.firstLine()
+        do {
+            try await library.setAccessCode(code, at: Date())
+        } catch let refusal as AccessCodeRefusal {
+            throw Complaint(.usage, refusal.description + ". Nothing was changed.")
+        }
+        Output.shared.line("The access code is set. Devices that had signed in have to do so again. \(Self.stations)")
+    }
+
+    private static let stations =
+        "Paired stations stay: 'scan hub stations' lists them, 'scan hub revoke NAME' takes one out."
+
+    /// Twice, since nobody sees what is typed.
+    private static func asked() async throws -> String {
+        guard let keyboard = Keyboard.open() else {
+            throw Complaint(.usage, "there is no terminal to ask at. Give the code as a line of standard input.")
+        }
+        defer { keyboard.close() }
+        var keys = keyboard.presses.makeAsyncIterator()
+        var answers: [String] = []
+        for question in ["Access code: ", "The same again: "] {
+            Output.shared.raw(question)
+            var editor = LineEditor(label: "", text: "")
+            reading: while let press = await keys.next() {
+                switch editor.press(press.key) {
+                case .editing: continue
+                case .done: break reading
+                case .cancelled:
+                    Output.shared.raw("\n")
+                    throw Complaint(.usage, "no code was entered. Nothing was changed.")
+                }
+            }
+            Output.shared.raw("\n")
+            answers.append(editor.text)
+        }
+        guard answers[0] == answers[1] else {
+            throw Complaint(.usage, "the two codes differ. Nothing was changed; try again.")
+        }
+        return answers[0]
+    }
+
+    /// Without the line's end; empty where there is none.
+    private static func firstLine() -> String { readLine(strippingNewline: true) ?? "" }
+}

@@ -1,0 +1,106 @@
+import Bookplate
+import Foundation
+import Kiosk
+import Synchronization
+
+/// Reads photos that came over the web, each in a process of its own: the libraries that decode pictures are where a stranger's bytes
+/// do most harm. Two at a time; the next wait.
+final class PhotoChildren: Sendable {
+    private let command: ChildProcess.Command
+    private let patience: Duration
+    private let queue: OperationQueue
+    private let waiting = Mutex(0)
+    private let limit: Int
+
+    /// This program again, whatever became of its file since it was started.
+    static let thisProgram = ChildProcess.Command(path: "/proc/self/exe", arguments: ["scan", "read-photo"])
+
+    /// - Parameters:
+    ///   - patience: for one photo, from its start.
+    ///   - limit: of photos under way and waiting.
+    init(_ command: ChildProcess.Command = thisProgram, patience: Duration = PhotoChildLimits.patience, limit: Int = 6)
+    {
+        (self.command, self.patience, self.limit) = (command, patience, limit)
+        queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 2
+    }
+
+    /// - Throws: ``KioskTrouble``: refused when the photo is no sound picture, unavailable when too many wait.
+    func read(_ photo: [UInt8]) async throws -> Bookplate.PhotoReading {
+        let isFull = waiting.withLock { count in
+            if count >= limit { return true }
+            count += 1
+            return false
+        }
+        if isFull { throw KioskTrouble(.unavailable, "\(limit) photos are being read already") }
+        defer { waiting.withLock { $0 -= 1 } }
+        let ending = try await withCheckedThrowingContinuation { continuation in
+            queue.addOperation { [command, patience] in
+                continuation.resume(
+                    with: Result { try ChildProcess.run(command, input: photo, within: patience, limit: 1 << 20) })
+            }
+        }
+        switch ending {
+        case .answered(let line): return try PhotoAnswer(line).reading()
+        case .ended: throw PhotoAnswer.unreadable("reading it failed")
+        case .tooLong: throw PhotoAnswer.unreadable("reading it took too long")
+        case .tooMuch: throw PhotoAnswer.unreadable("reading it failed")
+        }
+    }
+}
+
+/// What a child says of its photo. It may have been taken over by the photo, so that nothing of it is believed unseen.
+struct PhotoAnswer: Decodable {
+    private struct Code: Decodable {
+        var payload: String
+        var addon: String?
+        var quality: Int
+        var corners: [[Double]]
+    }
+
+    private var symbols: [Code]
+    private var thumbnail: String?
+    private var error: String?
+
+    static func unreadable(_ why: String) -> KioskTrouble {
+        KioskTrouble(
+            .refused, "The photo could not be read: \(why). Take it again, or save it as an ordinary JPEG.")
+    }
+
+    /// - Throws: ``KioskTrouble`` when it is no answer.
+    init(_ line: [UInt8]) throws {
+        do {
+            self = try JSONDecoder().decode(PhotoAnswer.self, from: Data(line))
+        } catch {
+            throw Self.unreadable("reading it failed")
+        }
+    }
+
+    /// - Throws: ``KioskTrouble`` with the child's reason where the photo was not read.
+    func reading() throws -> Bookplate.PhotoReading {
+        if let error { throw KioskTrouble(.refused, String(error.cleanedLine.prefix(300))) }
+        guard symbols.count <= 200 else { throw Self.unreadable("reading it failed") }
+        return Bookplate.PhotoReading(symbols: try symbols.map(Self.symbol), thumbnail: try picture())
+    }
+
+    private func picture() throws -> [UInt8]? {
+        guard let thumbnail else { return nil }
+        guard thumbnail.utf8.count <= 400 << 10, let bytes = Data(base64Encoded: thumbnail),
+            bytes.starts(with: [0xFF, 0xD8, 0xFF])
+        else { throw Self.unreadable("reading it failed") }
+        return [UInt8](bytes)
+    }
+
+    private static func symbol(_ code: Code) throws -> Symbol {
+        func areDigits(_ text: String) -> Bool { text.utf8.allSatisfy { (48...57).contains($0) } }
+        let points = code.corners.filter { $0.count == 2 && $0.allSatisfy { abs($0) <= 20_000 } }
+        guard code.payload.utf8.count == 13, areDigits(code.payload), points.count == 4, code.corners.count == 4,
+            code.addon.map({ ($0.utf8.count == 2 || $0.utf8.count == 5) && areDigits($0) }) ?? true
+        else { throw unreadable("reading it failed") }
+        let corner = points.map { Point(x: $0[0], y: $0[1]) }
+        return Symbol(
+            payload: code.payload, addon: code.addon, quality: code.quality,
+            corners: Corners(
+                topLeft: corner[0], topRight: corner[1], bottomRight: corner[2], bottomLeft: corner[3]))
+    }
+}

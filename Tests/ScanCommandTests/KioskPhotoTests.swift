@@ -1,0 +1,124 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+/// Photos over HTTP to the program itself, which reads each in a child of its own.
+@Suite struct `A photo sent to scan kiosk` {
+    private func sample(_ name: String) throws -> Data {
+        try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/\(name)"))
+    }
+
+    /// A JPEG of some hundred kilobytes that says it is 65500 pixels wide and high.
+    private func giant() throws -> Data {
+        var bytes = [UInt8](try sample("bent-cover.jpg"))
+        let frame = try #require(
+            bytes.indices.dropLast(9).first { bytes[$0] == 0xFF && [0xC0, 0xC2].contains(bytes[$0 + 1]) })
+        bytes.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xDC, 0xFF, 0xDC])
+        return Data(bytes)
+    }
+
+    @Test func `captures every book in it`() async throws {
+        try await withKiosk { kiosk in
+            let answer = try await kiosk.ask("POST", "/api/station/photos", try sample("three-books.jpg"))
+            #expect(answer.status == 200)
+            let rows = answer.json["rows"] as? [[String: Any]] ?? []
+            let there = try String(
+                contentsOf: ScanProcess.samples.appendingPathComponent("photos/three-books.txt"), encoding: .utf8)
+            let isbns = rows.compactMap { $0["isbn13"] as? String }
+            #expect(isbns.count == 3 && isbns.allSatisfy { there.contains($0) })
+            #expect(rows.allSatisfy { $0["hasThumbnail"] as? Bool == true })
+        }
+    }
+
+    @Test func `that is none, or asks for more than there is, is refused, and the next is read`() async throws {
+        try await withKiosk { kiosk in
+            for photo in [try giant(), Data("<svg/>".utf8), Data([0xFF, 0xD8, 0xFF, 0xD9])] {
+                let answer = try await kiosk.ask("POST", "/api/station/photos", photo)
+                #expect(answer.status == 422)
+                #expect(answer.message.contains("photo"))
+            }
+            #expect(try await kiosk.ask("POST", "/api/station/photos", try sample("frontal.jpg")).status == 200)
+        }
+    }
+
+    @Test func `whose process is killed could not be read, and the next is`() async throws {
+        try await withKiosk { kiosk in
+            let photo = try sample("twelve-megapixel.jpg")
+            async let reading = kiosk.ask("POST", "/api/station/photos", photo)
+            let limit = ContinuousClock.now + .seconds(60)
+            while try !kiosk.killChild() {
+                try #require(ContinuousClock.now < limit)
+                await Task.yield()
+            }
+            let answer = try await reading
+            #expect(answer.status == 422 && answer.message.contains("could not be read"))
+            #expect(try await kiosk.ask("POST", "/api/station/photos", try sample("frontal.jpg")).status == 200)
+        }
+    }
+
+    @Test func `as a cover is looked at in the same way`() async throws {
+        try await withKiosk { kiosk in
+            let book = try await kiosk.ask(
+                "POST", "/api/books", Data(#"{"title":"Dune"}"#.utf8), type: "application/json")
+            let path = "/api/books/\(try #require(book.json["id"] as? String))/cover"
+            let refused = try await kiosk.ask("PUT", path, try giant())
+            #expect(refused.status == 422 && refused.code == "unsoundPicture")
+            #expect(try await kiosk.ask("PUT", path, try sample("frontal.jpg")).status == 200)
+        }
+    }
+
+    private func withKiosk(_ body: (KioskAtWork) async throws -> Void) async throws {
+        let scan = try ScanProcess.offline()
+        let command = try RunningCommand(scan, ["kiosk", "--no-camera", "--port", "0"])
+        defer {
+            command.process.terminate()
+            command.process.waitUntilExit()
+            #expect(command.process.terminationStatus == 0)
+            #expect(throws: Never.self) { try scan.remove() }
+        }
+        let said = try command.read(until: "/\n")
+        let port = try #require(said.split(separator: ":").last?.prefix { $0.isNumber })
+        try await body(KioskAtWork(home: "http://127.0.0.1:\(port)", process: command.process.processIdentifier))
+    }
+}
+
+/// The program's service without a camera.
+private struct KioskAtWork: Sendable {
+    struct Answer {
+        let status: Int
+        let json: [String: Any]
+
+        private var error: [String: Any] { json["error"] as? [String: Any] ?? [:] }
+        var code: String { error["code"] as? String ?? "" }
+        var message: String { error["message"] as? String ?? "" }
+    }
+
+    let home: String
+    let process: Int32
+
+    func ask(_ method: String, _ path: String, _ body: Data, type: String = "image/jpeg") async throws -> Answer {
+        var request = URLRequest(url: try #require(URL(string: home + path)))
+        request.httpMethod = method
+        request.httpBody = body
+        request.timeoutInterval = 60
+        request.setValue(type, forHTTPHeaderField: "Content-Type")
+        request.setValue(home, forHTTPHeaderField: "Origin")
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return Answer(status: (response as? HTTPURLResponse)?.statusCode ?? 0, json: json ?? [:])
+    }
+
+    /// - Returns: whether there was one.
+    func killChild() throws -> Bool {
+        for id in try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap({ Int32($0) }) {
+            // Processes come and go while they are listed.
+            guard let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+                let parent = status.split(separator: ")").last?.split(separator: " ").dropFirst().first,
+                Int32(parent) == process
+            else { continue }
+            kill(id, SIGKILL)
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,207 @@
+import Bookplate
+import Foundation
+import Kiosk
+import Testing
+
+@testable import ScanCommand
+
+/// To whom the kiosk opens.
+@Suite struct `scan kiosk, when it opens to others,` {
+    @Test(arguments: ["0.0.0.0", "::", "192.0.2.1", "2001:db8::1"])
+    func `asks for an access code first`(_ address: String) throws {
+        try withScan { scan in
+            let ending = try scan.run("kiosk", "--listen", address, "--port", "0")
+            #expect(ending.status == 78)
+            #expect(ending.err.contains("scan kiosk code") && ending.err.contains(address))
+        }
+    }
+
+    @Test func `asks for an access code behind a proxy, too`() throws {
+        try withScan { scan in
+            let ending = try scan.run("kiosk", "--behind-proxy", "--port", "0")
+            #expect(ending.status == 78 && ending.err.contains("scan kiosk code"))
+        }
+    }
+
+    @Test(arguments: [
+        ["--listen", "shelf.local"], ["--listen", ""], ["--listen", "127.0.0.1:80"], ["--name", "http://shelf"],
+        ["--name", "shelf:80"], ["--name", ""], ["--name", "-shelf"],
+    ])
+    func `takes addresses and names, and nothing else`(_ options: [String]) throws {
+        try withScan { scan in
+            let ending = try scan.run(["kiosk", "--port", "0"] + options)
+            #expect(ending.status == 64 && ending.err.contains(options[0]))
+        }
+    }
+
+    @Test(arguments: [
+        ("localhost", true), ("127.0.0.1", true), ("127.9.8.7", true), ("::1", true), ("0.0.0.0", false), ("::", false),
+        ("::ffff:127.0.0.1", false), ("128.0.0.1", false),
+    ])
+    func `knows what is this machine alone`(_ address: String, _ isLoopback: Bool) {
+        #expect(KioskDoor.isLoopback(address) == isLoopback)
+    }
+
+    @Test func `takes the code from standard input, and no bad one`() throws {
+        try withScan { scan in
+            let set = try scan.run("kiosk", "code", input: Data("kumquat 7\nmore\n".utf8))
+            #expect(
+                set.status == 0 && set.out.contains("is set") && set.out.contains("scan hub revoke")
+                    && !set.out.contains("kumquat"))
+            for bad in ["", "12345\n", "\u{7}234567\n"] {
+                let ending = try scan.run("kiosk", "code", input: Data(bad.utf8))
+                #expect(ending.status == 64 && ending.err.contains("Nothing was changed"))
+            }
+            // The code is there: what is left to complain about is that no machine has this address.
+            #expect(try scan.run("kiosk", "--listen", "192.0.2.1", "--port", "0").status != 78)
+            #expect(try scan.run("kiosk", "code", "--clear").status == 0)
+            #expect(try scan.run("kiosk", "--listen", "192.0.2.1", "--port", "0").status == 78)
+        }
+    }
+
+    @Test func `asks for the code twice, and shows it never`() throws {
+        try withScan { scan in
+            for (again, status, words) in [("kumquat 8", 64, "differ"), ("kumquat 7", 0, "is set")] {
+                let terminal = try Terminal(scan, "kiosk code")
+                try terminal.wait(for: "Access code: ")
+                terminal.type("kumquat 7\n")
+                try terminal.wait(for: "again: ")
+                terminal.type("\(again)\n")
+                try terminal.wait(for: words)
+                #expect(try terminal.finish() == status)
+                #expect(terminal.isRestored && !terminal.screen.contains("kumquat"))
+            }
+        }
+    }
+}
+
+/// Photos from the web, each read in a process of its own.
+@Suite struct `A photo's own process` {
+    private static let program = ChildProcess.Command(
+        path: ScanProcess.program.path, arguments: ["scan", "read-photo"])
+
+    private func shell(_ script: String) -> ChildProcess.Command {
+        ChildProcess.Command(path: "/bin/sh", arguments: ["sh", "-c", script])
+    }
+
+    private func sample(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/\(name)")))
+    }
+
+    private func refusal(
+        _ photo: [UInt8], _ command: ChildProcess.Command = Self.program, patience: Duration = .seconds(60)
+    ) async throws -> String {
+        let trouble = try await #require(throws: KioskTrouble.self) {
+            try await PhotoChildren(command, patience: patience).read(photo)
+        }
+        #expect(trouble.kind == .refused)
+        return trouble.message
+    }
+
+    @Test func `gives its codes and a small picture`() async throws {
+        let reading = try await PhotoChildren(Self.program).read(try sample("bent-cover.jpg"))
+        let answers = try String(
+            contentsOf: ScanProcess.samples.appendingPathComponent("photos/bent-cover.txt"), encoding: .utf8)
+        let isbn = try #require(reading.symbols.first).payload
+        #expect(answers.contains(isbn))
+        let thumbnail = try #require(reading.thumbnail)
+        #expect(thumbnail.starts(with: [0xFF, 0xD8, 0xFF]) && thumbnail.count < 64 << 10)
+    }
+
+    @Test func `refuses what is no photo, or asks for more than there is`() async throws {
+        // A JPEG of some hundred bytes that says it is 65500 pixels wide and high.
+        var giant = try sample("bent-cover.jpg")
+        let frame = try #require(
+            giant.indices.dropLast(9).first { giant[$0] == 0xFF && [0xC0, 0xC2].contains(giant[$0 + 1]) })
+        giant.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xDC, 0xFF, 0xDC])
+        #expect(try await refusal(giant).contains("65500x65500"))
+        #expect(try await refusal(Array("<svg/>".utf8)).contains("the photo"))
+        #expect(try await refusal([]).contains("empty"))
+        #expect(try await refusal([UInt8](repeating: 0xFF, count: 33 << 20)).contains("32 MiB"))
+    }
+
+    @Test func `that crashes, hangs or talks too much is a photo that could not be read`() async throws {
+        for script in ["kill -SEGV $$", "kill -KILL $$", "exit 0", "echo '{}'", "cat", "yes"] {
+            let told = try await refusal([UInt8](repeating: 1, count: 3 << 20), shell(script))
+            #expect(told.contains("could not be read"), "\(script)")
+        }
+        let slow = try await refusal([1], shell("exec sleep 600"), patience: .milliseconds(300))
+        #expect(slow.contains("took too long"))
+    }
+
+    @Test(arguments: [
+        #"{"symbols":[{"payload":"97804414781x5","addon":null,"quality":1,"corners":[[0,0],[1,0],[1,1],[0,1]]}],"thumbnail":null,"error":null}"#,
+        #"{"symbols":[{"payload":"9780441478125","addon":"1","quality":1,"corners":[[0,0],[1,0],[1,1],[0,1]]}],"thumbnail":null,"error":null}"#,
+        #"{"symbols":[{"payload":"9780441478125","addon":null,"quality":1,"corners":[[0,0],[1,0],[1,1]]}],"thumbnail":null,"error":null}"#,
+        #"{"symbols":[{"payload":"9780441478125","addon":null,"quality":1,"corners":[[0,0],[1e9,0],[1,1],[0,1]]}],"thumbnail":null,"error":null}"#,
+        #"{"symbols":[],"thumbnail":"PHNjcmlwdD4=","error":null}"#, #"{"symbols":[],"thumbnail":"!","error":null}"#,
+        #"{"symbols":[]"#, "[]",
+    ])
+    func `is not believed when the photo has taken it over`(_ answer: String) {
+        #expect(throws: KioskTrouble.self) { try PhotoAnswer(Array(answer.utf8)).reading() }
+    }
+
+    @Test func `gets nothing of the service's: no descriptors, no environment`() throws {
+        let seen = try ChildProcess.run(
+            shell("ls /proc/self/fd | wc -l; env | cut -d= -f1"), input: [], within: .seconds(60), limit: 4096)
+        guard case .answered(let bytes) = seen else {
+            Issue.record("\(seen)")
+            return
+        }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        // Input, output and errors, and the folder that ls itself reads.
+        #expect(lines.first.map { $0.filter(\.isNumber) } == "4")
+        #expect(Set(lines.dropFirst()).subtracting(["PWD", "SHLVL", "_"]) == ["LANG", "SWIFT_BACKTRACE"])
+    }
+
+    @Test func `has limits before it reads the first byte`() throws {
+        let process = Process()
+        process.executableURL = ScanProcess.program
+        process.arguments = ["read-photo"]
+        process.standardInput = Pipe()
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        defer {
+            // A thread of the pool hands its blocked signals on to what it starts; this one cannot be blocked.
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        let limit = ContinuousClock.now + .seconds(60)
+        func line(_ name: String, of file: String) throws -> [Substring] {
+            let text = try String(contentsOfFile: "/proc/\(process.processIdentifier)/\(file)", encoding: .utf8)
+            return text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: " ") ?? []
+        }
+        // The last one that it sets.
+        while try !line("NoNewPrivs", of: "status").joined().hasSuffix("1") {
+            try #require(ContinuousClock.now < limit)
+            sched_yield()
+        }
+        for (name, value) in [
+            ("Max address space", "1073741824"), ("Max cpu time", "20"), ("Max open files", "24"),
+            ("Max file size", "0"),
+            ("Max core file size", "0"),
+        ] {
+            #expect(try line(name, of: "limits").contains(Substring(value)), "\(name)")
+        }
+    }
+
+    @Test func `waits its turn, and beyond a few the photo is refused`() async throws {
+        let children = PhotoChildren(
+            shell("cat > /dev/null; echo '{\"symbols\":[],\"thumbnail\":null,\"error\":null}'"), limit: 3)
+        let outcomes = await withTaskGroup(of: KioskTrouble.Kind?.self) { group in
+            for _ in 0..<12 {
+                group.addTask {
+                    do {
+                        _ = try await children.read([1])
+                        return nil
+                    } catch {
+                        return (error as? KioskTrouble)?.kind
+                    }
+                }
+            }
+            return await group.reduce(into: [KioskTrouble.Kind?]()) { $0.append($1) }
+        }
+        #expect(outcomes.allSatisfy { $0 == nil || $0 == .unavailable })
+        #expect(outcomes.filter { $0 == nil }.count >= 3)
+    }
+}
