@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+/// Why no machine can be booted here, `nil` when one can.
+private let obstacle: String? = {
+    if Package.path == nil { return Package.reason }
+    guard (try? Ran(["uname", "-m"]).text) == "x86_64\n" else { return "boots an x86-64 machine" }
+    let missing = ["qemu-system-x86_64", "debootstrap", "mke2fs"].filter { !Built.has($0) }
+    return missing.isEmpty ? nil : "needs \(missing.joined(separator: ", "))"
+}()
+
+/// The unit's walls are only proven by a kernel and a systemd that build them.
+@Suite(.enabled(if: obstacle == nil, "\(obstacle ?? "")")) struct `The service in a booted machine` {
+    @Test(.timeLimit(.minutes(30)))
+    func `sees its camera, shares its library, and comes back from a freeze and a kill`() throws {
+        let ran = try Ran([
+            "\(Built.root)/Tests/PackagingTests/machine/boot", Debian.cache + "/debian-12-machine",
+            try #require(Package.path),
+        ])
+        let facts = Dictionary(
+            ran.text.matches(of: /(?m)^FACT (\w+) ?(.*)$/).map { (String($0.1), String($0.2)) },
+            uniquingKeysWith: { $1 })
+        try #require(facts["end"] != nil, "\(ran.text.suffix(20_000))")
+        let wanted = [
+            "state": "active", "status": "At http://127.0.0.1:8278/", "page": "200", "file": "660 bookplate bookplate",
+            "backup": "0 1", "folder": "2770 bookplate bookplate", "timer": "active", "frozen": "1 1",
+            "killed": "2 active", "books": "1", "stopped": "success 0", "wrong": "78 0 failed", "refused": "0",
+        ]
+        for (name, value) in wanted {
+            #expect(facts[name] == value, "\(name): \(ran.text.suffix(20_000))")
+        }
+        // vivid makes one node that captures; to be usable it was opened and asked for its formats.
+        #expect(Int(facts["camera"] ?? "") ?? 0 >= 1, "\(ran.text.suffix(20_000))")
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// What was built, and programs of the system run on it.
+enum Built {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+    /// The program beside the tests' own executable.
+    static let program: String = {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("scan").path
+    }()
+
+    static func text(_ path: String) throws -> String { try String(contentsOfFile: root + "/" + path, encoding: .utf8) }
+
+    /// Whether the system has a program.
+    static func has(_ name: String) -> Bool { tool(name) != nil }
+
+    static func tool(_ name: String) -> String? {
+        ["/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/"].map { $0 + name }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
+
+/// A program of the system, run to its end.
+struct Ran {
+    let status: Int32
+    /// Output and errors, in the order in which they came.
+    let text: String
+
+    init(_ command: [String], environment: [String: String] = [:]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Built.tool(command[0]) ?? command[0])
+        process.arguments = Array(command.dropFirst())
+        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/root"]
+            .merging(environment) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        status = process.terminationStatus
+    }
+}
+
+/// A folder that is gone with the test.
+func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+    let folder = NSTemporaryDirectory() + "packaging-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    return try body(folder)
+}

@@ -1,0 +1,155 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+@Suite(.enabled(if: Package.path != nil, "\(Package.reason)")) struct `The package` {
+    private let library = "/var/lib/bookplate/library.sqlite"
+
+    /// A person's data is sacred: this is the one test that must never be skipped before a release.
+    @Test(.timeLimit(.minutes(20)))
+    func `keeps every book when installed, upgraded, removed, purged and installed again`() async throws {
+        let package = try #require(Package.path)
+        try await Debian.fresh { debian in
+            try debian.run("apt-get", "update")
+            try install(package, as: "first.deb", in: debian)
+            let version = try debian.run("scan", "--version")
+            #expect(version.status == 0 && package.contains("_\(version.text.trimmingCharacters(in: .newlines))_"))
+            try useAsGroup(debian)
+            try await serve(debian)
+            let books = try titles(debian)
+            #expect(books == ["By the reader", "By the service"])
+
+            try configure(debian)
+            try debian.pretendSystemd()
+            try untouched(debian) { try upgrade(package, debian) }
+            #expect(try titles(debian) == books)
+            try untouched(debian) { try remove(debian) }
+            try untouched(debian) { try purge(debian) }
+
+            try install(package, as: "again.deb", in: debian)
+            #expect(try titles(debian) == books)
+        }
+    }
+
+    @Test(.enabled(if: Built.has("lintian"), "lintian is missing: apt-get install lintian"), .timeLimit(.minutes(5)))
+    func `has no errors in lintian's eyes`() throws {
+        let package = try #require(Package.path)
+        let ran = try Ran(["lintian", "--no-cfg", "--allow-root", "--fail-on", "error", package])
+        print(ran.text)
+        #expect(ran.status == 0, "\(ran.text)")
+    }
+
+    private func install(_ package: String, as name: String, in debian: Debian) throws {
+        let target = debian.folder + "/root/" + name
+        try FileManager.default.copyItem(atPath: package, toPath: target)
+        let ran = try debian.run("apt-get", "install", "-y", "--no-install-recommends", "/root/" + name)
+        try #require(ran.status == 0, "\(ran.text)")
+        // The runtime is inside, and what is opened while it runs is there.
+        let linked = try debian.run("ldd", "/usr/lib/bookplate/scan")
+        #expect(!linked.text.contains("not found") && !linked.text.contains("libswift"), "\(linked.text)")
+        let opened = try debian.run("sh", "-c", "ldconfig -p | grep -c -e libcurl.so.4 -e libv4l2.so.0")
+        #expect(opened.text == "2\n")
+        #expect(try debian.run("stat", "-c", "%a %U %G", "/var/lib/bookplate").text == "2770 bookplate bookplate\n")
+        for unit in ["multi-user.target.wants/bookplate.service", "timers.target.wants/bookplate-backup.timer"] {
+            #expect(try debian.run("test", "-L", "/etc/systemd/system/\(unit)").status == 0, "\(unit)")
+        }
+        #expect(!debian.has("/etc/systemd/system/multi-user.target.wants/bookplate-kiosk.service"))
+        for file in ["man/man1/scan.1.gz", "bash-completion/completions/scan", "doc/bookplate/copyright"] {
+            #expect(debian.has("/usr/share/" + file), "\(file)")
+        }
+    }
+
+    /// Not a byte of what lies in the library's folder is another afterwards.
+    private func untouched(_ debian: Debian, _ act: () throws -> Void) throws {
+        func sums() throws -> String {
+            try debian.run("sh", "-c", "cd /var/lib/bookplate && find . -type f -exec sha256sum {} + | sort").text
+        }
+        let before = try sums()
+        #expect(before.contains("./library.sqlite\n") && before.contains("./backups/"))
+        try act()
+        #expect(try sums() == before)
+    }
+
+    /// The service's user makes the library; a person of the group uses the same, whatever their umask.
+    private func useAsGroup(_ debian: Debian) throws {
+        let first = try debian.run(
+            "sh", "-c", "umask 0007; scan library add --title 'By the service'", as: "bookplate",
+            variables: ["BOOKPLATE_LIBRARY": library])
+        #expect(first.status == 0, "\(first.text)")
+        try debian.run("useradd", "--create-home", "--groups", "bookplate", "reader")
+        let second = try debian.run("sh", "-c", "umask 0077; scan library add --title 'By the reader'", as: "reader")
+        #expect(second.status == 0, "\(second.text)")
+        try debian.run("useradd", "--create-home", "stranger")
+        #expect(try debian.run("ls", "/var/lib/bookplate", as: "stranger").status != 0)
+        let backup = try debian.run("scan", "backup", as: "bookplate")
+        #expect(backup.status == 0 && debian.has("/var/lib/bookplate/backups"), "\(backup.text)")
+    }
+
+    /// As the unit starts it: from its place, as its user, with nothing of the build folder there.
+    private func serve(_ debian: Debian) async throws {
+        let socket = try NoticeSocket(.abstract)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(Built.tool("unshare")))
+        process.arguments = Array(
+            debian.inside(
+                ["/usr/bin/scan", "kiosk", "--listen", "127.0.0.1", "--port", "0"], as: "bookplate",
+                variables: ["NOTIFY_SOCKET": socket.name, "BOOKPLATE_LIBRARY": library]
+            ).dropFirst())
+        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        try process.run()
+        let ready = try #require(await socket.hear { $0.hasPrefix("READY=1") }.last)
+        let address = try #require(ready.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\//), "\(ready)").0
+        for path in ["home", "assets/app.js", "assets/base.css"] {
+            let url = try #require(URL(string: address + path))
+            let (body, response) = try await URLSession.shared.data(from: url)
+            #expect((response as? HTTPURLResponse)?.statusCode == 200 && !body.isEmpty, "\(url)")
+        }
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    private func titles(_ debian: Debian) throws -> [String] {
+        let ran = try debian.run("scan", "library", "list", "--json", "--sort", "title", as: "bookplate")
+        #expect(ran.status == 0, "\(ran.text)")
+        return ran.text.matches(of: /"title":"([^"]*)"/).map { String($0.1) }
+    }
+
+    /// What a person has set is theirs.
+    private func configure(_ debian: Debian) throws {
+        let changed = try debian.run("sh", "-c", "echo BOOKPLATE_PORT=9850 >>/etc/bookplate/bookplate.env")
+        #expect(changed.status == 0)
+    }
+
+    private func upgrade(_ package: String, _ debian: Debian) throws {
+        try withFolder { folder in
+            let upgraded = try Package.upgraded(package, to: "99.0", in: folder)
+            try FileManager.default.copyItem(atPath: upgraded, toPath: debian.folder + "/root/second.deb")
+        }
+        let ran = try debian.run("apt-get", "install", "-y", "/root/second.deb")
+        try #require(ran.status == 0, "\(ran.text)")
+        let state = try debian.run("dpkg-query", "-W", "-f", "${Version} ${Status}", "bookplate").text
+        #expect(state.hasPrefix("99.0 install ok"))
+        #expect(try debian.text("/etc/bookplate/bookplate.env").contains("BOOKPLATE_PORT=9850"))
+        let told = try debian.told()
+        #expect(told.contains { $0.contains("daemon-reload") }, "\(told)")
+        #expect(told.contains { $0.contains("restart") && $0.contains("bookplate.service") }, "\(told)")
+        // No gap while files are unpacked: it runs on until it is started anew.
+        #expect(!told.contains { $0.hasPrefix("stop") }, "\(told)")
+    }
+
+    private func remove(_ debian: Debian) throws {
+        let ran = try debian.run("apt-get", "remove", "-y", "bookplate")
+        #expect(ran.status == 0, "\(ran.text)")
+        #expect(!debian.has("/usr/lib/bookplate/scan") && debian.has("/etc/bookplate/bookplate.env"))
+        #expect(try debian.told().contains { $0.contains("stop") && $0.contains("bookplate.service") })
+    }
+
+    private func purge(_ debian: Debian) throws {
+        let ran = try debian.run("apt-get", "purge", "-y", "bookplate")
+        #expect(ran.status == 0 && ran.text.contains("Your library was kept: /var/lib/bookplate"), "\(ran.text)")
+        #expect(!debian.has("/etc/bookplate") && debian.has("/var/lib/bookplate/backups"))
+        let left = try debian.run("find", "/etc", "/usr", "/lib", "-name", "*bookplate*", "!", "-path", "*/share/doc/*")
+        #expect(left.text.isEmpty, "\(left.text)")
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// Stands for systemd: a datagram socket that hears what a service says.
+final class NoticeSocket: Sendable {
+    /// As NOTIFY_SOCKET has it.
+    let name: String
+    private let descriptor: Int32
+    private let folder: String
+
+    enum Kind: String, CaseIterable { case path, abstract }
+
+    init(_ kind: Kind = .path) throws {
+        folder = NSTemporaryDirectory() + "notice-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        name = (kind == .abstract ? "@" : "") + folder + "/notify"
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var bytes = Array(name.utf8)
+        if kind == .abstract { bytes[0] = 0 }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        try #require(bound == 0, "bind: \(String(cString: strerror(errno)))")
+        // An end, where nothing is said.
+        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit {
+        close(descriptor)
+        // Only a folder of the temporary ones stays behind.
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// The next datagram; `nil` after 30 seconds of silence.
+    func hear() async -> String? {
+        // Not on a thread of the pool, which whoever is to speak may need.
+        await withCheckedContinuation { heard in
+            DispatchQueue.global().async { [self] in heard.resume(returning: receive()) }
+        }
+    }
+
+    private func receive() -> String? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    /// All until one that fits, that one included.
+    func hear(until fits: (String) -> Bool) async -> [String] {
+        var heard: [String] = []
+        while let datagram = await hear() {
+            heard.append(datagram)
+            if fits(datagram) { break }
+        }
+        return heard
+    }
+}
