@@ -1,0 +1,223 @@
+import Foundation
+import HTTP
+import Testing
+
+/// Debian's Chromium without a screen, driven by its chromedriver.
+final class Browser: Sendable {
+    /// "1" by script/test --all and --long when browser and checks are ready; else the reason why they are not.
+    private static let announced = ProcessInfo.processInfo.environment["BOOKPLATE_BROWSER"]
+    static let isReady = announced == "1"
+    static let reason: Comment = "\(announced ?? "needs Chromium: script/test --all")"
+
+    let driver: WebDriver
+    private let process: Process
+
+    init() async throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
+        process.arguments = ["--port=0"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        // "ChromeDriver was started successfully on port 41233."
+        var text = ""
+        while !text.contains("started successfully on port ") {
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { throw WebDriver.Failure(description: "chromedriver ended: \(text)") }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        let port = text.components(separatedBy: "started successfully on port ")[1].prefix { $0.isNumber }
+        driver = try await WebDriver(
+            at: try #require(WebAddress("http://127.0.0.1:\(port)/")),
+            capabilities: [
+                "goog:loggingPrefs": ["browser": "ALL"],
+                "goog:chromeOptions": [
+                    "args": [
+                        "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+                        "--accept-lang=en", "--lang=en", "--hide-scrollbars",
+                    ],
+                    "prefs": ["intl.accept_languages": "en"],
+                ],
+            ])
+        // What a page weighs is what it weighs the first time.
+        try await driver.devTools("Network.enable")
+        try await driver.devTools("Network.setCacheDisabled", ["cacheDisabled": true])
+    }
+
+    /// A browser for as long as the body takes, whatever becomes of it.
+    static func during(_ body: (Browser) async throws -> Void) async throws {
+        let browser = try await Browser()
+        do {
+            try await body(browser)
+        } catch {
+            try await browser.end()
+            throw error
+        }
+        try await browser.end()
+    }
+
+    private func end() async throws {
+        try await driver.end()
+        // Whom a thread of Dispatch begins has inherited its mask, in which SIGTERM is blocked.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Leaves the page, and nothing of it: each kiosk of the tests has an origin of its own.
+    func leave() async throws {
+        try await driver.command(.post, "url", ["url": "about:blank"])
+        try await speak(nil)
+        _ = try await complaints()
+    }
+
+    /// Asks for these languages from now on; `nil` for its own.
+    func speak(_ languages: String?) async throws {
+        try await driver.devTools(
+            "Network.setExtraHTTPHeaders", ["headers": languages.map { ["Accept-Language": $0] } ?? [:]])
+    }
+
+    /// A screen's size in CSS pixels, and its colours.
+    struct Screen: Sendable, CustomTestStringConvertible {
+        var width: Int
+        var height: Int
+        var isDark = false
+        /// Whether the person asked for less that moves.
+        var isStill = false
+
+        static let shelf = Screen(width: 800, height: 480)
+        static let laptop = Screen(width: 1280, height: 800)
+        static let phone = Screen(width: 390, height: 844)
+        static let all = [shelf, laptop, phone].flatMap {
+            [$0, Screen(width: $0.width, height: $0.height, isDark: true)]
+        }
+
+        var testDescription: String { "\(width)x\(height)\(isDark ? " dark" : "")" }
+    }
+
+    func show(_ screen: Screen) async throws {
+        try await driver.devTools(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": screen.width < 500])
+        try await driver.devTools(
+            "Emulation.setEmulatedMedia",
+            [
+                "features": [
+                    ["name": "prefers-color-scheme", "value": screen.isDark ? "dark" : "light"],
+                    ["name": "prefers-reduced-motion", "value": screen.isStill ? "reduce" : "no-preference"],
+                ]
+            ])
+    }
+
+    func open(_ address: String) async throws { try await driver.command(.post, "url", ["url": address]) }
+
+    /// Waits until the page hears of events, and takes keys.
+    func ready() async throws {
+        try await wait(
+            "the page",
+            until: "document.readyState === 'complete' && document.body.hasAttribute('data-connected') "
+                + "&& document.querySelector('link[href=\"/assets/keys.css\"]')")
+    }
+
+    func reload() async throws { try await driver.command(.post, "refresh", [:]) }
+
+    /// Waits until the script gives something that JavaScript takes for true, and returns it.
+    @discardableResult
+    func wait(_ what: String = "", until expression: String, within seconds: Int = 15) async throws -> Any? {
+        // Asked again with every change of the page, and every tenth of a second for what shows elsewhere.
+        let found = try await driver.run(
+            """
+            return new Promise((resolve) => {
+              const test = () => { try { return (\(expression)); } catch { return null; } };
+              const done = (value) => { observer.disconnect(); clearInterval(timer); clearTimeout(limit); resolve(value); };
+              const look = () => { const value = test(); if (value) done(value === true ? true : String(value)); };
+              const observer = new MutationObserver(look);
+              observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+              const timer = setInterval(look, 100);
+              const limit = setTimeout(() => done(null), \(seconds * 1000));
+              look();
+            });
+            """)
+        return try #require(found is NSNull ? nil : found, "\(what): never came to be: \(expression)")
+    }
+
+    /// Types on the keyboard, whatever has the focus.
+    ///
+    /// - Parameter pause: between two keys, in milliseconds; people take more than 60, handheld scanners less than 20.
+    func type(_ keys: String, pause: Int = 80) async throws {
+        var actions: [[String: Any]] = []
+        for key in keys {
+            actions.append(["type": "keyDown", "value": String(key)])
+            actions.append(["type": "keyUp", "value": String(key)])
+            if pause > 0 { actions.append(["type": "pause", "duration": pause]) }
+        }
+        try await driver.command(.post, "actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
+    }
+
+    /// Types a number as a handheld scanner does.
+    func scan(_ number: String) async throws { try await type(number + Keys.enter, pause: 0) }
+
+    func text(of selector: String) async throws -> String? {
+        try await driver.run("return document.querySelector(arguments[0])?.innerText ?? null", [selector]) as? String
+    }
+
+    /// What a script in the page gives.
+    func value<Value>(_ expression: String, as type: Value.Type = Value.self) async throws -> Value? {
+        try await driver.run("return (\(expression))") as? Value
+    }
+
+    /// Gives files to an <input type=file>.
+    func give(_ path: String, to selector: String) async throws {
+        try await driver.command(.post, "element/\(try await element(selector).id)/value", ["text": path])
+    }
+
+    private func element(_ selector: String) async throws -> (id: String, reference: [String: String]) {
+        let element = try #require(
+            try await driver.command(.post, "element", ["using": "css selector", "value": selector])
+                as? [String: String])
+        return (try #require(element.values.first), element)
+    }
+
+    func click(_ selector: String) async throws {
+        for isLast in [false, false, true] {
+            do {
+                let (id, element) = try await element(selector)
+                try await driver.run("arguments[0].scrollIntoView({ block: 'center' })", [element])
+                try await driver.command(.post, "element/\(id)/click", [:])
+                return
+            } catch let failure as WebDriver.Failure where !isLast && failure.description.contains("stale element") {
+                // Its part of the page was renewed just now: a person's finger meets the new one.
+            }
+        }
+    }
+
+    /// What the page complained of since it was last asked: scripts that failed, and what the content security policy refused.
+    func complaints() async throws -> [String] {
+        let entries = try await driver.command(.post, "se/log", ["type": "browser"]) as? [[String: Any]] ?? []
+        return entries.filter { $0["level"] as? String == "SEVERE" }.map { "\($0["message"] ?? "")" }
+    }
+
+    /// The page has not complained, but for what is excused: a refused act is an answer, and a book without a cover a letter.
+    func expectQuiet(_ page: String, excused: [String] = []) async throws {
+        let found = try await complaints().filter { complaint in
+            !([" 422 ", "/covers/"] + excused).contains { complaint.contains($0) }
+        }
+        #expect(found.isEmpty, "\(page): \(found.joined(separator: "\n"))")
+    }
+
+    /// Keeps a picture of the screen in .build/screens, to be looked at.
+    func keepPicture(_ name: String) async throws {
+        let picture = try #require(try await driver.command(.get, "screenshot") as? String)
+        let folder = KioskProcess.root.appendingPathComponent(".build/screens")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try #require(Data(base64Encoded: picture)).write(to: folder.appendingPathComponent(name + ".png"))
+    }
+}
+
+/// Keys that are no letters, as WebDriver names them (WebDriver, 17.4.2).
+enum Keys {
+    static let enter = "\u{E007}", escape = "\u{E00C}", tab = "\u{E004}", space = " ", shift = "\u{E008}"
+    static let delete = "\u{E017}", back = "\u{E003}", home = "\u{E011}"
+    static let down = "\u{E015}", up = "\u{E013}", left = "\u{E012}", right = "\u{E014}"
+}

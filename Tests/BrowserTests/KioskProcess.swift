@@ -1,0 +1,142 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+/// The built program as the service, with a library of its own; asks no online source, and knows the books of samples/index.sqlite.
+final class KioskProcess: Sendable {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("scan")
+
+    let home: URL
+    let address: String
+    private let process: Process
+    private let frames: Pipe
+
+    /// - Parameters:
+    ///   - home: of an earlier one whose library is taken on.
+    ///   - port: 0 for a free one.
+    init(home: URL? = nil, port: Int = 0, options: [String] = ["--no-camera"]) async throws {
+        self.home =
+            home
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("bookplate-browser-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: self.home, withIntermediateDirectories: true)
+        let process = Process()
+        process.executableURL = Self.program
+        process.arguments = ["kiosk", "--port", "\(port)"] + options
+        process.environment = Self.environment(self.home)
+        frames = Pipe()
+        process.standardInput = frames
+        let errors = Pipe()
+        process.standardError = errors
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        var text = ""
+        while !text.contains(/http:\/\/[\d.]+:\d+\//) {
+            let data = errors.fileHandleForReading.availableData
+            guard !data.isEmpty else { throw WebDriver.Failure(description: "the kiosk ended: \(text)") }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        address = String(try #require(text.firstMatch(of: /http:\/\/[\d.]+:\d+/)).output)
+        // What it says later is not needed, and must not fill the pipe.
+        errors.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
+    }
+
+    private static func environment(_ home: URL) -> [String: String] {
+        [
+            "HOME": home.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
+            "BOOKPLATE_LIBRARY": home.appendingPathComponent("library.sqlite").path, "BOOKPLATE_OFFLINE": "1",
+            "BOOKPLATE_INDEX": root.appendingPathComponent("samples/index.sqlite").path,
+        ]
+    }
+
+    /// Runs another `scan` on the same library, as a second terminal would.
+    ///
+    /// - Parameter input: what it reads from standard input.
+    func scan(_ arguments: String..., giving status: Int32 = 0, input: String = "") throws {
+        let other = Process()
+        other.executableURL = Self.program
+        other.arguments = arguments
+        other.environment = Self.environment(home)
+        let (pipe, errors) = (Pipe(), Pipe())
+        other.standardInput = pipe
+        other.standardOutput = FileHandle.nullDevice
+        other.standardError = errors
+        try other.run()
+        try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try pipe.fileHandleForWriting.close()
+        let told = try errors.fileHandleForReading.readToEnd() ?? Data()
+        other.waitUntilExit()
+        try #require(other.terminationStatus == status, "scan \(arguments): \(String(decoding: told, as: UTF8.self))")
+    }
+
+    /// The id of the first book that these words find.
+    func book(_ words: String) async throws -> String {
+        let page = try await ask("GET", "/api/books?q=\(words)") as? [String: Any]
+        return try #require((page?["hits"] as? [[String: Any]])?.first?["id"] as? String, "no book: \(words)")
+    }
+
+    /// The titles of all books, as the service lists them.
+    func titles() async throws -> [String] {
+        let page = try await ask("GET", "/api/books") as? [String: Any]
+        return (page?["hits"] as? [[String: Any]] ?? []).compactMap { $0["title"] as? String }
+    }
+
+    /// What the queue and the batch hold, newest first.
+    func rows() async throws -> [[String: Any]] {
+        let station = try await ask("GET", "/api/station") as? [String: Any]
+        return station?["rows"] as? [[String: Any]] ?? []
+    }
+
+    /// Asks the service; gives the answer's JSON.
+    @discardableResult
+    func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> Any? {
+        var request = URLRequest(url: URL(string: address + path)!)
+        request.httpMethod = method
+        if let body {
+            request.httpBody = try JSONSerialization.data(withJSONObject: body)
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        }
+        if method != "GET" { request.setValue(address, forHTTPHeaderField: "Origin") }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        try #require(
+            (200..<300).contains(status), "\(method) \(path): \(status) \(String(decoding: data, as: UTF8.self))")
+        return data.isEmpty ? nil : try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+    }
+
+    /// Gives the camera's next bytes, where it was started with `--frames -`.
+    func show(_ file: String) throws {
+        try frames.fileHandleForWriting.write(
+            contentsOf: Data(contentsOf: Self.root.appendingPathComponent("samples/frames/" + file)))
+    }
+
+    var port: Int { Int(address.split(separator: ":").last ?? "") ?? 0 }
+
+    /// Ends the service as the system does.
+    @discardableResult
+    func stop() -> Int32 {
+        process.terminate()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// Ends the service as a power cut does.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Ends it and removes its library.
+    func remove() {
+        if process.isRunning { stop() }
+        do {
+            try FileManager.default.removeItem(at: home)
+        } catch {
+            // Another one on the same library was quicker.
+            #expect(!FileManager.default.fileExists(atPath: home.path), "\(error)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// What can be asked of whatever page is shown.
+extension Browser {
+    /// What axe-core (www.deque.com/axe) finds serious or critical.
+    func violations() async throws -> [String] {
+        let path = try #require(ProcessInfo.processInfo.environment["BOOKPLATE_AXE"])
+        let found = try await driver.run(
+            try String(contentsOfFile: path, encoding: .utf8)
+                + """
+                ;return axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations
+                  .filter((one) => one.impact === "serious" || one.impact === "critical")
+                  .map((one) => `${one.id}: ${one.nodes.slice(0, 4).map((node) => node.html.slice(0, 160)).join(" | ")}`));
+                """)
+        return try #require(found as? [String], "axe gave no answer")
+    }
+
+    /// How many pixels the page can be pushed sideways, and what is the cause.
+    func overhang() async throws -> [String] {
+        try await driver.run(
+            """
+            const root = document.documentElement;
+            if (root.scrollWidth <= root.clientWidth) return [];
+            return [`${root.scrollWidth - root.clientWidth} pixels too wide`, ...[...document.querySelectorAll("body *")]
+              .filter((e) => e.getBoundingClientRect().right > root.clientWidth + 1).slice(0, 4).map((e) => e.outerHTML.slice(0, 120))];
+            """) as? [String] ?? ["no answer"]
+    }
+
+    /// What is lower than a thumb is wide, 44 px. Left out are links within a text, fields that stand in a larger label, and
+    /// what is pressed with all of the larger row that it stands in (WCAG 2.2, 2.5.8: "Equivalent").
+    func smallTargets() async throws -> [String] {
+        try await driver.run(
+            """
+            return [...document.querySelectorAll("button,a[href],input,select,textarea,summary,[role=button],[role=tab],[role=option]")]
+              .filter((e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest(".visually-hidden,.skip"))
+              .filter((e) => getComputedStyle(e).display !== "inline" && getComputedStyle(e, "::after").position !== "absolute")
+              .filter((e) => !(e.matches("input") && e.closest("label, .choosing .hit")?.getBoundingClientRect().height >= 43.5))
+              .filter((e) => { const box = e.getBoundingClientRect(); return box.width > 1 && box.height < 43.5; })
+              .map((e) => `${e.tagName.toLowerCase()}.${e.className}#${e.id} "${(e.innerText || e.value || "").slice(0, 20)}" ${Math.round(e.getBoundingClientRect().height)}px`);
+            """) as? [String] ?? ["no answer"]
+    }
+
+    /// Fits every screen, in light and dark; keeps a picture of each.
+    func expectFit(_ name: String) async throws {
+        let file = name.replacing("/", with: "-").replacing("?", with: "-")
+        for screen in Screen.all {
+            try await show(screen)
+            let (wide, small) = (try await overhang(), try await smallTargets())
+            #expect(wide.isEmpty, "\(name) at \(screen): \(wide.joined(separator: ", "))")
+            #expect(small.isEmpty, "\(name) at \(screen): \(small.prefix(6).joined(separator: ", "))")
+            try await keepPicture("\(file)-\(screen.width)x\(screen.height)\(screen.isDark ? "-dark" : "")")
+        }
+    }
+
+    /// Shuts nobody out, in light and dark.
+    func expectAccess(_ name: String) async throws {
+        try await expectQuiet(name)
+        for isDark in [false, true] {
+            try await show(Screen(width: 800, height: 480, isDark: isDark))
+            // What is under way has colours in between.
+            try await wait("a page at rest", until: "document.getAnimations().length === 0")
+            let found = try await violations()
+            #expect(found.isEmpty, "\(name)\(isDark ? " dark" : ""): \(found.joined(separator: "\n"))")
+        }
+        // axe tries styles of its own, which the content security policy refuses.
+        _ = try await complaints()
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+extension `In a browser` {
+    /// What people do at the station beside holding books up to it.
+    @Suite struct `At the station` {
+        private static let pride = "9780141439518", unknown = "9783161484100"
+        private static let saved = "document.querySelector('#card.look-done #card-book')"
+
+        @Test func `a title that is being typed stays as it is while books come in`() async throws {
+            try await visit { kiosk, browser, _ in
+                try await capture(Self.unknown, kiosk)
+                try await browser.wait("the form", until: "document.querySelector('#card-form:not([hidden])')")
+                try await browser.click("#card-title")
+                try await browser.type("A Field ")
+                try await capture(Self.pride, kiosk)
+                try await browser.wait("two rows", until: "document.querySelectorAll('#rows > li').length === 2")
+                try await browser.type("Guide")
+                #expect(try await browser.value("document.activeElement.id") == "card-title")
+                #expect(try await browser.value("document.getElementById('card-title').value") == "A Field Guide")
+                // A scanner's number does not end up in it, either, nor does its Enter save.
+                try await browser.scan("9780441478125")
+                try await browser.wait("three rows", until: "document.querySelectorAll('#rows > li').length === 3")
+                #expect(try await browser.value("document.getElementById('card-title').value") == "A Field Guide")
+                // So soon after a scan an Enter is the scanner's.
+                try await browser.type(Keys.shift, pause: 500)
+                try await browser.type(Keys.enter)
+                try await browser.wait(
+                    "saved", until: "document.getElementById('rows').textContent.includes('A Field Guide')")
+                #expect(try await kiosk.titles() == ["A Field Guide"])
+            }
+        }
+
+        @Test func `Enter twice saves one book`() async throws {
+            try await visit { kiosk, browser, _ in
+                try await capture(Self.pride, kiosk)
+                try await browser.wait("the card", until: "document.getElementById('card-save')")
+                try await browser.type(Keys.enter + Keys.enter, pause: 0)
+                try await browser.wait("saved", until: Self.saved)
+                try await browser.type(Keys.enter)
+                #expect(try await kiosk.titles() == ["Pride and prejudice"])
+            }
+        }
+
+        @Test func `the keypad works by keys alone, and knows sheet music from a book`() async throws {
+            try await visit { kiosk, browser, _ in
+                try await browser.type("k")
+                try await browser.wait("the keypad", until: "document.querySelector('#keypad:not([hidden])')")
+                try await browser.type("9790260000438")
+                try await browser.wait(
+                    "what it is",
+                    until: "document.getElementById('verdict').classList.contains('state-problem') "
+                        + "&& document.getElementById('verdict').textContent.includes('ISMN')")
+                try await browser.type(Keys.enter)
+                #expect(try await kiosk.rows().isEmpty)
+                try await browser.type(String(repeating: Keys.back, count: 13))
+                try await browser.type("0141439513")
+                try await browser.wait("hyphens", until: "document.getElementById('typed').value === '0-14-143951-3'")
+                try await browser.wait("right", until: "!document.getElementById('keypad-take').disabled")
+                try await browser.type(Keys.enter)
+                try await browser.wait("taken", until: "document.querySelectorAll('#rows > li').length === 1")
+                try await browser.type(Keys.escape)
+                try await browser.wait("closed", until: "document.getElementById('keypad').hidden")
+                #expect(try await kiosk.rows().first?["isbn13"] as? String == Self.pride)
+            }
+        }
+
+        @Test func `a photo without a code says so, and takes nothing`() async throws {
+            try await visit { kiosk, browser, _ in
+                let photo = KioskProcess.root.appendingPathComponent("samples/photos/no-code-table.jpg").path
+                try await browser.give(photo, to: "#photos")
+                try await browser.wait(
+                    "the reason", until: "document.querySelector('.toast')?.textContent.includes('no-code-table.jpg')")
+                #expect(try await kiosk.rows().isEmpty)
+            }
+        }
+
+        @Test func `what is set for the next books goes with them`() async throws {
+            try await visit { kiosk, browser, _ in
+                try await browser.click("#preset-shelf")
+                try await browser.type("Attic 2" + Keys.enter)
+                try await browser.click("#preset-tag")
+                try await browser.type("moved" + Keys.enter)
+                try await browser.wait("the tag", until: "document.querySelector('[data-untag=moved]')")
+                try await browser.driver.run("document.activeElement.blur()")
+                try await browser.scan(Self.pride)
+                try await browser.wait("the card", until: "document.getElementById('card-save')")
+                try await browser.click("#card-save")
+                try await browser.wait("saved", until: Self.saved)
+                let id = try await kiosk.book("Pride")
+                let book = try await kiosk.ask("GET", "/api/books/\(id)") as? [String: Any]
+                #expect(book?["shelf"] as? String == "Attic 2")
+                #expect(book?["tags"] as? [String] == ["moved"])
+            }
+        }
+
+        @Test(arguments: [false, true]) func `the whole screen lights up, but never for who wants nothing to move`(
+            _ isStill: Bool
+        ) async throws {
+            try await visit(on: Browser.Screen(width: 800, height: 480, isStill: isStill)) { kiosk, browser, _ in
+                try await browser.driver.run(
+                    """
+                    const flash = document.getElementById("flash"), animate = flash.animate;
+                    flash.animate = function (...all) { window.flashes = (window.flashes ?? 0) + 1; return animate.apply(this, all); };
+                    """)
+                try await capture(Self.pride, kiosk)
+                try await browser.wait("the card", until: "document.getElementById('card-save')")
+                #expect(try await browser.value("window.flashes ?? 0") == (isStill ? 0 : 1))
+            }
+        }
+
+        @Test func `the intake is gone through by keys alone, and taken back`() async throws {
+            try await visit("intake") { kiosk, browser, _ in
+                for isbn in [Self.pride, "9780441478125", "9780385474542"] { try await capture(isbn, kiosk) }
+                try await browser.wait("three", until: "document.querySelectorAll('.candidate.look-new').length === 3")
+                try await browser.type(Keys.right)
+                try await browser.wait("the first", until: "document.activeElement.matches('.candidate')")
+                let first: String? = try await browser.value("document.activeElement.id")
+                try await browser.type(Keys.space)
+                try await browser.wait(
+                    "no longer ticked",
+                    until: "document.querySelector('#\(first ?? "") .tick').getAttribute('aria-checked') === 'false'")
+                #expect(try await browser.value("document.activeElement.id") == first)
+                try await browser.type(Keys.right + Keys.delete)
+                try await browser.wait("two", until: "document.querySelectorAll('.candidate').length === 2")
+                try await browser.type("u")
+                try await browser.wait("three again", until: "document.querySelectorAll('.candidate').length === 3")
+                try await browser.type(Keys.enter)
+                try await browser.wait("one is left", until: "document.querySelectorAll('.candidate').length === 1")
+                #expect(try await kiosk.titles().count == 2)
+                #expect(try await browser.value("document.querySelector('.candidate').id") == first)
+            }
+        }
+
+        // MARK: What the tests share
+
+        private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
+            try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])
+        }
+    }
+}

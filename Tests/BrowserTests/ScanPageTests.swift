@@ -1,0 +1,176 @@
+import Foundation
+import Testing
+
+/// The station at the shelf, as somebody with a book in one hand uses it.
+extension `In a browser` {
+    @Suite struct `The Scan page` {
+        private static let pride = "9780141439518"
+        /// What came, and can be saved: before that Enter is for nobody.
+        private static let card =
+            "document.querySelector('#card [data-slot=title]')?.textContent.includes('Pride and prejudice') "
+            + "&& document.getElementById('card-save')?.checkVisibility()"
+        private static let saved = "document.querySelector('#card.look-done #card-book')"
+
+        @Test func `shows what was held up to the camera, and Enter saves it`() async throws {
+            try await visit(options: ["--frames", "-"]) { kiosk, browser, _ in
+                try kiosk.show("desk-1280x720.mjpeg")
+                try await browser.wait("the card", until: Self.card)
+                try await browser.wait("the preview", until: "document.getElementById('preview').naturalWidth === 1280")
+                try await browser.type(Keys.enter)
+                try await browser.wait("saved", until: Self.saved)
+                #expect(try await kiosk.titles() == ["Pride and prejudice"])
+                try await browser.type("u")
+                try await browser.wait("taken back", until: "document.querySelector('#card-save')")
+                #expect(try await kiosk.titles() == [])
+            }
+        }
+
+        @Test(arguments: ["scan", "library", "home", "stats"])
+        func `takes what a handheld scanner types, on every page`(
+            _ page: String
+        ) async throws {
+            try await visit(page) { kiosk, browser, _ in
+                try await browser.scan(Self.pride)
+                try await captured(kiosk, [Self.pride])
+            }
+        }
+
+        @Test func `takes a scanner's number even while a field has the focus, and the field stays as it was`()
+            async throws
+        {
+            try await visit("library") { kiosk, browser, _ in
+                try await browser.click("#q")
+                try await browser.type("em")
+                try await browser.scan(Self.pride)
+                try await captured(kiosk, [Self.pride])
+                #expect(try await browser.driver.run("return document.getElementById('q').value") as? String == "em")
+                try await browser.type("ma")
+                try await browser.wait("typing goes on", until: "document.getElementById('q').value === 'emma'")
+            }
+        }
+
+        @Test func `says why a number is no book, and captures nothing`() async throws {
+            try await visit { kiosk, browser, _ in
+                try await browser.scan("4006381333931")
+                try await browser.wait(
+                    "the reason", until: "document.querySelector('#refusal:not([hidden])')?.textContent.includes('978')"
+                )
+                try await browser.scan("9780141439519")
+                try await browser.wait(
+                    "the digit",
+                    until: "document.querySelector('#refusal:not([hidden])')?.textContent.includes('should be 8')")
+                try await captured(kiosk, [])
+            }
+        }
+
+        @Test func `has a keypad that says whether the number is right before it takes it`() async throws {
+            try await visit { kiosk, browser, _ in
+                try await browser.type("k")
+                try await browser.wait("the keypad", until: "document.querySelector('#keypad:not([hidden])')")
+                for digit in "0141439517" { try await browser.click("[data-digit='\(digit)']") }
+                try await browser.wait("hyphens", until: "document.getElementById('typed').value === '0-14-143951-7'")
+                try await browser.wait("wrong", until: "document.getElementById('verdict').textContent.length > 3")
+                try await browser.click("[data-keypad=back]")
+                try await browser.click("[data-digit='3']")
+                try await browser.click("#keypad-take")
+                try await captured(kiosk, [Self.pride])
+            }
+        }
+
+        @Test func `loses no question when the page is reloaded, or the service is killed and comes back`() async throws
+        {
+            try await visit(excused: ["net::ERR_"]) { kiosk, browser, _ in
+                try await browser.scan(Self.pride)
+                try await browser.wait("the card", until: Self.card)
+                try await browser.reload()
+                try await browser.ready()
+                try await browser.wait("the card again", until: Self.card)
+                kiosk.kill()
+                try await browser.wait(
+                    "the loss is told", until: "document.getElementById('news').textContent.includes('does not answer')"
+                )
+                let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
+                defer { second.remove() }
+                try await browser.wait(
+                    "it comes back by itself",
+                    until: "!document.getElementById('news').textContent.includes('does not answer') && (\(Self.card))")
+                try await browser.type(Keys.enter)
+                try await browser.wait("saved", until: Self.saved)
+                #expect(try await second.titles() == ["Pride and prejudice"])
+            }
+        }
+
+        @Test func `is the same on two screens, and what both save is there once`() async throws {
+            try await visit { kiosk, first, _ in
+                try await Browser.during { second in
+                    try await second.open(kiosk.address + "/scan")
+                    try await second.ready()
+                    try await first.scan(Self.pride)
+                    for screen in [first, second] { try await screen.wait("the card", until: Self.card) }
+                    async let one: Void = first.type(Keys.enter)
+                    async let two: Void = second.type(Keys.enter)
+                    _ = try await (one, two)
+                    for screen in [first, second] {
+                        try await screen.wait(
+                            "saved",
+                            until: Self.saved
+                        )
+                    }
+                    #expect(try await kiosk.titles() == ["Pride and prejudice"])
+                }
+            }
+        }
+
+        @Test func `saves everything that is ticked with one key, and takes it back with one`() async throws {
+            try await visit { kiosk, browser, _ in
+                let books = ["9780141439518", "9780441478125", "9780385474542"]
+                for book in books { try await browser.scan(book) }
+                try await captured(kiosk, books)
+                try await browser.wait(
+                    "three ticked", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 3")
+                try await browser.click("#save-all")
+                try await browser.wait("the undo", until: "document.querySelector('#undo-act')")
+                #expect(try await kiosk.titles().count == 3)
+                try await browser.click("#undo-act")
+                try await browser.wait(
+                    "three again", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 3")
+                #expect(try await kiosk.titles() == [])
+            }
+        }
+
+        @Test func `offers another copy of what is owned, and never saves one by itself`() async throws {
+            try await visit { kiosk, browser, _ in
+                try kiosk.scan("--isbn", Self.pride, "--yes", "--shelf", "Bedroom 1")
+                try await browser.scan(Self.pride)
+                try await browser.wait(
+                    "owned", until: "document.querySelector('#card.look-owned')?.textContent.includes('Bedroom 1')")
+                #expect(
+                    try await browser.driver.run("return document.querySelector('#save-all') === null") as? Bool == true
+                )
+                try await browser.type("c")
+                try await browser.wait("saved", until: Self.saved)
+                #expect(try await kiosk.titles() == ["Pride and prejudice", "Pride and prejudice"])
+            }
+        }
+
+        @Test func `reads the photos that a phone sends`() async throws {
+            try await visit { kiosk, browser, _ in
+                let photo = KioskProcess.root.appendingPathComponent("samples/photos/three-books.jpg").path
+                try await browser.give(photo, to: "#photos")
+                try await browser.wait("three rows", until: "document.querySelectorAll('#rows > li').length === 3")
+            }
+        }
+
+        // MARK: What the tests share
+
+        /// Waits until the queue holds just these.
+        private func captured(_ kiosk: KioskProcess, _ isbns: [String]) async throws {
+            var found: [String] = []
+            for _ in 0..<100 {
+                found = try await kiosk.rows().compactMap { $0["isbn13"] as? String }
+                if found.count == isbns.count { break }
+            }
+            #expect(Set(found) == Set(isbns) && found.count == isbns.count)
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import Testing
+
+/// Handheld scanners of every kind, on every page: none saves, rates or chooses anything, and no number is lost.
+extension `In a browser` {
+    @Suite struct `A handheld scanner` {
+        private static let pride = "9780141439518", left = "9780441478125", things = "9780385474542"
+        private static let cardOfLeft =
+            "document.querySelector('#card [data-slot=title]')?.textContent.includes('Left Hand') "
+            + "&& document.getElementById('card-save')"
+
+        /// How a scanner types: milliseconds between its keys, and what it ends a number with.
+        struct Kind: Sendable, CustomTestStringConvertible {
+            let pause: Int
+            let end: String
+            let name: String
+
+            static let all = [0, 20, 60, 120, 200].flatMap { pause in
+                [("Enter", Keys.enter), ("Enter twice", Keys.enter + Keys.enter), ("Tab", Keys.tab), ("nothing", "")]
+                    .map { Kind(pause: pause, end: $0.1, name: $0.0) }
+            }
+
+            var testDescription: String { "\(pause) ms a key, ends with \(name)" }
+        }
+
+        @Test(arguments: Kind.all) func `captures its number, and leaves the book before it unsaved`(
+            _ kind: Kind
+        ) async throws {
+            try await visit { kiosk, browser, _ in
+                try await capture(Self.left, kiosk)
+                try await browser.wait("the card", until: Self.cardOfLeft)
+                try await browser.type(Self.pride + kind.end, pause: kind.pause)
+                try await browser.wait("two rows", until: "document.querySelectorAll('#rows > li').length === 2")
+                #expect(Set(try await isbns(kiosk)) == [Self.left, Self.pride])
+                #expect(try await kiosk.titles() == [])
+            }
+        }
+
+        @Test(arguments: [5, 60, 120, 200]) func `rates no book, however slow it is; a digit by itself does`(
+            _ pause: Int
+        ) async throws {
+            try await visit("books/BOOK", prepare: book) { kiosk, browser, id in
+                try await browser.type(Self.things + Keys.enter, pause: pause)
+                try await browser.wait("captured", until: "document.querySelector('.toast a[href=\"/scan\"]')")
+                #expect(try await isbns(kiosk) == [Self.things])
+                #expect(try await rating(id, kiosk) == nil)
+                try await browser.type("53", pause: 100)
+                // A key that means nothing: time passes.
+                try await browser.type(Keys.shift, pause: 400)
+                try await browser.type("4", pause: 700)
+                try await browser.wait("four stars", until: "document.querySelector('.toast button[data-key=u]')")
+                #expect(try await rating(id, kiosk) == 4)
+            }
+        }
+
+        @Test func `an ISBN-10 may end with an X, whose key chooses books elsewhere`() async throws {
+            try await visit("library") { kiosk, browser, _ in
+                try await browser.type("080442957X", pause: 120)
+                try await browser.wait("captured", until: "document.querySelector('.toast a[href=\"/scan\"]')")
+                #expect(try await isbns(kiosk) == ["9780804429573"])
+                #expect(try await browser.value("document.getElementById('bulk').hidden") == true)
+            }
+        }
+
+        @Test func `digits that a person types on the Scan page are in the keypad, and Enter after them saves nothing`()
+            async throws
+        {
+            try await visit { kiosk, browser, _ in
+                try await capture(Self.left, kiosk)
+                try await browser.wait("the card", until: Self.cardOfLeft)
+                try await browser.type("97" + Keys.enter, pause: 150)
+                try await browser.wait("the keypad", until: "!document.getElementById('keypad').hidden")
+                #expect(try await kiosk.titles() == [])
+                try await browser.type(String(Self.pride.dropFirst(2)), pause: 100)
+                try await browser.wait("right", until: "!document.getElementById('keypad-take').disabled")
+                try await browser.type(Keys.enter)
+                try await browser.wait("two rows", until: "document.querySelectorAll('#rows > li').length === 2")
+                #expect(try await kiosk.titles() == [])
+            }
+        }
+
+        @Test func `is heard while the station is away, and over the end of the tab`() async throws {
+            try await visit("library", excused: ["net::ERR_"]) { kiosk, browser, _ in
+                try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")
+                kiosk.kill()
+                for isbn in [Self.pride, Self.left] { try await browser.type(isbn + Keys.enter, pause: 5) }
+                try await browser.wait(
+                    "two wait", until: "document.getElementById('news').textContent.includes('2 numbers wait')")
+                try await browser.open("about:blank")
+                let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
+                defer { second.remove() }
+                try await browser.open(second.address + "/home")
+                try await browser.wait("both are told", until: "document.querySelector('.toast a[href=\"/scan\"]')")
+                try await browser.wait(
+                    "nothing waits",
+                    until: "!Object.keys(localStorage).some((key) => key.startsWith('bookplate.kept'))")
+                #expect(Set(try await isbns(second)) == [Self.pride, Self.left])
+                #expect(try await isbns(second).count == 2)
+            }
+        }
+
+        // MARK: What outlives a restart, and the way back
+
+        @Test func `a note that is being typed outlives Esc and a restart of the station`() async throws {
+            try await visit("books/BOOK", excused: ["net::ERR_"], prepare: book) { kiosk, browser, _ in
+                let isOpen = "document.querySelector('#note-sheet[open]')"
+                try await browser.type("n")
+                try await browser.wait("the sheet", until: isOpen)
+                try await browser.type("half a " + Keys.escape)
+                try await browser.wait("shut", until: "!\(isOpen)")
+                try await browser.type("n")
+                try await browser.wait("the sheet again", until: isOpen)
+                kiosk.kill()
+                let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
+                defer { second.remove() }
+                try await browser.wait(
+                    "the restart is told", until: "document.querySelector('#news [data-name=restarted] button')")
+                try await browser.type("thought")
+                #expect(try await browser.value("document.getElementById('note-text').value") == "half a thought")
+                try await browser.click("#note-sheet .primary")
+                try await browser.wait("saved", until: "document.body.textContent.includes('half a thought')")
+                #expect(try await browser.value("document.getElementById('note-text').value") == "")
+            }
+        }
+
+        @Test func `a book that is being added is offered again on the way back, until it is saved`() async throws {
+            try await visit("add") { kiosk, browser, _ in
+                let offer = "document.querySelector('#news [data-name=draft] button')"
+                try await browser.click("#title")
+                try await browser.type("A Long Way")
+                try await browser.open(kiosk.address + "/home")
+                try await browser.open(kiosk.address + "/add")
+                try await browser.wait("the offer", until: offer)
+                try await browser.click("#news [data-name=draft] button")
+                #expect(try await browser.value("document.getElementById('title').value") == "A Long Way")
+                try await browser.click(".save .primary")
+                try await browser.wait("saved", until: "location.pathname.startsWith('/books/')")
+                try await browser.open(kiosk.address + "/add")
+                #expect(try await kiosk.titles() == ["A Long Way"])
+                #expect(try await browser.value("sessionStorage.getItem('bookplate.add') === null") == true)
+            }
+        }
+
+        // MARK: Keys and lines
+
+        @Test func `u takes back the last change, without a line that offers it, and says when there is none`()
+            async throws
+        {
+            try await visit("library", prepare: book) { kiosk, browser, _ in
+                try await browser.type("u")
+                try await browser.wait("taken back", until: "document.querySelector('.toast')")
+                #expect(try await kiosk.titles() == [])
+                try await browser.open(kiosk.address + "/scan")
+                try await browser.wait("the keys", until: "document.body.matches('[data-connected]')")
+                try await browser.type("u")
+                try await browser.wait(
+                    "nothing there", until: "document.querySelector('.toast')?.textContent.includes('nothing to undo')")
+            }
+        }
+
+        @Test func `the first arrow on the Library page comes to the first book, and x chooses it`() async throws {
+            try await visit("library", prepare: book) { _, browser, _ in
+                try await browser.type(Keys.down)
+                #expect(try await browser.value("document.activeElement.matches('.hit:first-child .name')") == true)
+                try await browser.driver.run("document.activeElement.blur()")
+                try await browser.type("x")
+                try await browser.wait("chosen", until: "document.querySelector('.hit:first-child .pick:checked')")
+            }
+        }
+
+        @Test(arguments: [Browser.Screen.shelf, .phone]) func `saving all is told in one line, over nothing to press`(
+            _ screen: Browser.Screen
+        ) async throws {
+            try await visit(on: screen) { kiosk, browser, _ in
+                for isbn in [Self.pride, Self.left, Self.things] { try await capture(isbn, kiosk) }
+                try await browser.wait(
+                    "three ticked", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 3")
+                try await browser.click("#save-all")
+                try await browser.wait(
+                    "told", until: "document.querySelector('.toast')?.textContent.includes('3 saved')")
+                try await browser.wait("said", until: "document.getElementById('said').textContent.includes('3 saved')")
+                let isOver = try await browser.value(
+                    "[...document.querySelectorAll('main button')].some((button) => button.checkVisibility() "
+                        + "&& button.getBoundingClientRect().top < "
+                        + "document.querySelector('.toast').getBoundingClientRect().bottom)", as: Bool.self)
+                #expect(isOver == false)
+                try await browser.click(".toast button")
+                try await browser.wait(
+                    "three again", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 3")
+                #expect(try await kiosk.titles() == [])
+            }
+        }
+
+        @Test func `a picture that stands still says so`() async throws {
+            try await visit(options: ["--frames", "-"]) { kiosk, browser, _ in
+                try kiosk.show("desk-1280x720.mjpeg")
+                try await browser.wait("the preview", until: "document.getElementById('preview').naturalWidth === 1280")
+                try await browser.wait(
+                    "told", until: "document.getElementById('picture').classList.contains('is-still')")
+            }
+        }
+
+        // MARK: What the tests share
+
+        private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
+            try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])
+        }
+
+        private func isbns(_ kiosk: KioskProcess) async throws -> [String] {
+            try await kiosk.rows().compactMap { $0["isbn13"] as? String }
+        }
+
+        private func book(_ kiosk: KioskProcess) async throws -> String {
+            try kiosk.scan("--isbn", Self.pride, "--yes")
+            return try await kiosk.book("Pride")
+        }
+
+        private func rating(_ id: String, _ kiosk: KioskProcess) async throws -> Double? {
+            (try await kiosk.ask("GET", "/api/books/\(id)") as? [String: Any])?["rating"] as? Double
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+extension `In a browser` {
+    /// Another device of the household, and a guest's.
+    @Suite(.enabled(if: Network.address != nil, "needs an address beside the loopback's")) struct `Another device` {
+        @Test func `signs in with the code, and with no other`() async throws {
+            try await fromElsewhere("scan", isOpen: false) { _, browser in
+                try await browser.wait("the page", until: "location.pathname === '/sign-in'")
+                try await browser.expectAccess("sign-in")
+                try await browser.expectFit("sign-in")
+                try await browser.show(.phone)
+                try await browser.click("#code")
+                try await browser.type("wrong horse" + Keys.enter)
+                try await browser.wait(
+                    "the reason", until: "document.getElementById('told').textContent.includes('not the code')")
+                try await browser.keepPicture("sign-in-wrong-390x844")
+                // What was wrong is marked, so that the right one takes its place.
+                try await browser.type("correct horse" + Keys.enter)
+                try await browser.wait("where it wanted to go", until: "location.pathname === '/scan'")
+                try await browser.reload()
+                try await browser.wait("still there", until: "document.getElementById('scan')")
+            }
+        }
+
+        @Test func `of a guest may look, and change nothing`() async throws {
+            try await fromElsewhere("library", isOpen: true) { kiosk, browser in
+                try await browser.wait("the library", until: "document.getElementById('hits')")
+                #expect(try await browser.text(of: "#hits")?.contains("The Dispossessed") == true)
+                try await browser.keepPicture("guest-library-800x480")
+                for page in ["home", "stats", "books/" + (try await browser.guestsBook())] {
+                    try await browser.open(kiosk.address + "/" + page)
+                    try await browser.ready()
+                    #expect(try await browser.value("location.pathname") == "/" + page)
+                    let acts: Int? = try await browser.value(
+                        "[...document.querySelectorAll('main [data-act]:not([aria-pressed])')].filter((e) => e.checkVisibility()).length"
+                    )
+                    #expect(acts == 0, "\(page) offers acts to a guest")
+                    try await browser.keepPicture("guest-\(page.prefix(5))-800x480")
+                }
+                try await browser.open(kiosk.address + "/settings")
+                try await browser.wait("the sign-in", until: "location.pathname === '/sign-in'")
+            }
+        }
+
+        private func fromElsewhere(
+            _ page: String, isOpen: Bool, _ body: (KioskProcess, Browser) async throws -> Void
+        ) async throws {
+            let home = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "bookplate-browser-\(UUID().uuidString)")
+            let here = try await KioskProcess(home: home)
+            try here.scan("kiosk", "code", input: "correct horse\n")
+            try here.scan("library", "add", "--title", "The Dispossessed", "--author", "Ursula K. Le Guin")
+            if isOpen { try await here.ask("PUT", "/api/settings/guestView", ["value": true]) }
+            here.stop()
+            let kiosk = try await KioskProcess(
+                home: home, options: ["--no-camera", "--listen", try #require(Network.address)])
+            defer { kiosk.remove() }
+            let browser = try #require(`In a browser`.browser)
+            try await browser.show(.shelf)
+            try await browser.open(kiosk.address + "/" + page)
+            try await body(kiosk, browser)
+            try await browser.driver.command(.delete, "cookie")
+            try await browser.leave()
+        }
+    }
+}
+
+extension Browser {
+    /// The book that the Library page shows first.
+    fileprivate func guestsBook() async throws -> String {
+        try #require(try await value("document.querySelector('.hit .name').id.slice(2)"))
+    }
+}
+
+/// Where this machine is reached from others.
+enum Network {
+    static let address: String? = {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return nil }
+        defer { freeifaddrs(list) }
+        for entry in sequence(first: list, next: { $0?.pointee.ifa_next }) {
+            guard let entry, let address = entry.pointee.ifa_addr, Int32(address.pointee.sa_family) == AF_INET,
+                entry.pointee.ifa_flags & UInt32(IFF_UP) != 0
+            else { continue }
+            var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            guard
+                getnameinfo(
+                    address, socklen_t(MemoryLayout<sockaddr_in>.size), &name, socklen_t(name.count), nil, 0,
+                    NI_NUMERICHOST) == 0
+            else { continue }
+            let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if !text.hasPrefix("127.") { return text }
+        }
+        return nil
+    }()
+}
