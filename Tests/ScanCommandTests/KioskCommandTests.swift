@@ -26,8 +26,7 @@ import Testing
             kill(kiosk.process.processIdentifier, signal)
             kiosk.process.waitUntilExit()
             #expect(kiosk.process.terminationReason == .exit && kiosk.process.terminationStatus == 0)
-            // The library is closed: what it wrote is in the one file.
-            #expect(!FileManager.default.fileExists(atPath: scan.library + "-wal"))
+            #expect(kiosk.rest().contains("ended"))
         }
     }
 
@@ -96,6 +95,9 @@ struct RunningCommand {
         process.standardError = err
         try process.run()
     }
+
+    /// What it says until it ends.
+    func rest() -> String { String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
 
     /// What came until the text did, or until the command ended.
     @discardableResult

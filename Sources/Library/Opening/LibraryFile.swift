@@ -19,6 +19,7 @@ public final class LibraryFile: Sendable {
     /// Whose calendar says what day it is.
     let zone: TimeZone
     let lock: LibraryLock?
+    let watches = WatchConnections()
     private let patience: WritePatience
     let codeTurns = CodeTurns()
     let useNotes = UseNotes()
@@ -93,6 +94,7 @@ public final class LibraryFile: Sendable {
     /// opening checks the whole file.
     public func close() throws {
         // The readers first: SQLite folds the log in when the last connection closes, and a reader cannot.
+        try watches.end()
         (database as? DatabasePool)?.releaseMemory()
         try database.close()
         try lock?.release(.inUse)

@@ -1,6 +1,7 @@
 import Bookplate
 import GRDB
 import Glibc
+import Synchronization
 
 extension LibraryFile: LibraryWatch {
     /// How often the file's counter is looked at.
@@ -13,8 +14,8 @@ extension LibraryFile: LibraryWatch {
     public func changes(trouble: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }
-        let task = Task {
-            var watcher = FileWatcher(path: path)
+        let task = Task { [watches] in
+            var watcher = FileWatcher(path: path, connections: watches)
             var count = 0
             var isTold = false
             while !Task.isCancelled {
@@ -43,13 +44,14 @@ extension LibraryFile: LibraryWatch {
 /// Looks at one file for changes, over and over.
 private struct FileWatcher {
     let path: String
+    let connections: WatchConnections
     private var connection: DatabaseQueue?
     /// The file that the connection is to: another one may be put in its place.
     private var identity: FileIdentity?
     /// What the counter said last; it counts anew with every connection.
     private var version: Int?
 
-    init(path: String) { self.path = path }
+    init(path: String, connections: WatchConnections) { (self.path, self.connections) = (path, connections) }
 
     /// Whether something was committed since the last time. `true` the first time and whenever another file is there: what happened
     /// before, nobody knows.
@@ -64,6 +66,7 @@ private struct FileWatcher {
             connection = known
         } else {
             connection = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
+            try connections.add(connection)
             (self.connection, identity) = (connection, now)
         }
         // Without a transaction of GRDB's around it: SQLite takes its own, and one statement is all there is to it.
@@ -75,6 +78,7 @@ private struct FileWatcher {
     }
 
     mutating func close() {
+        if let connection { connections.remove(connection) }
         (connection, identity, version) = (nil, nil, nil)
     }
 }
@@ -82,4 +86,33 @@ private struct FileWatcher {
 private struct FileIdentity: Equatable {
     var device: UInt64
     var inode: UInt64
+}
+
+/// The connections that watch a library's file. They only read, and the last of all connections folds the log in: so they go first.
+final class WatchConnections: Sendable {
+    private struct State {
+        var open: [DatabaseQueue] = []
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    /// - Throws: `CancellationError` when the library is closed.
+    func add(_ connection: DatabaseQueue) throws {
+        try state.withLock { state in
+            if state.isOver { throw CancellationError() }
+            state.open.append(connection)
+        }
+    }
+
+    func remove(_ connection: DatabaseQueue) { state.withLock { $0.open.removeAll { $0 === connection } } }
+
+    /// Closes them; no other is opened.
+    func end() throws {
+        let open = state.withLock { state in
+            defer { state = State(open: [], isOver: true) }
+            return state.open
+        }
+        for connection in open { try connection.close() }
+    }
 }
