@@ -28,7 +28,13 @@ enum OpenedLibraries {
         }
         // A service's library may be held by what its sockets leave behind: closed by hand, its write-ahead log is folded in. Nothing is
         // lost when that fails: the next opening reads the log.
-        defer { for opened in libraries { try? opened.library.close() } }
+        defer {
+            for opened in libraries {
+                do { try opened.library.close() } catch {
+                    Output.shared.complain("the library was not closed cleanly: \(Failure.complaint(for: error))")
+                }
+            }
+        }
         guard let changed = libraries.first(where: { $0.library.hasChanges }) else { return }
         Interrupts.giveBack()
         Interrupts.onEnd { changed.library.abandonBackups() }

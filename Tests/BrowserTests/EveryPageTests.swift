@@ -26,7 +26,7 @@ extension `In a browser` {
                     try await browser.driver.run(
                         """
                         return [performance.getEntriesByType("navigation")[0], ...performance.getEntriesByType("resource")]
-                          .map((entry) => [entry.name, entry.encodedBodySize]);
+                          .map((entry) => [entry.name, entry.decodedBodySize]);
                         """) as? [[Any]] ?? []
                 let weight = loaded.filter { !"\($0[0])".contains("/covers/") && !"\($0[0])".contains("/thumbnail") }
                     .reduce(0) { $0 + ($1[1] as? Int ?? 0) }

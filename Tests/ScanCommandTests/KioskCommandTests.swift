@@ -27,6 +27,8 @@ import Testing
             kiosk.process.waitUntilExit()
             #expect(kiosk.process.terminationReason == .exit && kiosk.process.terminationStatus == 0)
             #expect(kiosk.rest().contains("ended"))
+            // The library is closed: what it wrote is in the one file.
+            #expect(!FileManager.default.fileExists(atPath: scan.library + "-wal"))
         }
     }
 

@@ -97,7 +97,17 @@ public final class LibraryFile: Sendable {
         try watches.end()
         (database as? DatabasePool)?.releaseMemory()
         try database.close()
+        if let path { try foldLog(of: path) }
         try lock?.release(.inUse)
+    }
+
+    /// GRDB closes a pool's writer before its readers (its DatabasePool.close names groue/GRDB.swift#739), and a reader that was begun just
+    /// then is the last: the log stays. One connection more, which may write, takes it along when it closes.
+    private func foldLog(of path: String) throws {
+        guard try fileFacts(path + "-wal") != nil else { return }
+        let last = try DatabaseQueue(path: path, configuration: Self.configuration())
+        try last.read { db in _ = try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        try last.close()
     }
 
     /// From now on no write waits for another process's lock for longer than this, also one that waits already: for a service that is

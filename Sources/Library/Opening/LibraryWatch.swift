@@ -65,8 +65,7 @@ private struct FileWatcher {
         if let known = self.connection {
             connection = known
         } else {
-            connection = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
-            try connections.add(connection)
+            connection = try connections.open(path)
             (self.connection, identity) = (connection, now)
         }
         // Without a transaction of GRDB's around it: SQLite takes its own, and one statement is all there is to it.
@@ -78,7 +77,7 @@ private struct FileWatcher {
     }
 
     mutating func close() {
-        if let connection { connections.remove(connection) }
+        if let connection { connections.close(connection) }
         (connection, identity, version) = (nil, nil, nil)
     }
 }
@@ -97,22 +96,32 @@ final class WatchConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Throws: `CancellationError` when the library is closed.
-    func add(_ connection: DatabaseQueue) throws {
+    /// One at a time with ``end()``: none is half open while the library closes.
+    ///
+    /// - Throws: `CancellationError` when the library is closed, else the database's error.
+    func open(_ path: String) throws -> DatabaseQueue {
         try state.withLock { state in
             if state.isOver { throw CancellationError() }
+            let connection = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
             state.open.append(connection)
+            return connection
         }
     }
 
-    func remove(_ connection: DatabaseQueue) { state.withLock { $0.open.removeAll { $0 === connection } } }
+    func close(_ connection: DatabaseQueue) {
+        state.withLock { state in
+            state.open.removeAll { $0 === connection }
+            // It has only read; what cannot be closed goes with its last reference.
+            try? connection.close()
+        }
+    }
 
     /// Closes them; no other is opened.
     func end() throws {
-        let open = state.withLock { state in
-            defer { state = State(open: [], isOver: true) }
-            return state.open
+        try state.withLock { state in
+            state.isOver = true
+            for connection in state.open { try connection.close() }
+            state.open = []
         }
-        for connection in open { try connection.close() }
     }
 }
