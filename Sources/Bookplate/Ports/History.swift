@@ -60,6 +60,8 @@ public protocol Covers: Sendable {
     func cover(of edition: ID<Edition>) async throws -> [UInt8]?
     /// What is known of the picture, without reading it; `nil` when there is none.
     func keptCover(of edition: ID<Edition>) async throws -> KeptCover?
+    /// Those of the editions of which a picture is kept.
+    func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
     /// Keeps a fetched picture; a person's own photo is never replaced by it.
     func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
     /// Keeps a person's own photo in place of whatever was there; no fetched picture replaces it. On the disk when it returns.

@@ -9,16 +9,16 @@ struct AssetRoutes: Sendable {
     private func asset(_ request: Request, _ context: KioskContext) throws -> Response {
         let path = context.parameters.getCatchAll().joined(separator: "/")
         guard let asset = web.assets[path] else { throw RequestRefusal.notThere("file") }
+        let compressed = request.takesGzip ? asset.compressed : nil
+        // Other bytes have another tag (RFC 9110, 8.8.3).
+        let tag = compressed == nil ? asset.tag : asset.tag.dropLast() + "-gzip\""
         var headers: HTTPFields = [
-            .contentType: asset.type, .eTag: asset.tag, .cacheControl: "no-cache", .vary: "Accept-Encoding",
+            .contentType: asset.type, .eTag: tag, .cacheControl: "no-cache", .vary: "Accept-Encoding",
         ]
-        if request.headers[.ifNoneMatch] == asset.tag { return Response(status: .notModified, headers: headers) }
-        var bytes = asset.bytes
-        if let compressed = asset.compressed, request.takesGzip {
-            headers[.contentEncoding] = "gzip"
-            bytes = compressed
-        }
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+        if compressed != nil { headers[.contentEncoding] = "gzip" }
+        let bytes = ByteBuffer(bytes: compressed ?? asset.bytes)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
     }
 }
 

@@ -17,19 +17,10 @@ struct HomePage: Sendable {
         let home = try await parts.library.home(limit: Self.most, at: now, in: zone)
         let year = try await parts.library.yearSoFar(at: now, in: zone)
         let books = home.readingNow.map(\.book) + home.recentlyRead.map(\.book)
-        let view = HomeView(
-            home: home, year: year, now: now, zone: zone, texts: texts, covers: try await covers(of: books))
+        // A page asks for no picture that is not there.
+        let covers = try await parts.library.keptCovers(among: books.map(\.edition.id))
+        let view = HomeView(home: home, year: year, now: now, zone: zone, texts: texts, covers: covers)
         return try await parts.pages.answer(
             Pages.Page(template: "home", title: texts("layout.home"), tab: .home, view: view.view), context)
-    }
-
-    /// A page asks for no picture that is not there.
-    private func covers(of books: [Book]) async throws -> Set<ID<Edition>> {
-        var kept: Set<ID<Edition>> = []
-        for book in books {
-            let cover = try await parts.library.cover(of: book.edition.id)
-            if cover != nil { kept.insert(book.edition.id) }
-        }
-        return kept
     }
 }

@@ -8,17 +8,19 @@ final class LibraryHit: Sendable, MustacheParent {
     private let hit: BookHit
     private let texts: Texts
     private let now: Date
+    private let hasCover: Bool
 
-    init(hit: BookHit, texts: Texts, now: Date) {
+    init(hit: BookHit, texts: Texts, now: Date, hasCover: Bool) {
         self.hit = hit
         self.texts = texts
         self.now = now
+        self.hasCover = hasCover
     }
 
     func child(named name: String) -> Any? {
         switch name {
         case "id": hit.book.copy.id.rawValue
-        case "edition": hit.book.edition.id.rawValue
+        case "cover": hasCover ? "/covers/\(hit.book.edition.id.rawValue)" : nil
         case "name":
             Self.short(hit.book.edition.metadata.title ?? hit.book.edition.isbn?.hyphenated ?? texts("common.untitled"))
         case "initial": hit.book.displayTitle.first.map(String.init) ?? ""

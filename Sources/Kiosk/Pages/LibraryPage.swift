@@ -18,9 +18,13 @@ struct LibraryPage: Sendable {
             request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
         let query = address.query
         let found = try await parts.library.books(matching: query)
+        // A page asks for no picture that is not there.
+        let covers = try await parts.library.keptCovers(among: found.hits.map(\.book.edition.id))
         var view: View = [
             "q": query.text.cleanedLine, "isGrid": address.isGrid, "isTrash": query.inTrash,
-            "hits": found.hits.map { LibraryHit(hit: $0, texts: texts, now: now) },
+            "hits": found.hits.map {
+                LibraryHit(hit: $0, texts: texts, now: now, hasCover: covers.contains($0.book.edition.id))
+            },
             "total": Self.total(found, texts),
             "views": views(address, texts, forGuest: context.isGuest), "chosen": chosen(address, texts),
             "sorts": sorts(address, texts),

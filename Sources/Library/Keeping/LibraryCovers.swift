@@ -36,6 +36,17 @@ extension LibraryFile: Covers {
         }
     }
 
+    public func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>> {
+        try await read { db in
+            let rows = try db.rows(
+                """
+                SELECT uuid FROM edition JOIN cover ON cover.edition = edition.id
+                WHERE uuid IN (SELECT value FROM json_each(?)) AND cover.state IN ('fetched', 'person')
+                """, [list(editions.map(\.rawValue))])
+            return Set(rows.map { ID(rawValue: $0["uuid"]) })
+        }
+    }
+
     public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
         try await keep(bytes, of: edition, state: "fetched")
         try await evictCovers(over: Self.coversLimit)

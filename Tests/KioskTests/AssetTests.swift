@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+@testable import Kiosk
+
+/// Scripts and styles, on their way to a browser.
+@Suite struct `A script or a style` {
+    private static let path = "/assets/base.css"
+    private static let whole = WebFolder.ofProgram
+
+    @Test(arguments: ["gzip", "br, GZIP;q=0.5", "deflate, gzip , br"])
+    func `goes out packed to who takes gzip`(_ accepted: String) async throws {
+        try await withWebKiosk { kiosk in
+            let answer = try await kiosk.ask("GET", Self.path, [("Accept-Encoding", accepted)])
+            #expect(answer.status == 200 && answer["content-encoding"] == "gzip")
+            #expect(answer["vary"] == "Accept-Encoding" && answer["content-type"] == "text/css; charset=utf-8")
+            let asset = try #require(try Self.whole.get().assets["base.css"])
+            #expect(answer["content-length"] == "\(try #require(asset.compressed).count)")
+        }
+    }
+
+    @Test(arguments: ["", "identity", "gzip;q=0", "br, gzip; q=0.0", "x-gzipped"])
+    func `goes out as it is to who does not`(_ accepted: String) async throws {
+        try await withWebKiosk { kiosk in
+            let answer = try await kiosk.ask("GET", Self.path, accepted.isEmpty ? [] : [("Accept-Encoding", accepted)])
+            #expect(answer.status == 200 && answer["content-encoding"] == nil && answer["vary"] == "Accept-Encoding")
+            #expect(try Array(answer.body.utf8) == Self.whole.get().assets["base.css"]?.bytes)
+        }
+    }
+
+    @Test func `that the browser has already is not sent again`() async throws {
+        try await withWebKiosk { kiosk in
+            var tags: Set<String> = []
+            for accepted in ["gzip", "identity"] {
+                let header = ("Accept-Encoding", accepted)
+                let tag = try #require(try await kiosk.ask("GET", Self.path, [header])["etag"])
+                let again = try await kiosk.ask("GET", Self.path, [header, ("If-None-Match", tag)])
+                #expect(again.status == 304 && again.body.isEmpty && again["etag"] == tag)
+                tags.insert(tag)
+            }
+            #expect(tags.count == 2)
+        }
+    }
+
+    @Test func `comes out of gzip as it went in, and smaller`() throws {
+        let packed = try Self.whole.get().assets.values.compactMap { asset in asset.compressed.map { (asset.bytes, $0) }
+        }
+        #expect(packed.count > 20)
+        for (bytes, compressed) in packed {
+            #expect(compressed.count < bytes.count)
+            #expect(try unpacked(compressed) == bytes)
+        }
+    }
+
+    @Test func `that would grow is left as it is`() {
+        #expect(Gzip.compressed([]) == nil)
+        #expect(Gzip.compressed(Array("abc".utf8)) == nil)
+    }
+
+    /// What gzip itself makes of it.
+    private func unpacked(_ bytes: [UInt8]) throws -> [UInt8] {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("bookplate-\(UUID().uuidString).gz")
+        try Data(bytes).write(to: file)
+        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: file) } }
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/gzip")
+        process.arguments = ["-dc", file.path]
+        process.standardOutput = output
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd()
+        process.waitUntilExit()
+        return Array(data ?? Data())
+    }
+}
