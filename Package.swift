@@ -87,10 +87,12 @@ let package = Package(
         .testTarget(name: "BookplateTests", dependencies: [domain]),
         .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
         .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder"]),
+        // What tests of several modules need.
+        .target(name: "TestTools", path: "Tests/TestTools"),
         .testTarget(
-            name: "LookupTests", dependencies: [domain, "HTTP", "Lookup", "FaultServer", "CZlib", grdb],
+            name: "LookupTests", dependencies: [domain, "HTTP", "Lookup", "FaultServer", "TestTools", "CZlib", grdb],
             exclude: ["Fixtures"]),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer", "TestTools"]),
         // A library of any size, made from a number; for tests and for the bench.
         .target(name: "LibraryMaker", dependencies: [domain, "Library", grdb], path: "Tests/LibraryMaker"),
         // The library's speed beside plain SQLite; started by script/bench.
@@ -103,7 +105,7 @@ let package = Package(
         .testTarget(
             name: "HubTests",
             dependencies: [
-                domain, "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer",
+                domain, "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer", "TestTools",
                 .product(name: "Logging", package: "swift-log"), grdb,
             ]),
         .testTarget(

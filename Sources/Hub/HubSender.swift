@@ -187,12 +187,17 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     /// What waits at the hub may have been answered there; a hub that was put back to an older state has to get it again.
     private func askWhatWaits() async throws {
-        let open = try await outbox.openAtHub(limit: HubDelivery.mostAtOnce)
-        let receipts = try await client.standing(of: open)
-        let known = Set(receipts.map(\.id))
-        let lost = open.filter { !known.contains($0) }
-        if !lost.isEmpty { try await outbox.deliverAgain(lost) }
-        tell(try await outbox.take(receipts, of: []))
+        var open = try await outbox.openAtHub()[...]
+        // With nothing open too: whether the hub is there is seen by it.
+        repeat {
+            let asked = Array(open.prefix(HubDelivery.mostAtOnce))
+            open = open.dropFirst(asked.count)
+            let receipts = try await client.standing(of: asked)
+            let known = Set(receipts.map(\.id))
+            let lost = asked.filter { !known.contains($0) }
+            if !lost.isEmpty { try await outbox.deliverAgain(lost) }
+            tell(try await outbox.take(receipts, of: []))
+        } while !open.isEmpty
     }
 
     // MARK: Waiting

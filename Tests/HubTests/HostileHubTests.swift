@@ -3,6 +3,7 @@ import FaultServer
 import Foundation
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Hub
@@ -116,7 +117,7 @@ import Testing
         _ = try await outbox.capture(
             [Sighting(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
         let hub = FlakyHub(failures: 8)
-        let clock = JumpingClock()
+        let clock = JumpClock()
         let sender = HubSender(
             outbox: outbox, client: hub, link: HubLink(), token: { "t" }, clock: clock, jitter: { 1 })
         let task = Task { await sender.run() }
@@ -147,28 +148,4 @@ private final class FlakyHub: HubCalls {
     }
     func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {}
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] { [] }
-}
-
-/// A clock on which sleeping takes no time.
-private final class JumpingClock: Clock, Sendable {
-    struct Instant: InstantProtocol {
-        var offset: Duration = .zero
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
-
-    private let state = Mutex((now: Instant(), slept: [Duration]()))
-    var now: Instant { state.withLock(\.now) }
-    var minimumResolution: Duration { .nanoseconds(1) }
-    var slept: [Duration] { state.withLock(\.slept) }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.slept.append(deadline.offset - state.now.offset)
-            state.now = max(state.now, deadline)
-        }
-        await Task.yield()
-    }
 }

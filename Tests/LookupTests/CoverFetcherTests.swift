@@ -1,6 +1,7 @@
 import Bookplate
 import FaultServer
 import HTTP
+import TestTools
 import Testing
 
 @testable import Lookup

@@ -1,5 +1,6 @@
 import Bookplate
 import FaultServer
+import TestTools
 import Testing
 
 @testable import Lookup

@@ -2,6 +2,7 @@ import Bookplate
 import FaultServer
 import Foundation
 import GRDB
+import TestTools
 import Testing
 
 @testable import Lookup

@@ -2,40 +2,9 @@ import Bookplate
 import FaultServer
 import Foundation
 import HTTP
-import Synchronization
+import TestTools
 
 @testable import Lookup
-
-/// A clock on which sleeping takes no time: it jumps to the moment the sleeper waits for.
-final class JumpClock: Clock, Sendable {
-    struct Instant: InstantProtocol {
-        var offset: Duration = .zero
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
-
-    private let state = Mutex((now: Instant(), slept: [Duration]()))
-
-    var now: Instant { state.withLock(\.now) }
-    var minimumResolution: Duration { .nanoseconds(1) }
-    /// Every wait, in its order.
-    var slept: [Duration] { state.withLock(\.slept) }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.slept.append(deadline.offset - state.now.offset)
-            state.now = max(state.now, deadline)
-        }
-        await Task.yield()
-    }
-
-    func advance(by duration: Duration) { state.withLock { $0.now = $0.now.advanced(by: duration) } }
-
-    /// The calendar's time that goes with it; begins at 2026-11-21 12:00 UTC.
-    var date: Date { Date(timeIntervalSince1970: 1_795_262_400).addingTimeInterval(now.offset / .seconds(1)) }
-}
 
 actor MemoryStates: SourceStates {
     private(set) var states: [SourceName: SourceState] = [:]
@@ -153,26 +122,4 @@ extension LookupOutcome {
 func fixture(_ name: String, file: String = #filePath) throws -> String {
     let folder = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("Fixtures")
     return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-}
-
-/// A new folder that is removed with the object.
-final class Scratch: Sendable {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "bookplate-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path): \(error)") }
-    }
-
-    func file(_ name: String) -> String { path + "/" + name }
-
-    @discardableResult
-    func write(_ bytes: [UInt8], to name: String) throws -> String {
-        try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
-        return file(name)
-    }
 }

@@ -26,7 +26,7 @@ public protocol Outbox: Intake, History {
     /// - Returns: what a person should know.
     func take(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
     /// Items that wait here and at the hub, where somebody may answer them. The latest captured first.
-    func openAtHub(limit: Int) async throws -> [ID<IntakeItem>]
+    func openAtHub() async throws -> [ID<IntakeItem>]
     /// The hub lost these: they are to be delivered anew.
     func deliverAgain(_ items: [ID<IntakeItem>]) async throws
     /// The next delivered item whose picture the hub does not have.

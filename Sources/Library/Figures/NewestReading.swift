@@ -2,7 +2,7 @@ import Bookplate
 import GRDB
 
 /// Which of very many copies in Reading have the newest activity: the first that are met on a way back through the indexes by
-/// time, instead of a sort of all of them. Of 10,000 in Reading, 1 ms in place of 20.
+/// time, instead of a sort of all of them.
 struct NewestReading {
     let db: Database
     let limit: Int

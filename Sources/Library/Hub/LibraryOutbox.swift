@@ -103,13 +103,13 @@ extension LibraryFile: Outbox {
         try await read { db in try db.value(Int.self, "SELECT count(*) FROM outboxItem WHERE revision > sent") ?? 0 }
     }
 
-    public func openAtHub(limit: Int) async throws -> [ID<IntakeItem>] {
+    public func openAtHub() async throws -> [ID<IntakeItem>] {
         try await read { db in
             try db.rows(
                 """
                 SELECT uuid FROM intakeItem JOIN outboxItem ON item = id
-                WHERE state = 'waiting' AND revision = sent ORDER BY id DESC LIMIT ?
-                """, [limit]
+                WHERE state = 'waiting' AND revision = sent ORDER BY id DESC
+                """
             ).map { ID(rawValue: $0["uuid"]) }
         }
     }

@@ -31,7 +31,7 @@ enum Interrupts {
         guard isFirst else { return }
         Signals.listen(to: ends + [SIGCONT]) { number in
             switch number {
-            case SIGCONT: state.withLock(\.resume)()
+            case SIGCONT: resume()
             case SIGTSTP: stop()
             default:
                 if let first = takeFirst() { first() } else { end(by: number) }
@@ -92,7 +92,14 @@ enum Interrupts {
         Signals.asUsual(SIGTSTP)
         Signals.raise(SIGTSTP)
         Signals.install(SIGTSTP)
-        state.withLock(\.resume)()
+        resume()
+    }
+
+    /// No key path to the closure: optimised by Swift 6.3.1 it reads a null pointer, and the call ends the program (seen with every
+    /// SIGCONT, which systemd sends after SIGTERM).
+    private static func resume() {
+        let resume = state.withLock { $0.resume }
+        resume()
     }
 
     private static func end(by number: Int32) {
