@@ -16,8 +16,27 @@ export class Refusal extends Error {
   }
 }
 
+// What takes longer than a touch is felt shows that it goes on: a line under the head, and on what was pressed.
+
+let underWay = 0, slow = 0;
+async function during(work) {
+  if ((underWay += 1) === 1) slow = setTimeout(() => document.documentElement.toggleAttribute("data-acting", true), 300);
+  try {
+    return await work();
+  } finally {
+    if ((underWay -= 1) === 0) {
+      clearTimeout(slow);
+      document.documentElement.removeAttribute("data-acting");
+    }
+  }
+}
+
 /** Asks the service; gives the answer's JSON, null for none. Throws a Refusal, or TypeError when nobody answers. */
-export async function ask(method, path, body, options = {}) {
+export function ask(method, ...rest) {
+  return method === "GET" ? send(method, ...rest) : during(() => send(method, ...rest));
+}
+
+async function send(method, path, body, options = {}) {
   const isPlain = body !== undefined && !(body instanceof Blob);
   const answer = await fetch(path, {
     method, ...options,
@@ -30,13 +49,18 @@ export async function ask(method, path, body, options = {}) {
   return json;
 }
 
-/** A line over the page, with Undo where there is a change to take back. What went well takes the place of what went well before. */
-export function toast(words, { change, isTrouble } = {}) {
+/** A line over the page, with Undo where there is a change to take back, and a link as [address, words]. What went well takes the place of what went well before. */
+export function toast(words, { change, isTrouble, link } = {}) {
   const line = document.createElement("div");
   line.className = isTrouble ? "toast is-trouble" : "toast";
   const span = document.createElement("span");
   span.textContent = words;
   line.append(span);
+  if (link) {
+    const way = document.createElement("a");
+    [way.href, way.textContent] = link;
+    line.append(way);
+  }
   const button = document.createElement("button");
   button.textContent = change ? text("undo") : text("close");
   if (change) button.dataset.key = "u";
@@ -49,7 +73,22 @@ export function toast(words, { change, isTrouble } = {}) {
   if (!isTrouble) for (const older of toasts.querySelectorAll(".toast:not(.is-trouble)")) older.remove();
   toasts.append(line);
   while (toasts.children.length > 3) toasts.firstChild.remove();
-  setTimeout(() => line.remove(), isTrouble ? 12000 : 7000);
+  const later = setTimeout(() => line.remove(), isTrouble ? 12000 : 7000);
+  const isCut = () => span.scrollHeight > span.clientHeight + 1;
+  line.classList.toggle("is-long", isCut());
+  if (isCut()) {
+    const more = document.createElement("button");
+    more.textContent = text("more");
+    more.addEventListener("click", () => {
+      clearTimeout(later);
+      line.classList.add("is-whole");
+      // What is longer than the screen is moved with the arrows.
+      span.tabIndex = 0;
+      span.focus();
+      more.remove();
+    });
+    line.append(more);
+  }
   return line;
 }
 
@@ -61,7 +100,7 @@ export function undo(what = {}) {
 /** Does it, and tells when it failed. Gives whether it worked. */
 export async function attempt(work) {
   try {
-    await work();
+    await during(work);
     return true;
   } catch (error) {
     toast(error instanceof Refusal ? error.message : text("lost"), { isTrouble: true });
@@ -97,9 +136,10 @@ async function renew() {
     for (const old of document.querySelectorAll("[data-live][id]")) {
       const now = fresh.getElementById(old.id);
       if (!now || isBusy(old) || old.outerHTML === now.outerHTML) continue;
-      const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+      // What has no name of its own is the first of its kind in what has.
+      const focus = old.contains(document.activeElement) && document.activeElement, home = focus && focus.closest("[id]");
       old.replaceWith(document.adoptNode(now));
-      if (focused) document.getElementById(focused)?.focus();
+      if (focus) document.querySelector(`#${CSS.escape(home.id)}${home === focus ? "" : ` ${focus.localName}`}`)?.focus();
       now.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
     }
   } while (again);
@@ -123,10 +163,10 @@ export function values(form) {
   return result;
 }
 
-async function act(element, body) {
+/** Does what the element stands for. Gives whether it worked. */
+export async function act(element, body, [method, path] = element.dataset.act.split(" ")) {
   // Pressed twice is meant once.
   if (element.hasAttribute("aria-busy")) return false;
-  const [method, path] = element.dataset.act.split(" ");
   element.setAttribute("aria-busy", "true");
   const worked = await attempt(async () => {
     const answer = await ask(method, path, body);
@@ -246,9 +286,6 @@ document.addEventListener("renewed", ({ target }) => {
   for (const image of target.querySelectorAll("img.cover")) if (uncovered.has(image.getAttribute("src"))) image.hidden = true;
 });
 for (const image of document.querySelectorAll("img.cover")) if (image.complete && image.currentSrc && image.naturalWidth === 0) uncover(image);
-
-// Where there is no room for all tabs, the page's own is in sight.
-document.querySelector("#tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
 // Keys, handheld scanners and lamps, on every page; loaded last, since they use what stands above.
 import("./keys.js");

@@ -243,11 +243,7 @@ function showKept() {
 function tell(news) {
   if (!document.dispatchEvent(new CustomEvent("scanned", { detail: news, cancelable: true }))) return;
   if (news.refusal) return toast(text("scannedRefused", { code: news.code, reason: news.refusal }), { isTrouble: true });
-  toast(text("scanned", { title: news.row.title ?? news.row.hyphenated }));
-  const link = document.createElement("a");
-  link.href = "/scan";
-  link.textContent = text("scannedOpen");
-  document.querySelector("#toasts > :last-child > span").append(" ", link);
+  toast(text("scanned", { title: news.row.title ?? news.row.hyphenated }), { link: ["/scan", text("scannedOpen")] });
 }
 
 on("hello", () => { if (kept().length > 0) send(); });
