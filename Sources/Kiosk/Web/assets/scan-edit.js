@@ -3,8 +3,8 @@
 import { ask, attempt, refresh } from "./app.js";
 
 /** Its fields as the service takes them; names of authors are parted by semicolons. */
-function fields(form) {
-  const field = (name) => form.elements[name]?.value.trim() ?? "";
+function fields(form, value = "value") {
+  const field = (name) => form.elements[name]?.[value].trim() ?? "";
   const pages = field("pageCount");
   return {
     title: field("title"), authors: field("authors").split(";").map((name) => name.trim()).filter(Boolean),
@@ -15,11 +15,9 @@ function fields(form) {
 
 /** Only what is other than it was. */
 function changes(form) {
-  const now = fields(form), then = JSON.parse(form.dataset.then ?? "{}");
+  const now = fields(form), then = fields(form, "defaultValue");
   return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(then[name])));
 }
-
-function note(form) { form.dataset.then ??= JSON.stringify(fields(form)); }
 
 // What is half typed outlives a reload, of the page or of the service.
 
@@ -40,7 +38,6 @@ function restoreDraft() {
 
 /** Opens it with all its fields. */
 function open(form) {
-  note(form);
   form.hidden = false;
   form.dataset.busy = "";
   for (const part of form.querySelectorAll(".rest")) part.hidden = false;
@@ -74,18 +71,20 @@ async function send(form, isSaving) {
   await refresh();
 }
 
-document.addEventListener("click", (event) => {
-  const opener = event.target.closest("[data-edits]");
-  if (opener) open(opener.closest("[data-row]").querySelector("form.edit"));
-  const closer = event.target.closest("[data-closes-form]");
-  if (closer) close(closer.closest("form"));
-});
-document.addEventListener("focusin", (event) => { const form = event.target.closest("form.edit"); if (form) note(form); });
-document.addEventListener("input", (event) => { const form = event.target.closest("form.edit"); if (form) { form.dataset.busy = ""; keepDraft(form); } });
-document.addEventListener("submit", (event) => {
-  if (!event.target.matches("form.edit")) return;
-  event.preventDefault();
-  send(event.target, event.submitter?.name !== "keep");
-});
+export function take(event) {
+  const { target, type } = event, form = target.closest("form.edit");
+  if (type === "click") {
+    const opener = target.closest("[data-edits]"), closer = target.closest("[data-closes-form]");
+    if (opener) open(opener.closest("[data-row]").querySelector("form.edit"));
+    if (closer) close(closer.closest("form"));
+  } else if (type === "input" && form) {
+    form.dataset.busy = "";
+    keepDraft(form);
+  } else if (type === "submit" && form) {
+    event.preventDefault();
+    send(form, event.submitter?.name !== "keep");
+  }
+}
+for (const name of ["click", "input", "submit"]) document.addEventListener(name, take);
 
 restoreDraft();

@@ -3,7 +3,7 @@
 import { Refusal, ask, on, text, toast } from "./app.js";
 import { requestID } from "./scanner.js";
 
-const field = document.getElementById("photos"), news = document.getElementById("photo-news");
+const news = document.getElementById("photo-news");
 const progress = document.getElementById("photo-progress");
 /** Bar codes are read well below this; above it a photo only takes longer. */
 const mostPixels = 12_000_000, longestSide = 3000;
@@ -85,11 +85,10 @@ async function send() {
   setTimeout(() => { if (!isSending && queue.length === 0) news.hidden = true; }, 6000);
 }
 
-field.addEventListener("change", () => {
-  queue.push(...[...field.files].map((file) => ({ file, request: requestID(), tries: 0 })));
-  field.value = "";
+export function give(files) {
+  queue.push(...files.map((file) => ({ file, request: requestID(), tries: 0 })));
   send();
-});
+}
 on("hello", () => { if (queue.length > 0) send(); });
 // What waits here would be gone with the page.
 document.addEventListener("restarted", (event) => {

@@ -1,6 +1,6 @@
 // The live picture with the codes outlined, and what would help the camera.
 
-import { on, text } from "./app.js";
+import { ask, on, text } from "./app.js";
 
 const picture = document.getElementById("picture"), image = document.getElementById("preview");
 const outlines = document.getElementById("outlines"), sentence = document.getElementById("no-picture"), hint = document.getElementById("hint");
@@ -23,10 +23,16 @@ function end() {
   hint.hidden = true;
 }
 
+/** Which words say what to do at the station; the service's own are for who set it up. */
+const troubles = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken", denied: "unusable", unusable: "unusable" };
+
+/** @param camera: as it is now; null for as the page was made. */
 export function showCamera(camera) {
+  if (!camera) return;
   const was = state;
   state = camera.state;
-  sentence.textContent = camera.text ?? picture.dataset[state] ?? "";
+  sentence.textContent = picture.dataset[state === "trouble" ? troubles[camera.kind] ?? "silent" : state] ?? "";
+  sentence.title = camera.text ?? "";
   if (state !== "streaming") return end();
   if (was !== "streaming" || image.hidden) begin();
 }
@@ -82,3 +88,7 @@ on("glance", (glance) => {
 });
 
 begin();
+if (state === "trouble") {
+  sentence.textContent = "";
+  ask("GET", "/api/station/lamps").then(({ camera }) => showCamera(camera)).catch(() => { sentence.textContent = text("lost"); });
+}

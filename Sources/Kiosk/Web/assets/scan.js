@@ -1,13 +1,10 @@
 // The Scan page: what was captured is on the screen at once, the service's own view of it a moment later.
 
-import { ask, attempt, on, refresh } from "./app.js";
+import { act, on, refresh, text, toast } from "./app.js";
 import { hushEnter } from "./scanner.js";
 import { areReady, play, sounds } from "./sounds.js";
-import "./scan-edit.js";
-import "./scan-photos.js";
 import "./scan-save.js";
 import { hide as hideKeypad } from "./keypad.js";
-import { showCamera } from "./scan-picture.js";
 
 const byID = (id) => document.getElementById(id);
 const words = JSON.parse(byID("scan").dataset.words);
@@ -115,6 +112,8 @@ document.addEventListener("input", (event) => {
   if (event.target.closest("#card-form")) history.replaceState(null, "", keptAddress(byID("card").dataset.row));
 });
 
+const rowOf = (element) => element.closest("li").id.slice("row-".length);
+
 async function choose(row) {
   if (isCardTaken()) return;
   history.replaceState(null, "", keptAddress(row));
@@ -123,10 +122,12 @@ async function choose(row) {
 }
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-choose], [data-more]");
+  const tick = event.target.closest(".tick");
+  if (tick) return void act(tick, { ticked: tick.getAttribute("aria-checked") !== "true" }, ["POST", `/api/station/rows/${rowOf(tick)}/tick`]);
+  const link = event.target.closest("#rows a, [data-more]");
   if (!link || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  if (link.dataset.choose) { hideKeypad(); choose(link.dataset.choose); return; }
+  if (!link.matches("[data-more]")) { hideKeypad(); choose(rowOf(link)); return; }
   history.replaceState(null, "", link.getAttribute("href"));
   refresh();
 });
@@ -138,58 +139,72 @@ document.addEventListener("keydown", (event) => {
   const at = rows.findIndex((row) => row.classList.contains("is-current"));
   const next = rows[at < 0 ? 0 : at + step];
   event.preventDefault();
-  if (next) choose(next.id.slice("row-".length));
+  if (next) choose(rowOf(next));
 });
 
-// What the next books are saved with. A tag typed and not entered yet counts when the field is left.
+// What the next books are saved with is a line on phones, that opens.
 
-async function sendPreset(form, tags) {
-  const fields = form.elements;
-  const body = { shelf: fields.shelf.value.trim() || null, tags, status: fields.status.value, wishlist: fields.wishlist.checked };
-  form.dataset.tags = JSON.stringify(tags);
-  // While the next tag is typed the form is not taken anew.
-  if (fields.tag.value.trim() !== "") {
-    const chip = document.createElement("button");
-    [chip.type, chip.className, chip.dataset.untag, chip.textContent] = ["button", "chip", tags.at(-1), `${tags.at(-1)} ✕`];
-    fields.tag.before(chip);
-    fields.tag.value = "";
+const fold = byID("preset-open");
+fold.addEventListener("click", () => fold.setAttribute("aria-expanded", fold.getAttribute("aria-expanded") !== "true"));
+
+// Parts that are loaded when somebody first turns to them. What is done until they are there is handed to them after it.
+
+const turnings = ["focusin", "input", "change", "click", "submit"];
+function later(name, selector) {
+  let missed = [], isLoading = false, tries = 0;
+  function want(event) {
+    if (!event.target.closest(selector)) return;
+    if (event.type === "submit") event.preventDefault();
+    missed.push(event);
+    load();
   }
-  await attempt(() => ask("PUT", "/api/station/preset", body));
-  await refresh();
+  async function load() {
+    if (isLoading) return;
+    isLoading = true;
+    try {
+      // A browser may keep it that a script could not be had: the next try has another address.
+      const { take } = await import(`./scan-${name}.js${tries ? "?" + tries : ""}`);
+      for (const turning of turnings) document.removeEventListener(turning, want);
+      for (const one of missed) take(one);
+    } catch {
+      // What is typed and chosen stays on the page.
+      if (missed.some(({ type }) => type !== "focusin" && type !== "input")) toast(text("lost"), { isTrouble: true });
+      tries += 1;
+    }
+    isLoading = false;
+    missed = [];
+  }
+  for (const turning of turnings) document.addEventListener(turning, want);
+  return load;
 }
-const tagsOf = (form) => JSON.parse(form.dataset.tags);
-function withTyped(form) {
-  const tag = form.elements.tag.value.trim(), tags = tagsOf(form);
-  return tag === "" ? tags : [...tags.filter((other) => other.toLowerCase() !== tag.toLowerCase()), tag];
-}
+later("preset", "#preset");
+const loadEdit = later("edit", "form.edit, [data-edits], [data-closes-form]");
+// What was half typed before a reload.
+if (sessionStorage.getItem("bookplate.draft")) loadEdit();
 
-document.addEventListener("change", (event) => {
-  const form = event.target.closest("#preset");
-  if (form) sendPreset(form, withTyped(form));
-});
-document.addEventListener("submit", (event) => { if (event.target.id === "preset") event.preventDefault(); });
-// One of the suggestions was chosen: no key ends that, and it is the person's last word.
-document.addEventListener("input", (event) => {
-  const form = event.target.closest("#preset");
-  if (form && event.target.hasAttribute("list") && (!event.inputType || event.inputType === "insertReplacementText")) sendPreset(form, withTyped(form));
-});
-document.addEventListener("click", (event) => {
-  const chip = event.target.closest("[data-untag]");
-  if (chip) sendPreset(chip.form, tagsOf(chip.form).filter((tag) => tag !== chip.dataset.untag));
-});
+// Photos that were chosen are kept here until the part that sends them is there.
 
-let suggesting = 0;
-async function suggest(field) {
-  const isShelf = field.name === "shelf", mine = ++suggesting;
-  const found = await fetch(`/api/suggestions?kind=${isShelf ? "shelf" : "tag"}&limit=12&beginning=${encodeURIComponent(field.value.trim())}`);
-  // Without suggestions a person types the whole name.
-  if (!found.ok || mine !== suggesting) return;
-  const names = (await found.json()).suggestions ?? [];
-  byID(isShelf ? "shelf-names" : "tag-names").replaceChildren(...names.map((name) => new Option("", name.name ?? name)));
+const photos = byID("photos");
+let chosen = [], givePhotos = null, photoTries = 0;
+async function sendPhotos() {
+  if (chosen.length === 0) return;
+  try {
+    givePhotos ??= (await import(`./scan-photos.js${photoTries ? "?" + photoTries : ""}`)).give;
+    givePhotos(chosen.splice(0));
+  } catch {
+    if (photoTries === 0) toast(text("photosWait", { count: chosen.length }), { isTrouble: true });
+    photoTries += 1;
+    setTimeout(sendPhotos, 10_000);
+  }
 }
-for (const name of ["input", "focusin"]) {
-  document.addEventListener(name, (event) => { if (event.target.matches("#preset-shelf, #preset-tag")) suggest(event.target).catch(() => {}); });
-}
+photos.addEventListener("change", () => {
+  chosen.push(...photos.files);
+  photos.value = "";
+  sendPhotos();
+});
+on("hello", sendPhotos);
+document.addEventListener("restarted", (event) => { if (chosen.length > 0) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if (chosen.length > 0) event.preventDefault(); });
 
 // What an act came to, for those who hear the page.
 
@@ -212,4 +227,10 @@ function showSound() { byID("no-sound").hidden = areReady() || !sounds().on; }
 document.addEventListener("soundready", showSound);
 showSound();
 
+// The live picture, where there is a camera.
+
+const showCamera = (camera) => import("./scan-picture.js").then((picture) => picture.showCamera(camera)).catch(() => {});
 on("camera", showCamera);
+const lookOut = () => { if (byID("picture").dataset.state !== "none") showCamera(null); };
+lookOut();
+on("hello", lookOut);
