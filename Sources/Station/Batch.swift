@@ -175,9 +175,14 @@ extension Batch {
     }
 
     /// Open rows for which nothing is left to do: the library holds the book, and nobody asked for another copy.
-    public var doneWith: [Row] {
-        open.filter { row in
-            if case .owned = standing(of: row) { !isTicked(row) } else { false }
+    public var doneWith: [Row] { rows.filter { isDoneWith($0) } }
+
+    /// Whether the library holds the book of an open row, were it saved from this batch, and nobody asked for another copy.
+    public func isDoneWith(_ row: Row) -> Bool {
+        guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
+        switch standing(of: row) {
+        case .owned, .again: return true
+        default: return false
         }
     }
 
@@ -220,10 +225,13 @@ extension Batch {
         public init() {}
     }
 
-    /// An earlier row of the same number is open, put off or saved. One that was skipped does not count: this one takes its place.
+    /// An earlier row of the same number is open, put off or saved, or a later one is saved. One that was skipped does not count: this
+    /// one takes its place.
     private func isAgain(_ row: Row) -> Bool {
         guard let place = places[row.id] else { return false }
-        return (placesOfNumber[row.candidate.item.isbn] ?? []).contains { $0 < place && rows[$0].end != .skipped }
+        return (placesOfNumber[row.candidate.item.isbn] ?? []).contains { other in
+            other < place ? rows[other].end != .skipped : other > place && rows[other].end?.copy != nil
+        }
     }
 
     private func isSavedHere(_ book: Book) -> Bool {

@@ -101,6 +101,22 @@ import Testing
         }
     }
 
+    @Test func `offers to clear what was captured twice, once one of the two is saved`() async throws {
+        try await withStation { station in
+            let first = try await station.capture("9780441478125")
+            try await station.becomes("notFound", first)
+            try await station.send("PATCH", "/api/station/rows/\(first)", #"{"title":"The Left Hand of Darkness"}"#)
+            let second = try await station.capture("9780441478125")
+            try await station.becomes("again", second)
+            #expect(!(try await station.get("/scan?row=\(second)")).contains(#"id="clear-owned""#))
+            try await station.send("POST", "/api/station/rows/\(first)/save", #"{"anotherCopy":false}"#)
+            var page = ""
+            while !page.contains(#"id="clear-owned""#) { page = try await station.get("/scan?row=\(second)") }
+            #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Clear 1 owned already<"#))
+            #expect(page.contains("Owned already: in the library since "))
+        }
+    }
+
     @Test func `shows a hostile title as text`() async throws {
         try await withStation { station in
             let item = try await station.capture("9780441478125")

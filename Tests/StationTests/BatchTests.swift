@@ -83,6 +83,26 @@ private let emma = "9780141439587"
         #expect(batch.standing(of: second) == .again)
     }
 
+    @Test(arguments: [0, 1]) func `lets go of the same number once one of the two is saved`(_ saved: Int) throws {
+        var batch = Batch()
+        let rows = [try batch.capture(dune, .found, "Dune"), try batch.capture(dune, .found, "Dune")]
+        let (one, other) = (rows[saved], rows[1 - saved])
+        let copy = ID<Copy>()
+        batch.note([(one.id, .saved(copy, change: ID()))])
+        let before = try #require(batch[other.id])
+        #expect(batch.standing(of: before) == .again && batch.ticked.isEmpty)
+        #expect(batch.doneWith.isEmpty, "the library has not said yet that it holds the book")
+        let item = other.candidate.item
+        let book = Book(
+            edition: Edition(isbn: item.isbn, metadata: other.candidate.metadata), copy: Copy(id: copy, added: .now))
+        batch.renew([Candidate(item: item, existing: [book])])
+        let now = try #require(batch[other.id])
+        #expect(batch.standing(of: now) == .again && batch.ticked.isEmpty)
+        #expect(batch.doneWith.map(\.id) == [other.id])
+        try batch.toggle(other.id)
+        #expect(batch.doneWith.isEmpty && batch.isAnotherCopy(now))
+    }
+
     @Test func `keeps a person's tick through later answers`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune")

@@ -129,11 +129,9 @@ struct ScanRowView: Sendable {
         switch row.standing {
         case .found, .left: return nil
         case .lookingUp: return texts("scan.asking")
-        case .owned(let book):
-            let day = texts.day(CalendarDay(book.copy.added, in: zone))
-            guard let shelf = book.copy.shelf else { return texts("scan.ownedSince", ["day": day]) }
-            return texts("scan.ownedOn", ["shelf": Self.short(shelf), "day": day])
-        case .again: return texts("scan.againAsk")
+        case .owned(let book): return owned(book)
+        // Saved meanwhile, it is no longer a question of this list alone.
+        case .again: return row.candidate.owned.map(owned) ?? texts("scan.againAsk")
         case .weakMatch: return texts("scan.weakAsk")
         case .notFound, .needsTitle: return texts("scan.titleIsEnough")
         // The sources' own reason is in English, and stands on the command line.
@@ -144,6 +142,12 @@ struct ScanRowView: Sendable {
             if preset.isWishlist { return texts("scan.onWishlist") }
             return preset.shelf.map { texts("scan.onShelf", ["shelf": Self.short($0)]) } ?? texts("scan.inLibrary")
         }
+    }
+
+    private func owned(_ book: Book) -> String {
+        let day = texts.day(CalendarDay(book.copy.added, in: zone))
+        guard let shelf = book.copy.shelf else { return texts("scan.ownedSince", ["day": day]) }
+        return texts("scan.ownedOn", ["shelf": Self.short(shelf), "day": day])
     }
 
     private func cover(_ row: Desk.Row) -> String? {
@@ -172,6 +176,15 @@ extension Desk.Row {
         switch standing {
         case .saved, .skipped, .left: false
         default: true
+        }
+    }
+
+    /// The library holds it, were it saved from this very list, and nobody asked for another copy.
+    var isDoneWith: Bool {
+        switch standing {
+        case .owned: !isTicked
+        case .again: !isTicked && candidate.owned != nil
+        default: false
         }
     }
 
