@@ -126,6 +126,15 @@ export async function refresh() {
   return refreshing;
 }
 
+/** Finds what stands where an element stood: by its id, or as the same one of its kind in what has an id, where there are as many. */
+function placeOf(element) {
+  const { id } = element.closest("[id]");
+  if (id === element.id) return () => document.getElementById(id);
+  const kin = () => [...document.getElementById(id)?.querySelectorAll(element.localName) ?? []];
+  const all = kin(), place = all.indexOf(element);
+  return () => { const now = kin(); return now.length === all.length ? now[place] : null; };
+}
+
 async function renew() {
   do {
     again = false;
@@ -136,10 +145,9 @@ async function renew() {
     for (const old of document.querySelectorAll("[data-live][id]")) {
       const now = fresh.getElementById(old.id);
       if (!now || isBusy(old) || old.outerHTML === now.outerHTML) continue;
-      // What has no name of its own is the first of its kind in what has.
-      const focus = old.contains(document.activeElement) && document.activeElement, home = focus && focus.closest("[id]");
+      const find = old.contains(document.activeElement) ? placeOf(document.activeElement) : null;
       old.replaceWith(document.adoptNode(now));
-      if (focus) document.querySelector(`#${CSS.escape(home.id)}${home === focus ? "" : ` ${focus.localName}`}`)?.focus();
+      find?.()?.focus();
       now.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
     }
   } while (again);

@@ -3,7 +3,6 @@
 import { act, on, refresh, text, toast } from "./app.js";
 import { hushEnter } from "./scanner.js";
 import { areReady, play, sounds } from "./sounds.js";
-import "./scan-save.js";
 import { hide as hideKeypad } from "./keypad.js";
 
 const byID = (id) => document.getElementById(id);
@@ -178,6 +177,7 @@ function later(name, selector) {
   return load;
 }
 later("preset", "#preset");
+later("save", "[data-saves]");
 const loadEdit = later("edit", "form.edit, [data-edits], [data-closes-form]");
 // What was half typed before a reload.
 if (sessionStorage.getItem("bookplate.draft")) loadEdit();
