@@ -218,6 +218,7 @@ final class Browser: Sendable {
 /// Keys that are no letters, as WebDriver names them (WebDriver, 17.4.2).
 enum Keys {
     static let enter = "\u{E007}", escape = "\u{E00C}", tab = "\u{E004}", space = " ", shift = "\u{E008}"
-    static let delete = "\u{E017}", back = "\u{E003}", home = "\u{E011}"
+    static let delete = "\u{E017}", back = "\u{E003}", home = "\u{E011}", end = "\u{E010}"
+    static let pageUp = "\u{E00E}", pageDown = "\u{E00F}"
     static let down = "\u{E015}", up = "\u{E013}", left = "\u{E012}", right = "\u{E014}"
 }

@@ -75,6 +75,48 @@ extension `In a browser` {
             }
         }
 
+        @Test func `on a phone the way in are photos, and what is set for the next books stands above the list`()
+            async throws
+        {
+            try await visit(on: .phone) { kiosk, browser, _ in
+                #expect(try await browser.value("document.getElementById('photos').capture") == "")
+                let order: Bool? = try await browser.value(
+                    """
+                    ((top) => top(".photos") < top("#preset-open") && top("#preset-open") < top("#card") && top("#card") < top("#rows"))
+                      ((name) => document.querySelector(name).getBoundingClientRect().top)
+                    """)
+                #expect(order == true)
+                #expect(try await browser.value("document.getElementById('preset').checkVisibility()") == false)
+                try await browser.click("#preset-open")
+                #expect(try await browser.value("document.getElementById('preset').checkVisibility()") == true)
+                try await browser.click("#preset-shelf")
+                try await browser.type("Attic 2" + Keys.enter)
+                try await browser.wait(
+                    "the line says it", until: "document.getElementById('preset-words').textContent.includes('Attic 2')"
+                )
+                try await browser.expectFit("scan-presets")
+            }
+        }
+
+        @Test func `photos that are chosen while the station is away wait, and are sent`() async throws {
+            try await visit(excused: ["net::ERR_"]) { kiosk, browser, _ in
+                try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")
+                kiosk.kill()
+                try await browser.wait("the loss is told", until: "!document.getElementById('news').hidden")
+                for name in ["three-books.jpg", "webcam-640x480.jpg"] {
+                    let photo = KioskProcess.root.appendingPathComponent("samples/photos/\(name)").path
+                    try await browser.give(photo, to: "#photos")
+                }
+                try await browser.wait("told", until: "document.querySelector('.toast')?.textContent.includes('wait')")
+                let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
+                defer { second.remove() }
+                try await browser.wait(
+                    "both are read", until: "document.getElementById('photo-news').textContent.includes('read: 2')",
+                    within: 30)
+                #expect(try await second.rows().count >= 3)
+            }
+        }
+
         @Test func `what is set for the next books goes with them`() async throws {
             try await visit { kiosk, browser, _ in
                 try await browser.click("#preset-shelf")

@@ -161,6 +161,30 @@ extension `In a browser` {
             }
         }
 
+        @Test(arguments: ["en", "de", "fr"]) func `weighs less than 100 kB unpacked, with a full list`(
+            _ language: String
+        ) async throws {
+            let numbers = try String(
+                contentsOf: KioskProcess.root.appendingPathComponent("samples/isbns.txt"), encoding: .utf8)
+            try await visit { kiosk, browser, _ in
+                for line in numbers.split(separator: "\n").prefix(40) {
+                    // One in ten has a wrong check digit; the rest is taken.
+                    let text = String(line.drop { "]E0".contains($0) && line.hasPrefix("]") })
+                    _ = try? await kiosk.ask("POST", "/api/station/captures", ["text": text, "origin": "typed"])
+                }
+                try await browser.wait("thirty", until: "document.querySelectorAll('#rows > li').length === 30")
+                try await browser.speak(language)
+                try await browser.reload()
+                try await browser.ready()
+                let weight: Int? = try await browser.value(
+                    """
+                    [performance.getEntriesByType("navigation")[0], ...performance.getEntriesByType("resource")]
+                      .filter(({ name }) => !/covers|thumbnail/.test(name)).reduce((sum, one) => sum + one.decodedBodySize, 0)
+                    """)
+                #expect((1..<100_000).contains(weight ?? 0), "\(weight ?? 0)")
+            }
+        }
+
         // MARK: What the tests share
 
         /// Waits until the queue holds just these.

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+extension `In a browser` {
+    /// "Scan ISBN" on the Add page: the camera's picture in a sheet, and the next number in the form.
+    @Suite struct `Scan ISBN in the Add form` {
+        private static let isOpen = "document.getElementById('scanner').open"
+        private static let isShut = "!document.getElementById('scanner').open"
+
+        @Test func `takes what is held up to the camera, and fills in what is known of it`() async throws {
+            try await visit("add", options: ["--frames", "-"]) { kiosk, browser, _ in
+                try await browser.click("#scan")
+                try await browser.wait("the sheet", until: Self.isOpen)
+                try kiosk.show("desk-1280x720.mjpeg")
+                try await browser.wait("taken", until: Self.isShut)
+                try await browser.wait("the title", until: "document.getElementById('title').value")
+                #expect(try await field("isbnText", browser) == "978-0-14-143951-8")
+                #expect(try await field("title", browser) == "Pride and prejudice")
+                #expect(try await browser.value("document.activeElement.id") == "isbnText")
+                // Saved it is answered, too: nothing of it waits.
+                try await browser.click(".save .primary")
+                try await browser.wait("saved", until: "location.pathname.startsWith('/books/')")
+                #expect(try await kiosk.titles() == ["Pride and prejudice"])
+                #expect(try await kiosk.rows().allSatisfy { $0["standing"] as? String == "saved" })
+            }
+        }
+
+        @Test func `takes a handheld scanner's number, by keys alone`() async throws {
+            try await visit("add") { kiosk, browser, _ in
+                // This one has no camera, and the sheet says so.
+                _ = try await browser.complaints()
+                try await browser.driver.run("document.getElementById('scan').focus()")
+                try await browser.type(Keys.enter)
+                try await browser.wait("the sheet", until: Self.isOpen)
+                try await browser.wait(
+                    "no picture", until: "document.getElementById('noPicture').checkVisibility()")
+                _ = try await browser.complaints()
+                try await browser.scan("0441478123")
+                try await browser.wait("taken", until: Self.isShut)
+                try await browser.wait("the title", until: "document.getElementById('title').value")
+                #expect(try await field("isbnText", browser) == "978-0-441-47812-5")
+                #expect(try await field("title", browser) == "The Left Hand of Darkness")
+            }
+        }
+
+        @Test func `takes nothing once it is shut`() async throws {
+            try await visit("add", excused: ["/api/station/preview"]) { kiosk, browser, _ in
+                for isByKey in [true, false] {
+                    try await browser.click("#scan")
+                    try await browser.wait("the sheet", until: Self.isOpen)
+                    if isByKey {
+                        try await browser.type(Keys.escape)
+                    } else {
+                        try await browser.click("#scanner button")
+                    }
+                    try await browser.wait("shut", until: Self.isShut)
+                }
+                try await browser.scan("9780141439518")
+                try await browser.wait("captured", until: "document.querySelector('.toast a[href=\"/scan\"]')")
+                #expect(try await field("isbnText", browser) == "")
+                #expect(try await kiosk.rows().count == 1)
+            }
+        }
+
+        private func field(_ name: String, _ browser: Browser) async throws -> String? {
+            try await browser.value("document.getElementById('\(name)').value")
+        }
+    }
+}
