@@ -19,7 +19,7 @@ export class Refusal extends Error {
 // What takes longer than a touch is felt shows that it goes on: a line under the head, and on what was pressed.
 
 let underWay = 0, slow = 0;
-async function during(work) {
+export async function during(work) {
   if ((underWay += 1) === 1) slow = setTimeout(() => document.documentElement.toggleAttribute("data-acting", true), 300);
   try {
     return await work();

@@ -2,8 +2,8 @@
 
 import { ask, attempt, refresh, text, toast } from "./app.js";
 
-export async function take(event) {
-  const button = event.type === "click" && event.target.closest("[data-saves]");
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-saves]");
   if (!button || button.hasAttribute("aria-busy")) return;
   button.setAttribute("aria-busy", "true");
   const ids = JSON.parse(button.dataset.saves);
@@ -17,5 +17,4 @@ export async function take(event) {
   });
   button.removeAttribute("aria-busy");
   await refresh();
-}
-document.addEventListener("click", take);
+});

@@ -1,8 +1,9 @@
 // The Scan page: what was captured is on the screen at once, the service's own view of it a moment later.
 
-import { act, on, refresh, text, toast } from "./app.js";
+import { act, during, on, refresh, text, toast } from "./app.js";
 import { hushEnter } from "./scanner.js";
 import { areReady, play, sounds } from "./sounds.js";
+import "./scan-save.js";
 import { hide as hideKeypad } from "./keypad.js";
 
 const byID = (id) => document.getElementById(id);
@@ -162,7 +163,7 @@ function later(name, selector) {
     isLoading = true;
     try {
       // A browser may keep it that a script could not be had: the next try has another address.
-      const { take } = await import(`./scan-${name}.js${tries ? "?" + tries : ""}`);
+      const { take } = await during(() => import(`./scan-${name}.js${tries ? "?" + tries : ""}`));
       for (const turning of turnings) document.removeEventListener(turning, want);
       for (const one of missed) take(one);
     } catch {
@@ -177,7 +178,6 @@ function later(name, selector) {
   return load;
 }
 later("preset", "#preset");
-later("save", "[data-saves]");
 const loadEdit = later("edit", "form.edit, [data-edits], [data-closes-form]");
 // What was half typed before a reload.
 if (sessionStorage.getItem("bookplate.draft")) loadEdit();
@@ -189,7 +189,7 @@ let chosen = [], givePhotos = null, photoTries = 0;
 async function sendPhotos() {
   if (chosen.length === 0) return;
   try {
-    givePhotos ??= (await import(`./scan-photos.js${photoTries ? "?" + photoTries : ""}`)).give;
+    givePhotos ??= (await during(() => import(`./scan-photos.js${photoTries ? "?" + photoTries : ""}`))).give;
     givePhotos(chosen.splice(0));
   } catch {
     if (photoTries === 0) toast(text("photosWait", { count: chosen.length }), { isTrouble: true });
