@@ -34,6 +34,9 @@ extension `In a browser` {
             try await visit(on: Browser.Screen(width: 800, height: 480, isStill: isStill)) { kiosk, browser, _ in
                 try await kiosk.ask("POST", "/api/station/captures", ["text": Self.pride, "origin": "typed"])
                 try await browser.wait("its card", until: "document.getElementById('save-all')")
+                // The word on sounds goes with the first touch.
+                try await browser.click("#picture")
+                try await browser.wait("at rest", until: "document.getElementById('no-sound').hidden")
                 let boxes = """
                     [...document.querySelectorAll("header *, main *")].filter((one) => one.checkVisibility())
                       .map((one) => Object.values(one.getBoundingClientRect().toJSON()).join()).join(";")

@@ -79,7 +79,7 @@ extension `In a browser` {
             async throws
         {
             try await visit(on: .phone) { kiosk, browser, _ in
-                #expect(try await browser.value("document.getElementById('photos').capture") == "")
+                #expect(try await browser.value("document.getElementById('photos').hasAttribute('capture')") == false)
                 let order: Bool? = try await browser.value(
                     """
                     ((top) => top(".photos") < top("#preset-open") && top("#preset-open") < top("#card") && top("#card") < top("#rows"))
