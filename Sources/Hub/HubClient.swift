@@ -87,7 +87,8 @@ public struct HubClient: HubCalls {
     public func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] {
         struct Answer: Decodable { let books: [HubBook] }
         let answer: Answer = try await ask(
-            .post, "api/hub/books", ["isbns": JSONValue(isbns.map(\.digits))], HTTPLimits(connect: limit, total: limit))
+            .post, "api/hub/books", ["isbns": JSONValue(isbns.map(\.digits))],
+            HTTPLimits(connect: limit, total: limit, slowFor: limit))
         let asked = Set(isbns)
         return answer.books.filter { asked.contains($0.isbn) }
     }

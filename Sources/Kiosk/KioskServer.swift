@@ -20,12 +20,11 @@ public final class KioskServer: Sendable {
         public var version = ""
         /// What a connection may take.
         var limits = ConnectionLimits()
+        /// How long a request may take that is under way when the service is to end.
+        var patience: Duration = .seconds(3)
 
         public init() {}
     }
-
-    /// How long a request may take that is under way when the service is to end.
-    static let patience: Duration = .seconds(3)
 
     private let group: ServiceGroup
     private let configuration: Configuration
@@ -72,7 +71,7 @@ public final class KioskServer: Sendable {
         // The last is stopped first.
         var services = ServiceGroupConfiguration(
             services: [.init(service: application), .init(service: StationRun(parts: parts))], logger: logger)
-        services.maximumGracefulShutdownDuration = Self.patience
+        services.maximumGracefulShutdownDuration = configuration.patience
         group = ServiceGroup(configuration: services)
     }
 

@@ -17,7 +17,9 @@ struct StationRig: Sendable {
     ) async throws {
         let preview = PreviewFeed()
         self.preview = preview
-        kiosk = try await RunningKiosk(station: "kiosk") { _, ports in
+        kiosk = try await RunningKiosk(station: "kiosk") { configuration, ports in
+            // On a busy machine what ends in order takes its time.
+            configuration.patience = .seconds(30)
             let library = ports.library
             ports.desk = Desk(
                 flow: CaptureFlow(intake: library, shelf: library, lookup: KnownBooks()), history: library, live: live,
