@@ -146,15 +146,14 @@ extension Desk {
             seen.put(try TypedNumber(text: line, origin: .scanner).sighting())
         } catch {
             let kind: CodeKind? = if case .notABook(let kind) = error { kind } else { nil }
-            let reason = error.description
-            Task { await refused(line, kind, reason) }
+            Task { await refused(line, kind, .noBook(error)) }
         }
     }
 
     /// The library was changed, perhaps by another process; never waits.
     public nonisolated func libraryChanged() { looks.put(()) }
 
-    func refused(_ payload: String, _ kind: CodeKind?, _ reason: String) {
+    func refused(_ payload: String, _ kind: CodeKind?, _ reason: Miss) {
         tell(.refused(payload: String(payload.cleanedLine.prefix(200)), kind: kind, reason: reason))
     }
 

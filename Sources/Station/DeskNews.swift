@@ -55,6 +55,20 @@ extension Desk {
         public var framesPerSecond = 0
     }
 
+    /// Why a code that was held up or scanned is not captured.
+    public enum Miss: Sendable, Equatable, CustomStringConvertible {
+        case noBook(ISBNRefusal)
+        /// The library did not take it, in its own words.
+        case notCaptured(String)
+
+        public var description: String {
+            switch self {
+            case .noBook(let refusal): refusal.description
+            case .notCaptured(let reason): "not captured: \(reason)"
+            }
+        }
+    }
+
     /// What happens, in the order in which it does.
     public enum News: Sendable {
         /// On the disk, before any source was asked.
@@ -62,7 +76,7 @@ extension Desk {
         /// A lookup, or the library, said something of it.
         case known(Row)
         /// A code that is no book was held up or scanned.
-        case refused(payload: String, kind: CodeKind?, reason: String)
+        case refused(payload: String, kind: CodeKind?, reason: Miss)
         /// Rows, ticks, preset or counts are others now.
         case batch
         /// `nil` for a service without one.

@@ -83,7 +83,7 @@ extension Desk {
                 switch event {
                 case .camera(let state): show(state)
                 case .captured(let sighting): seen.put(sighting)
-                case .refused(let symbol, let refusal): refused(symbol.payload, symbol.kind, refusal.description)
+                case .refused(let symbol, let refusal): refused(symbol.payload, symbol.kind, .noBook(refusal))
                 }
             }
             if !Task.isCancelled { show(.ended) }
@@ -134,7 +134,7 @@ extension Desk {
             if Task.isCancelled { return }
             hasArrived()
             report("not captured: \(sighting.isbn.digits): \(error)")
-            refused(sighting.raw, .isbn, "not captured: \(words(error))")
+            refused(sighting.raw, .isbn, .notCaptured(words(error)))
         }
     }
 

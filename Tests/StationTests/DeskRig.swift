@@ -119,7 +119,7 @@ final class DeskRig: Sendable {
 extension Desk.News {
     var captured: Desk.Row? { if case .captured(let row) = self { row } else { nil } }
     var known: Desk.Row? { if case .known(let row) = self { row } else { nil } }
-    var refusal: String? { if case .refused(_, _, let reason) = self { reason } else { nil } }
+    var refusal: String? { if case .refused(_, _, let reason) = self { reason.description } else { nil } }
     var cameraState: CameraState? { if case .camera(let state) = self { state } else { nil } }
     var glanced: Desk.Glance? { if case .glance(let glance) = self { glance } else { nil } }
 }

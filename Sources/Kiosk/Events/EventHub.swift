@@ -7,16 +7,23 @@ import Synchronization
 struct KioskEvent: Sendable {
     /// As the page's script listens for it.
     var name: String
-    var data: JSONValue
+    /// In the language of the page that listens.
+    var data: @Sendable (Language) -> JSONValue
+
+    init(name: String, data: JSONValue) { self.init(name: name) { _ in data } }
+
+    init(name: String, data: @escaping @Sendable (Language) -> JSONValue) { (self.name, self.data) = (name, data) }
 
     /// Guests look at the library alone: that something changed is all they are told, and never what the station sees and does.
     var isForGuests: Bool { name == "library" || name == "batch" }
 
     /// As it goes over the wire.
-    var bytes: ByteBuffer { ByteBuffer(string: "event: \(name)\ndata: \(data.text)\n\n") }
+    func bytes(in language: Language) -> ByteBuffer {
+        ByteBuffer(string: "event: \(name)\ndata: \(data(language).text)\n\n")
+    }
 }
 
-/// Hands events on to whoever listens, each written out once for all. A listener that is slow loses the oldest.
+/// Hands events on to whoever listens, each written out once for all of one language. A listener that is slow loses the oldest.
 final class EventHub: Sendable {
     /// So many wait for a listener at the most: more than a page needs to catch up on.
     static let mostWaiting = 64
@@ -26,6 +33,7 @@ final class EventHub: Sendable {
     private struct Listener {
         let stream: AsyncStream<ByteBuffer>.Continuation
         let isGuest: Bool
+        let language: Language
     }
 
     private let listeners = Mutex<[UUID: Listener]>([:])
@@ -34,14 +42,14 @@ final class EventHub: Sendable {
     var listening: Int { listeners.withLock(\.count) }
 
     /// - Parameter isGuest: whether only what guests may know is to come.
-    func events(forGuest isGuest: Bool = false) -> AsyncStream<ByteBuffer> {
+    func events(forGuest isGuest: Bool = false, in language: Language = .english) -> AsyncStream<ByteBuffer> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
         let id = UUID()
         continuation.onTermination = { [weak self] _ in
             self?.listeners.withLock { _ = $0.removeValue(forKey: id) }
         }
-        listeners.withLock { $0[id] = Listener(stream: continuation, isGuest: isGuest) }
+        listeners.withLock { $0[id] = Listener(stream: continuation, isGuest: isGuest, language: language) }
         return stream
     }
 
@@ -49,9 +57,10 @@ final class EventHub: Sendable {
         let listeners = listeners.withLock { listeners in
             listeners.values.filter { event.isForGuests || !$0.isGuest }
         }
-        guard !listeners.isEmpty else { return }
-        let bytes = event.bytes
-        for listener in listeners { listener.stream.yield(bytes) }
+        for (language, listeners) in Dictionary(grouping: listeners, by: \.language) {
+            let bytes = event.bytes(in: language)
+            for listener in listeners { listener.stream.yield(bytes) }
+        }
     }
 
     /// A comment, which pages do not see.

@@ -10,7 +10,7 @@ struct EventRoutes: Sendable {
     var routes: [Route] { [Route(.get, "/api/events", for: .guests, stream)] }
 
     private func stream(_ request: Request, _ context: KioskContext) -> Response {
-        let (events, run) = (events.events(forGuest: context.isGuest), run)
+        let (events, run) = (events.events(forGuest: context.isGuest, in: context.language), run)
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody { writer in

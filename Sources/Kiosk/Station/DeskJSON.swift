@@ -83,9 +83,9 @@ extension Preset {
 }
 
 extension Desk.Outlook {
-    var json: JSONValue {
+    func json(_ texts: Texts) -> JSONValue {
         [
-            "camera": camera.json, "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
+            "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
             "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
             "counts": [
                 "waiting": .integer(counts.waiting), "looking": .integer(counts.lookingUp),
@@ -120,7 +120,7 @@ extension Desk.Saved {
 
 extension CameraState? {
     /// `text` is the sentence of a trouble; a page has its own words for the rest.
-    var json: JSONValue {
+    func json(_ texts: Texts) -> JSONValue {
         var (state, kind, text): (String, String?, String?) = ("none", nil, nil)
         var (name, width, height): (String?, Int?, Int?) = (nil, nil, nil)
         switch self {
@@ -128,7 +128,7 @@ extension CameraState? {
         case .starting: state = "starting"
         case .streaming(let camera, let format):
             (state, name, width, height) = ("streaming", camera.cleanedLine, format.width, format.height)
-        case .trouble(let trouble): (state, kind, text) = ("trouble", trouble.kind.rawValue, trouble.description)
+        case .trouble(let trouble): (state, kind, text) = ("trouble", trouble.kind.rawValue, texts.words(for: trouble))
         case .ended: state = "ended"
         }
         return [
@@ -140,18 +140,19 @@ extension CameraState? {
 
 extension Desk.News {
     /// As pages are told it.
-    var event: KioskEvent {
+    func event(_ texts: [Language: Texts]) -> KioskEvent {
         switch self {
         case .captured(let row): KioskEvent(name: "captured", data: row.json)
         case .known(let row): KioskEvent(name: "known", data: row.json)
         case .refused(let payload, let kind, let reason):
-            KioskEvent(
-                name: "refused",
-                data: [
-                    "payload": .string(payload), "kind": JSONValue(kind?.rawValue), "reason": .string(reason),
-                ])
+            KioskEvent(name: "refused") { language in
+                [
+                    "payload": .string(payload), "kind": JSONValue(kind?.rawValue),
+                    "reason": .string(texts[language]?.words(for: reason) ?? reason.description),
+                ]
+            }
         case .batch: KioskEvent(name: "batch", data: .object([]))
-        case .camera(let state): KioskEvent(name: "camera", data: state.json)
+        case .camera(let state): KioskEvent(name: "camera") { language in texts[language].map(state.json) ?? .null }
         case .glance(let glance):
             KioskEvent(
                 name: "glance",

@@ -6,15 +6,17 @@ import Station
 /// The station: what is captured, and what people say to it.
 struct DeskRoutes: Sendable {
     let parts: KioskParts
-    private let photos = PhotoTurns()
+    let photos = PhotoTurns()
 
     init(parts: KioskParts) { self.parts = parts }
 
-    private var desk: Desk { parts.ports.desk }
+    var desk: Desk { parts.ports.desk }
 
     var routes: [Route] {
         [
-            Route(.get, "/api/station", for: .household) { _, _ in JSONAnswer(await desk.outlook().json) },
+            Route(.get, "/api/station", for: .household) { _, context in
+                JSONAnswer(await desk.outlook().json(parts.pages.texts(context)))
+            },
             Route(.post, "/api/station/captures", for: .household, capture),
             Route(.post, "/api/station/photos", for: .household, taking: .photo, readPhoto),
             Route(.put, "/api/station/preset", for: .household, give),
@@ -55,52 +57,12 @@ struct DeskRoutes: Sendable {
     }
 
     /// The item that a request becomes.
-    private func item(of request: String?) throws -> ID<IntakeItem>? {
+    func item(of request: String?) throws -> ID<IntakeItem>? {
         guard let request else { return nil }
         guard let uuid = UUID(uuidString: request) else {
             throw RequestRefusal(status: .badRequest, code: "badField", message: "\"request\" is a UUID.")
         }
         return ID(rawValue: uuid.uuidString.lowercased())
-    }
-
-    private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
-
-    private func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        guard let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased(),
-            Self.photoTypes.contains(type)
-        else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPhoto", message: "Photos are JPEG, PNG, WebP or HEIC.")
-        }
-        guard let read = parts.ports.readPhoto else {
-            throw RequestRefusal(
-                status: .serviceUnavailable, code: "noPhotos",
-                message: "Photos cannot be read here. Type the ISBN, or use scan --image.")
-        }
-        let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
-        // In turn, from the first byte on: what waits stays with the browsers.
-        let reading = try await photos.inTurn { try await read(try await request.photo()) }
-        let texts = parts.pages.texts(context)
-        var (sightings, refused): ([Sighting], [JSONValue]) = ([], [])
-        for symbol in reading.symbols {
-            do throws(ISBNRefusal) {
-                let isbn = try symbol.isbn()
-                sightings.append(
-                    Sighting(
-                        isbn: isbn, raw: symbol.payload, addon: symbol.addon, origin: .photo,
-                        thumbnail: reading.thumbnail,
-                        item: asked.map { ID(of: isbn, number: sightings.count { $0.isbn == isbn }, askedBy: $0) }))
-            } catch {
-                refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.words(for: error))])
-            }
-        }
-        guard !reading.symbols.isEmpty else {
-            throw RequestRefusal(
-                status: .unprocessableContent, code: "noBarCode",
-                message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
-        }
-        let rows = try await desk.capture(sightings)
-        return JSONAnswer(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
     }
 
     private struct SaidPreset: Decodable {
@@ -209,19 +171,6 @@ struct DeskRoutes: Sendable {
     }
 }
 
-extension ID<IntakeItem> {
-    /// Of a book in a photo: the same whenever the same request comes. A UUID of version 8 (RFC 9562, 5.8).
-    ///
-    /// - Parameter number: counts those of one ISBN, from 0.
-    fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<IntakeItem>) {
-        var bytes = Array(SHA256.digest(of: "\(request.rawValue) \(isbn.digits) \(number)".utf8).prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
-        self.init(rawValue: uuid.uuidString.lowercased())
-    }
-}
-
 /// A body of which nothing is wanted but that it is JSON.
 private struct Nothing: Decodable {
     init(from decoder: any Decoder) throws {}
@@ -244,19 +193,5 @@ private struct SaidOfBook: Decodable {
         edit.publishedDate = try text(.publishedDate)
         if said.contains(.authors) { edit.authors = try said.decodeIfPresent([String].self, forKey: .authors) ?? [] }
         if said.contains(.pageCount) { edit.pageCount = .some(try said.decodeIfPresent(Int.self, forKey: .pageCount)) }
-    }
-}
-
-/// At most two photos are in memory at once; the others wait.
-private actor PhotoTurns {
-    private var free = 2
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func inTurn<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
-        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
-        defer {
-            if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
-        }
-        return try await work()
     }
 }

@@ -12,7 +12,8 @@ struct PreviewRoutes: Sendable {
         guard let preview = parts.ports.preview, case .streaming = await parts.ports.desk.outlook(limit: 0).camera
         else {
             throw RequestRefusal(
-                status: .serviceUnavailable, code: "noPicture", message: "The camera shows no picture now.",
+                status: .serviceUnavailable, code: "noPicture",
+                message: "The camera shows no picture now. It is asked for again by itself.",
                 headers: [.retryAfter: "1"])
         }
         guard let frames = preview.parts() else {
