@@ -63,7 +63,7 @@ private let day = CalendarDay("2026-03-17")!
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
                 ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
                 ("POST", "/api/station/save", "{}", 422, "nothingTicked", "Nichts ist angehakt."),
-                ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Lesesitzung"),
+                ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Sitzung"),
                 ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht gelöscht"),
                 ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),
                 ("GET", "/api/books/none", nil, 404, "notThere", "Das gibt es nicht"),
@@ -85,6 +85,10 @@ private let day = CalendarDay("2026-03-17")!
             let words = texts.words(for: CameraTrouble(kind, "The camera fails."))
             #expect((words == "The camera fails.") == (language == .english), "\(kind)")
         }
-        for hint in Hint.allCases { #expect((texts.words(for: hint) == hint.text) == (language == .english)) }
+        let english = try #require(try WebFolder().texts[.english])
+        for hint in Hint.allCases {
+            let words = try #require(texts.section("script")["hint_\(hint.rawValue)"], "\(hint)")
+            #expect((words == english.section("script")["hint_\(hint.rawValue)"]) == (language == .english))
+        }
     }
 }

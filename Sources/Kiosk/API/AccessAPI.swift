@@ -70,7 +70,9 @@ extension RequestRefusal {
         switch check {
         case .right: return nil
         case .wrong:
-            self.init(status: .unauthorized, code: "wrongCode", message: "That is not the access code.")
+            self.init(
+                status: .unauthorized, code: "wrongCode",
+                message: "That is not the access code. Try again; 'scan kiosk code' at the station sets a new one.")
         case .throttled(let seconds):
             self.init(
                 status: .tooManyRequests, code: "throttled",

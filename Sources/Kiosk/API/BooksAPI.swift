@@ -54,7 +54,8 @@ struct BooksAPI: Sendable {
             let title = String(book.displayTitle.cleanedLine.prefix(120))
             let place = book.copy.shelf.map { " on the shelf \"\($0.cleanedLine.prefix(80))\"" } ?? ""
             throw RequestRefusal(
-                status: .conflict, code: "owned", message: "You have \"\(title)\" already\(place).",
+                status: .conflict, code: "owned",
+                message: "You have \"\(title)\" already\(place). Say that it is another copy to add it.",
                 values: ["title": title])
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             do {

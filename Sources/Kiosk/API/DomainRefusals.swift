@@ -1,4 +1,5 @@
 import Bookplate
+import FoundationEssentials
 import Hummingbird
 import Station
 
@@ -21,8 +22,10 @@ struct FieldRefusal: Error {
 extension RequestRefusal {
     /// What the rules of the domain and of the station refuse, in the language of the page: here alone each gets its status and its
     /// word for programs. `nil` for any other error.
-    init?(_ error: any Error, in texts: Texts) {
-        guard let (status, code) = Self.meaning(of: error), let words = texts.words(for: error) else { return nil }
+    init?(_ error: any Error, in texts: Texts, _ zone: TimeZone) {
+        guard let (status, code) = Self.meaning(of: error), let words = texts.words(for: error, in: zone) else {
+            return nil
+        }
         self.init(status: status, code: code, message: words)
     }
 

@@ -28,7 +28,8 @@ struct HistoryAPI: Sendable {
         let last = body.change == nil ? try await parts.library.lastChange()?.id : nil
         guard let change = body.change.map(ID<Change>.init(rawValue:)) ?? last else {
             throw RequestRefusal(
-                status: .unprocessableContent, code: "refused", message: "There is nothing to undo.")
+                status: .unprocessableContent, code: "refused", message: "There is nothing to undo.",
+                key: "noSuchChange")
         }
         return JSONAnswer(try await parts.library.undo(change, at: parts.ports.now()).json)
     }

@@ -60,10 +60,12 @@ struct SettingsAPI: Sendable {
         let given = try await request.json(NewValue.self).text
         let value = given.flatMap(setting.value(parsing:))
         if let given, value == nil {
-            throw KioskTrouble(
-                .refused,
-                "\"\(given.cleanedLine.prefix(40))\" is no value for \(setting.rawValue); it is \(setting.allowed)."
-            )
+            let shown = String(given.cleanedLine.prefix(40))
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "refused",
+                message: "\"\(shown)\" is no value for \(setting.rawValue); it is \(setting.allowed).",
+                values: ["value": shown, "setting": parts.pages.texts(context).label(of: setting)],
+                key: setting.isSwitch ? "settingSwitch" : "settingNumber")
         }
         let change = try await parts.library.set(setting.rawValue, to: value, at: parts.ports.now())
         return JSONAnswer([

@@ -70,7 +70,7 @@ struct Answers: RouterMiddleware {
 
     private func refusal(for error: any Error, _ request: Request, _ context: KioskContext) -> RequestRefusal {
         let texts = parts.pages.texts(context)
-        if let refusal = RequestRefusal(error, in: texts) { return refusal }
+        if let refusal = RequestRefusal(error, in: texts, parts.ports.zone) { return refusal }
         var refusal = ownRefusal(for: error, request, context)
         refusal.message = texts.words(for: refusal)
         return refusal
@@ -83,8 +83,11 @@ struct Answers: RouterMiddleware {
         case let error as HTTPError: return refusal(for: error, request, context)
         default:
             var trouble = parts.ports.trouble(error)
-            if let words = parts.pages.texts(context).words(for: error) { trouble.message = words }
-            return refusal(for: trouble, context)
+            let words = parts.pages.texts(context).words(for: error, in: parts.ports.zone)
+            if let words { trouble.message = words }
+            var refusal = refusal(for: trouble, context)
+            refusal.isTranslated = words != nil && refusal.message == words
+            return refusal
         }
     }
 
@@ -117,12 +120,14 @@ struct Answers: RouterMiddleware {
                 status: .serviceUnavailable, code: "unavailable",
                 message: Self.namesFiles(trouble.message)
                     ? told + "The log tells more under \(context.id)." : trouble.message,
-                headers: [.retryAfter: "5"])
+                headers: [.retryAfter: "5"], values: ["id": context.id])
         case .fault:
             context.logger.error("\(trouble.message)", metadata: ["id": "\(context.id)"])
             return RequestRefusal(
                 status: .internalServerError, code: "fault",
-                message: "Something went wrong here. The log tells more under \(context.id).")
+                message: "Something went wrong here. What was saved is saved; try again. "
+                    + "The log tells more under \(context.id).",
+                values: ["id": context.id])
         }
     }
 

@@ -27,11 +27,17 @@ struct RequestRefusal: Error {
     /// For a person, in English; other languages have words of their own for codes that a person may meet.
     var message: String
     var headers: HTTPFields = [:]
-    /// What the page's own words for the code have to fill in.
+    /// What the page's own words have to fill in.
     var values: [String: String] = [:]
+    /// Whose words these are among the texts of refusals; the code's where it is `nil`.
+    var key: String?
+    /// Whether the message is in the page's language already.
+    var isTranslated = false
 
     static func notThere(_ what: String) -> RequestRefusal {
-        RequestRefusal(status: .notFound, code: "notThere", message: "There is no such \(what).")
+        RequestRefusal(
+            status: .notFound, code: "notThere",
+            message: "There is no such \(what). Reload the page: it shows what there is.")
     }
 }
 

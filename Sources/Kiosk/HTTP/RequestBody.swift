@@ -32,7 +32,7 @@ extension Route {
 extension RequestRefusal {
     static let tooLarge = RequestRefusal(
         status: .contentTooLarge, code: "tooLarge",
-        message: "That is too large: JSON has 64 kB at most, a photo 32 MiB.")
+        message: "That is too large: JSON has 64 kB at most, a photo 32 MiB, a cover 5 MiB. Send less.")
 
     /// Nobody known asks for what is not everyone's.
     static let signInNeeded = RequestRefusal(

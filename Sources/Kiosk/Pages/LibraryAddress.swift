@@ -112,7 +112,10 @@ struct LibraryAddress: Sendable {
             status: .badRequest, code: "badQuery",
             message:
                 "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not what can be asked for. "
-                + "There is: \(allowed.joined(separator: ", ")).")
+                + "There is: \(allowed.joined(separator: ", ")).",
+            values: [
+                "value": String(value.cleanedLine.prefix(80)), "allowed": allowed.joined(separator: ", "),
+            ], key: "badFilter")
     }
 }
 

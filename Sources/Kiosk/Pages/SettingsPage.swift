@@ -39,18 +39,23 @@ struct SettingsPage: Sendable {
     }
 }
 
+extension LibrarySetting {
+    var isSwitch: Bool { value(parsing: "on") != nil }
+}
+
 extension Texts {
+    /// One that a later release brings has its English line until it has a text.
+    func label(of setting: LibrarySetting) -> String {
+        let label = self("settings.\(setting.rawValue)")
+        return label.hasPrefix("settings.") ? setting.explanation : label
+    }
+
     fileprivate func view(of setting: LibrarySetting, stored: String?) -> View {
         let value = stored ?? setting.defaultValue
-        let label = self("settings.\(setting.rawValue)")
-        var view: View = [
-            "name": setting.rawValue,
-            // One that a later release brings has its English line until it has a text.
-            "label": label.hasPrefix("settings.") ? setting.explanation : label, "value": value,
-        ]
+        var view: View = ["name": setting.rawValue, "label": label(of: setting), "value": value]
         let hint = self("settings.\(setting.rawValue)Hint")
         if !hint.hasPrefix("settings.") { view["hint"] = hint }
-        if setting.value(parsing: "on") != nil {
+        if setting.isSwitch {
             let isOn = value == "1"
             let flag: View = ["isOn": isOn, "checked": isOn ? "true" : "false", "other": isOn ? "false" : "true"]
             view["switch"] = flag

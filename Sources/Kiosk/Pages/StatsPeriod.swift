@@ -17,7 +17,9 @@ struct StatsPeriod: Sendable, Equatable {
         }
         func day(_ name: String) throws -> CalendarDay? {
             guard let text = query[name] else { return nil }
-            guard let day = CalendarDay(text) else { throw Self.refusal("\(name) is YYYY-MM-DD, YYYY-MM or YYYY") }
+            guard let day = CalendarDay(text) else {
+                throw Self.refusal("\(name) is YYYY-MM-DD, YYYY-MM or YYYY", "periodDay")
+            }
             return day
         }
         let date = try day("of") ?? today
@@ -32,12 +34,14 @@ struct StatsPeriod: Sendable, Equatable {
         case .all: period = .all
         case .own:
             period = Period(from: try day("from"), to: try day("to"))
-            if let from = period.from, let to = period.to, to < from { throw Self.refusal("to is not before from") }
+            if let from = period.from, let to = period.to, to < from {
+                throw Self.refusal("to is not before from", "periodOrder")
+            }
         }
     }
 
-    private static func refusal(_ what: String) -> RequestRefusal {
-        RequestRefusal(status: .badRequest, code: "badQuery", message: "\(what).")
+    private static func refusal(_ what: String, _ key: String? = nil) -> RequestRefusal {
+        RequestRefusal(status: .badRequest, code: "badQuery", message: "\(what).", key: key)
     }
 
     /// The address of the same kind of period one before or after this, `nil` where there is none, or it would be still to come.
