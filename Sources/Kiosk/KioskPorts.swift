@@ -16,6 +16,8 @@ public struct KioskPorts: Sendable {
     public var trouble: @Sendable (any Error) -> KioskTrouble
     /// The station that the pages Scan and Intake show.
     public var desk: Desk
+    /// The name under which this station captures, as the queue has it; `nil`: none of its captures are known as its own.
+    public var station: String?
     /// Where the camera leaves its pictures for the page; `nil` without a camera.
     public var preview: PreviewFeed?
     /// Reads a photo that came over the web, at most 32 MiB, where it can do no harm. Throws ``KioskTrouble`` when it is no sound

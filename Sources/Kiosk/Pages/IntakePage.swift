@@ -32,7 +32,7 @@ struct IntakePage: Sendable {
             let isToday = group.day == CalendarDay(parts.ports.now(), in: parts.ports.zone)
             return [
                 "number": number, "day": isToday ? texts("intake.today") : texts.day(group.day),
-                "station": group.station, "items": items,
+                "station": parts.shown(station: group.station, texts), "items": items,
             ]
         }
         if !open.isEmpty { view["total"] = texts("intake.count", count: open.count) }
@@ -85,5 +85,12 @@ struct IntakePage: Sendable {
         }
         for place in groups.indices { groups[place].rows.reverse() }
         return groups
+    }
+}
+
+extension KioskParts {
+    /// A station by its name; this one, whose name is the machine's and tells a person nothing, as what it is.
+    func shown(station: String, _ texts: Texts) -> String {
+        station == ports.station?.cleanedLine ? texts("intake.thisStation") : station
     }
 }

@@ -77,6 +77,7 @@ struct KioskCommand: AsyncParsableCommand {
             isOffline: wiring.isOffline, words: { Failure.kioskTrouble($0).message },
             report: { logger.notice("\($0.oneLine)") })
         var ports = KioskPorts(library: library, desk: desk, trouble: Failure.kioskTrouble)
+        ports.station = library.station
         ports.preview = preview
         ports.upkeep = wiring.upkeep(library)
         let photos = PhotoChildren()
