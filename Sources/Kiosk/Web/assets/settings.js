@@ -86,7 +86,9 @@ async function list(id, path, key, words) {
   }
 }
 
-const date = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium" });
+// English is written as in Britain, day before month, as the rest of the page is.
+const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
+const date = new Intl.DateTimeFormat(language, { dateStyle: "long" });
 function day(text) { return text ? date.format(new Date(text)) : ""; }
 list("sign-ins", "/api/sign-ins", "signIns", (entry) => [entry.device, day(entry.used ?? entry.created)].filter(Boolean).join(" · "));
 list("stations", "/api/stations", "stations", (entry) => [entry.name, day(entry.used ?? entry.lastUsed ?? entry.created)].filter(Boolean).join(" · "));
