@@ -5,7 +5,7 @@ extension `In a browser` {
     /// Another device of the household, and a guest's.
     @Suite(.enabled(if: Network.address != nil, "needs an address beside the loopback's")) struct `Another device` {
         @Test func `signs in with the code, and with no other`() async throws {
-            try await fromElsewhere("scan", isOpen: false) { _, browser in
+            try await fromElsewhere("scan", isOpen: false) { kiosk, browser in
                 try await browser.wait("the page", until: "location.pathname === '/sign-in'")
                 try await browser.expectAccess("sign-in")
                 try await browser.expectFit("sign-in")
@@ -20,6 +20,18 @@ extension `In a browser` {
                 try await browser.wait("where it wanted to go", until: "location.pathname === '/scan'")
                 try await browser.reload()
                 try await browser.wait("still there", until: "document.getElementById('scan')")
+                // The list of sign-ins has its days as the rest of the pages has them, in every language.
+                for (language, day) in [
+                    ("en-US", #/[0-9]{1,2} [A-Z][a-z]+ 20[0-9]{2}/#), ("de", #/[0-9]{1,2}\. [A-Z][a-zä]+ 20[0-9]{2}/#),
+                    ("fr", #/[0-9]{1,2} [a-zéû]+ 20[0-9]{2}/#),
+                ] {
+                    try await browser.speak(language)
+                    try await browser.open(kiosk.address + "/settings")
+                    try await browser.wait("the sign-ins", until: "document.querySelector('#sign-ins li')")
+                    let signIns = try await browser.text(of: "#sign-ins") ?? ""
+                    #expect(signIns.contains(day), "\(language): \(signIns)")
+                }
+                try await browser.speak(nil)
             }
         }
 
