@@ -30,7 +30,7 @@ import Testing
             let page = try await kiosk.send("GET", "/books/\(book.id)", headers: ["Accept-Language": language])
             #expect(page.status == 200)
             for word in words + [
-                "Sand.", "978-0-441-17271-9", "goodreads", "44767458", "Fear.", "Spice.", "desert", "Ann (",
+                "Sand.", "978-0-441-17271-9", "Goodreads", "44767458", "Fear.", "Spice.", "desert", "Ann (",
             ] {
                 #expect(page.text.contains(word), "\(language): \(word)")
             }

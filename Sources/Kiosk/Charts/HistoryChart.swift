@@ -58,14 +58,14 @@ struct HistoryChart: Sendable {
     func view(_ texts: Texts, id: String) -> View {
         func reached(_ point: ProgressPoint) -> String {
             [
-                point.amount.page.map { texts("book.page", ["page": String($0)]) },
+                point.amount.page.map { texts("book.page", ["page": texts.grouped($0)]) },
                 point.fraction.map { texts.percent($0) },
             ].compactMap(\.self).joined(separator: " · ")
         }
         let (first, last) = (marks[0].point, marks[marks.count - 1].point)
         return [
             "chart": id, "line": line, "dots": dots,
-            "top": topPage.map { texts("book.page", ["page": String($0)]) } ?? texts.percent(1),
+            "top": topPage.map { texts("book.page", ["page": texts.grouped($0)]) } ?? texts.percent(1),
             "from": texts.day(first.day), "to": texts.day(last.day),
             "told": texts(
                 "book.chartTold",
@@ -87,8 +87,8 @@ extension Texts {
         let fraction = amount.fraction(of: pageCount).map { percent($0) }
         guard let page = amount.page else { return fraction ?? "" }
         let pages =
-            pageCount.map { self("book.pageOf", ["page": String(page), "count": String($0)]) }
-            ?? self("book.page", ["page": String(page)])
+            pageCount.map { self("book.pageOf", ["page": grouped(page), "count": grouped($0)]) }
+            ?? self("book.page", ["page": grouped(page)])
         return [pages, fraction].compactMap(\.self).joined(separator: " · ")
     }
 

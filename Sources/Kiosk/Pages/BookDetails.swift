@@ -31,7 +31,7 @@ struct BookDetails {
 
     private var fields: [View] {
         let (edition, metadata) = (book.edition, book.edition.metadata)
-        let format = Metadata.Format.allCases.map { [$0.rawValue, texts("book.format_\($0.rawValue)")] }
+        let format = Metadata.Format.allCases.map { [$0.rawValue, texts.word(for: $0)] }
         let formats = JSONValue.array(([["", texts("common.none")]] + format).map { JSONValue($0) }).text
         return [
             field("isbnText", edition.isbn?.hyphenated ?? edition.isbnText, raw: edition.isbnText, .isbn),
@@ -39,11 +39,14 @@ struct BookDetails {
             field(
                 "publishedDate", metadata.publishedDate.map { texts.day($0) } ?? metadata.publishedDateText,
                 raw: metadata.publishedDateText ?? metadata.publishedDate?.description, .publishedDate),
-            field("pageCount", metadata.pageCount.map(String.init), .pageCount, kind: "number"),
-            field("language", metadata.language, .language),
-            field("originalLanguage", metadata.originalLanguage, .originalLanguage),
             field(
-                "format", metadata.format.map { texts("book.format_\($0.rawValue)") }, raw: metadata.format?.rawValue,
+                "pageCount", metadata.pageCount.map(texts.grouped), raw: metadata.pageCount.map(String.init),
+                .pageCount,
+                kind: "number"),
+            language("language", metadata.language, .language),
+            language("originalLanguage", metadata.originalLanguage, .originalLanguage),
+            field(
+                "format", metadata.format.map { texts.word(for: $0) }, raw: metadata.format?.rawValue,
                 .format, kind: "select", options: formats),
             field("series", metadata.series, .series), field("seriesNumber", metadata.seriesNumber, .series),
             field("subjects", listed(metadata.subjects), raw: lines(metadata.subjects), .subjects, kind: "lines"),
@@ -65,7 +68,10 @@ struct BookDetails {
             field("culturalGoalCategory", copy.culturalGoalCategory, nil),
         ].map { field in
             var field = field
-            if field["value"] == nil { field["value"] = "—" }
+            if field["value"] == nil {
+                field["value"] = "—"
+                field["spoken"] = "\(field["label"] ?? ""): \(texts("common.empty"))"
+            }
             return field
         }
     }
@@ -83,7 +89,7 @@ struct BookDetails {
             facts.append((texts("book.daysToRead"), texts("book.days", count: days)))
         }
         for (scheme, values) in metadata.identifiers.sorted(by: { $0.key < $1.key }) {
-            facts.append((scheme, values.joined(separator: ", ")))
+            facts.append((texts.identifier(scheme), values.joined(separator: ", ")))
         }
         return facts.map { ["fact": $0.0, "is": $0.1] }
     }
@@ -123,13 +129,10 @@ struct BookDetails {
 
     private var others: [String] {
         book.edition.metadata.authors.filter { $0.role != .author }
-            .map { "\($0.name) (\(texts("book.role_\($0.role.rawValue)")))" }
+            .map { "\($0.name) (\(texts.word(for: $0.role)))" }
     }
 
-    private var people: String {
-        book.edition.metadata.authors.map { $0.role == .author ? $0.name : "\($0.name):\($0.role.rawValue)" }
-            .joined(separator: "\n")
-    }
+    private var people: String { book.edition.metadata.peopleLines }
 
     private func field(
         _ name: String, _ value: String?, raw: String? = nil, _ source: Metadata.Field?, kind: String = "text",
@@ -137,14 +140,23 @@ struct BookDetails {
     ) -> View {
         var view: View = [
             "name": name, "label": texts("book.\(name)"), "kind": kind, "raw": raw ?? value ?? "",
-            "hint": kind == "people" ? texts("book.peopleHint") : kind == "lines" ? texts("book.linesHint") : "",
+            "hint": kind == "people" ? texts.peopleHint : kind == "lines" ? texts("book.linesHint") : "",
         ]
-        if let value { view["value"] = value }
+        if let value {
+            view["value"] = value
+            view["spoken"] = "\(texts("book.\(name)")): \(value)"
+        }
         if let options { view["options"] = options }
         // What a person said is told below all of them.
         if let source, let origin = book.edition.metadata.sources[source], origin != .person {
             view["from"] = texts.source(origin)
         }
+        return view
+    }
+
+    private func language(_ name: String, _ code: String?, _ source: Metadata.Field) -> View {
+        var view = field(name, code.map(texts.language(code:)), raw: code, source)
+        view["hint"] = texts("book.languageHint")
         return view
     }
 
@@ -180,13 +192,6 @@ enum ReadingDate: String {
 }
 
 extension Texts {
-    func source(_ source: SourceName) -> String {
-        switch source {
-        case .library, .offlineIndex, .person: self("book.source_\(source.rawValue)")
-        case .openLibrary, .googleBooks, .openLibraryCovers, .googleBooksCovers: source.displayName
-        }
-    }
-
     /// A day of a reading as a button that opens the calendar. It offers no day that the domain refuses: nothing ends before it
     /// began.
     func date(_ which: ReadingDate, of reading: Reading, copy: ID<Copy>) -> View {

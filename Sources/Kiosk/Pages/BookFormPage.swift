@@ -59,10 +59,13 @@ struct BookFormView {
 
     init(_ book: Book, _ texts: Texts) {
         let (metadata, copy, edition) = (book.edition.metadata, book.copy, book.edition)
-        func choices(_ codes: [String], _ chosen: String, _ section: String) -> [View] {
-            codes.map { ["code": $0, "label": texts("\(section)\($0)"), "isChosen": $0 == chosen] }
+        func choices<Word: RawRepresentable<String> & CaseIterable & Equatable>(
+            _ chosen: Word?, _ label: (Word) -> String
+        ) -> [View] {
+            Word.allCases.map {
+                ["code": $0.rawValue, "label": label($0).capitalisedFirst, "isChosen": $0 == chosen]
+            }
         }
-        let roles = Contributor.Role.allCases.map(\.rawValue)
         var view: View = [
             "f_title": metadata.title ?? "", "f_subtitle": metadata.subtitle ?? "",
             "f_isbnText": edition.isbnText ?? edition.isbn?.hyphenated ?? "",
@@ -79,14 +82,13 @@ struct BookFormView {
         ]
         view["authors"] = (metadata.authors.isEmpty ? [Contributor(name: "")] : metadata.authors).map {
             person -> View in
-            ["person": person.name, "roles": choices(roles, person.role.rawValue, "form.role_")]
+            ["person": person.name, "roles": choices(person.role, texts.word(for:))]
         }
-        view["newRoles"] = choices(roles, "author", "form.role_")
+        view["newRoles"] = choices(Contributor.Role.author, texts.word(for:))
         view["subjects"] = metadata.subjects.map { ["text": $0] as View }
         view["tags"] = copy.tags.map { ["text": $0] as View }
-        view["formats"] = choices(
-            Metadata.Format.allCases.map(\.rawValue), metadata.format?.rawValue ?? "", "form.format_")
-        view["statuses"] = choices(Copy.Status.allCases.map(\.rawValue), copy.status.rawValue, "common.")
+        view["formats"] = choices(metadata.format) { texts.word(for: $0) }
+        view["statuses"] = choices(copy.status, texts.word(for:))
         view["status"] = copy.status.rawValue
         view["f_started"] = copy.reading?.started?.description ?? ""
         view["f_finished"] = copy.reading?.finished?.description ?? ""

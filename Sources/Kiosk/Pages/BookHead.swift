@@ -15,11 +15,12 @@ struct BookHead {
         let (copy, metadata) = (book.copy, book.edition.metadata)
         var view: View = [
             "id": book.id.rawValue, "heading": texts.shownTitle(of: book), "rawTitle": metadata.title ?? "",
-            "authors": authors, "isAuthorless": metadata.authorNames.isEmpty, "people": people,
+            "authors": authors, "isAuthorless": metadata.authorNames.isEmpty, "people": metadata.peopleLines,
+            "peopleHint": texts.peopleHint,
             "statuses": Copy.Status.allCases.map { status -> View in
                 [
-                    "status": status.rawValue, "label": texts("common.\(status.rawValue)"),
-                    "isCurrent": status == copy.status,
+                    "status": status.rawValue, "label": texts.word(for: status), "isCurrent": status == copy.status,
+                    "statusOf": texts.status(status, of: texts.shownTitle(of: book)),
                 ]
             },
             "stars": stars, "ratingValue": JSONValue(copy.rating ?? 0).text,
@@ -54,12 +55,6 @@ struct BookHead {
         }
     }
 
-    /// All who made it, as the field to edit has them: a line each, with a role where they are not the author.
-    private var people: String {
-        book.edition.metadata.authors.map { $0.role == .author ? $0.name : "\($0.name):\($0.role.rawValue)" }
-            .joined(separator: "\n")
-    }
-
     /// Five stars, each with how much of its width is lit.
     private var stars: [View] {
         let rating = book.copy.rating ?? 0
@@ -76,12 +71,12 @@ struct BookHead {
 
     private var marks: [View] {
         let copy = book.copy
-        let marks: [(name: String, isSet: Bool)] = [
-            ("favourite", copy.isFavourite), ("owned", copy.isOwned), ("wishlist", copy.isOnWishlist),
+        let marks: [(name: String, shape: String, isSet: Bool)] = [
+            ("favourite", "♥", copy.isFavourite), ("owned", "●", copy.isOwned), ("wishlist", "☆", copy.isOnWishlist),
         ]
         return marks.map { mark in
             [
-                "markName": mark.name, "mark": texts("book.\(mark.name)"), "isSet": mark.isSet,
+                "markName": mark.name, "mark": "\(mark.shape) \(texts("book.\(mark.name)"))", "isSet": mark.isSet,
                 "body": JSONValue.object([(key: mark.name, value: .bool(!mark.isSet))]).text,
             ]
         }
@@ -101,7 +96,7 @@ struct BookHead {
                 "width": "\(fraction.map { JSONValue(($0 * 1000).rounded() / 10).text } ?? "0")%",
             ]
             if amount?.isBeyond(pageCount) == true, let pageCount {
-                block["beyond"] = texts("book.beyond", ["count": String(pageCount)])
+                block["beyond"] = texts("book.beyond", ["count": texts.grouped(pageCount)])
             }
             view["progress"] = block
         }
@@ -114,7 +109,7 @@ struct BookHead {
                     "since": texts(
                         "book.sessionSince",
                         [
-                            "page": String(running.session.startPage),
+                            "page": texts.grouped(running.session.startPage),
                             "time": since(running.session.start),
                         ]),
                 ] as View
@@ -122,7 +117,8 @@ struct BookHead {
             view["otherSession"] =
                 [
                     "otherCopy": running.copy.rawValue,
-                    "otherWords": texts("book.otherSession", ["title": running.title ?? running.displayTitle]),
+                    "otherWords": texts(
+                        "book.otherSession", ["title": LibraryHit.short(running.title ?? running.displayTitle)]),
                 ] as View
         } else if isThere {
             view["mayStart"] = true
@@ -138,6 +134,28 @@ struct BookHead {
 
     private func percent(_ amount: ProgressEntry.Amount?) -> String {
         amount?.percent.map { JSONValue($0).text } ?? ""
+    }
+}
+
+extension Metadata {
+    /// All who made it, as the field to edit has them: a line each, with a role where they are not the author.
+    var peopleLines: String {
+        authors.map { $0.role == .author ? $0.name : "\($0.name):\($0.role.rawValue)" }.joined(separator: "\n")
+    }
+}
+
+extension Texts {
+    /// Roles are typed as programs know them; where the reader has another word it stands beside: "translator (Übersetzung)".
+    var peopleHint: String {
+        let roles = Contributor.Role.allCases.map { role in
+            word(for: role) == role.rawValue ? role.rawValue : "\(role.rawValue) (\(word(for: role)))"
+        }
+        return self("book.peopleHint", ["roles": roles.joined(separator: ", ")])
+    }
+
+    /// "Status of Dune: To Read"
+    func status(_ status: Copy.Status, of title: String) -> String {
+        self("book.statusOf", ["title": LibraryHit.short(title), "status": word(for: status)])
     }
 }
 

@@ -29,7 +29,9 @@ struct BookHistory {
         if let forecast { view["forecast"] = forecast }
         if let rests = figures?.pause?.daysSinceLast { view["rests"] = texts("book.rests", count: rests) }
         if let goal = figures?.dailyGoal {
-            view["today"] = texts("book.today", ["pages": String(goal.pagesToday), "goal": String(goal.goal)])
+            view["today"] = texts(
+                "book.today", count: goal.goal,
+                ["pages": texts.grouped(goal.pagesToday), "goal": texts.grouped(goal.goal)])
         }
         return view
     }
@@ -49,7 +51,7 @@ struct BookHistory {
 
     private var sums: String {
         let words = [
-            texts("book.sessionsCount", count: totals.sessions), texts("book.minutes", count: totals.minutes),
+            texts("book.sessionsCount", count: totals.sessions), texts.duration(minutes: totals.minutes),
             texts("common.pages", count: totals.pages), totals.meanPace.map { texts.pace($0) },
         ]
         return words.compactMap(\.self).joined(separator: " · ")
@@ -72,7 +74,7 @@ struct BookHistory {
         let words = [
             reading.daysToRead.map { texts("book.days", count: $0) },
             figures?.pagesPerDay.map { texts("book.pagesADay", count: Int($0.rounded())) },
-            totals.flatMap { $0.minutes > 0 ? texts("book.minutes", count: $0.minutes) : nil },
+            totals.flatMap { $0.minutes > 0 ? texts.duration(minutes: $0.minutes) : nil },
         ].compactMap(\.self)
         if !words.isEmpty { view["speed"] = words.joined(separator: " · ") }
         if let figures, let chart = HistoryChart(figures.points, pageCount: pageCount) {
@@ -114,9 +116,9 @@ struct BookHistory {
     private func session(_ record: SessionRecord) -> View {
         let session = record.session
         let words = [
-            session.minutes.map { texts("book.minutes", count: $0) },
+            session.minutes.map { texts.duration(minutes: $0) },
             session.endPage.map {
-                texts("book.pagesFromTo", ["from": String(session.startPage), "to": String($0)])
+                texts("book.pagesFromTo", ["from": texts.grouped(session.startPage), "to": texts.grouped($0)])
             },
             session.pace.map { texts.pace($0) },
             session.isRunning ? texts("book.runs") : nil,

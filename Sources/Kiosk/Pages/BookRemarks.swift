@@ -16,7 +16,7 @@ struct BookRemarks {
             "notes": cut(notes.reversed()).map(note), "talks": cut(talks.reversed()).map(note),
             "quotes": cut(whole.quotes).map(quote),
             "flags": whole.flags.map {
-                ["flagSource": $0.source, "flagWhat": $0.what, "flagRaw": $0.raw] as View
+                ["flagSource": texts.identifier($0.source), "flagWhat": $0.what, "flagRaw": $0.raw] as View
             },
             "isFlagged": !whole.flags.isEmpty,
             "notesCount": notes.isEmpty ? "" : String(notes.count),
@@ -41,7 +41,7 @@ struct BookRemarks {
     private func quote(_ quote: Quote) -> View {
         [
             "quoteID": quote.id.rawValue, "text": quote.text, "quotePage": quote.page.map(String.init) ?? "",
-            "shownPage": quote.page.map { texts("book.page", ["page": String($0)]) } ?? texts("book.noPage"),
+            "shownPage": quote.page.map { texts("book.page", ["page": texts.grouped($0)]) } ?? texts("book.noPage"),
         ]
     }
 }

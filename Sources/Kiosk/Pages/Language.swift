@@ -4,6 +4,15 @@ enum Language: String, Sendable, CaseIterable {
     case german = "de"
     case french = "fr"
 
+    /// A text as it is set in this language. French has a space before these marks at which no line ends; who writes a text need not
+    /// find the key for it.
+    func set(_ text: String) -> String {
+        guard self == .french else { return text }
+        var text = text.replacing("'", with: "’").replacing("« ", with: "«\u{A0}")
+        for mark in [";", ":", "?", "!", "»"] { text = text.replacing(" \(mark)", with: "\u{A0}\(mark)") }
+        return text
+    }
+
     /// The one that the browser likes best of those there are (RFC 9110, 12.5.4); English where it likes none of them.
     init(accepting header: String?) {
         var best: (language: Language, quality: Double)?

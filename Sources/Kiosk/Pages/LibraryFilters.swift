@@ -84,8 +84,3 @@ extension BookFacets {
         }
     }
 }
-
-extension Texts {
-    /// A language's name where the pages know it, else its code.
-    func language(code: String) -> String { section("languages")[code] ?? code }
-}

@@ -43,7 +43,8 @@ final class LibraryHit: Sendable, MustacheParent {
         case "daysLeft":
             hit.book.copy.deleted.map { texts("library.daysLeft", count: Trash.daysLeft(deleted: $0, now: now)) } ?? ""
         case "statusCode": hit.book.copy.status.rawValue
-        case "statusName": texts("common.\(hit.book.copy.status.rawValue)")
+        case "statusName": texts.word(for: hit.book.copy.status)
+        case "statusOf": texts.status(hit.book.copy.status, of: texts.shownTitle(of: hit.book))
         default: nil
         }
     }

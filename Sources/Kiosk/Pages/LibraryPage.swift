@@ -42,7 +42,8 @@ struct LibraryPage: Sendable {
 
     private static func total(_ found: BookPage, _ texts: Texts) -> String {
         found.isTotalExact
-            ? texts("common.books", count: found.total) : texts("library.atLeast", ["count": String(found.total)])
+            ? texts("common.books", count: found.total)
+            : texts("library.atLeast", ["count": texts.grouped(found.total)])
     }
 
     static func carried(_ address: LibraryAddress, except names: Set<LibraryAddress.Name>) -> [View] {
@@ -84,6 +85,7 @@ struct LibraryPage: Sendable {
         case .owned: return texts(item.isYes ? "library.owned" : "library.notOwned")
         case .wishlist: return texts(item.isYes ? "library.wishlist" : "library.notWishlist")
         case .favourite: return texts(item.isYes ? "library.favourites" : "library.notFavourite")
+        case .language: return texts("library.with_language", ["value": texts.language(code: value)])
         default: return texts("library.with_\(item.name.rawValue)", ["value": value])
         }
     }

@@ -91,17 +91,17 @@ struct ScanPage: Sendable {
             !row.candidate.isComplete && (row.standing == .lookingUp || row.standing == .unavailable)
         }
         return JSONAnswer([
-            "camera": outlook.camera.json, "offline": .bool(outlook.isOffline), "untitled": .integer(untitled),
+            "camera": outlook.camera.json(parts.pages.texts(context)), "offline": .bool(outlook.isOffline),
+            "untitled": .integer(untitled),
         ])
     }
 
-    /// A trouble has its own sentence; the rest is said in the page's language.
     private func cameraText(_ camera: CameraState?, _ texts: Texts) -> String {
         switch camera {
         case nil: texts("scan.noCamera")
         case .starting: texts("scan.starting")
         case .streaming: ""
-        case .trouble(let trouble): trouble.description.cleanedLine
+        case .trouble(let trouble): texts.words(for: trouble).cleanedLine
         case .ended: texts("scan.ended")
         }
     }

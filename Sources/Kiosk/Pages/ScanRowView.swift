@@ -83,10 +83,7 @@ struct ScanRowView: Sendable {
         let (item, metadata) = (row.candidate.item, row.candidate.metadata)
         let name = name(row)
         let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
-        let source = item.source.flatMap { source in
-            let key = "scan.source\(source.rawValue.prefix(1).uppercased())\(source.rawValue.dropFirst())"
-            return texts(key) == key ? nil : texts(key)
-        }
+        let source = item.source.map { texts.source($0) }
         return [
             "id": row.id.rawValue, "look": row.standing.look, "mark": row.standing.mark,
             "state": word(for: row.standing), "name": name, "initial": String(name.prefix(1)),

@@ -115,13 +115,16 @@ struct StatsCharts: Sendable {
         let groups: [(key: String, parts: [(label: String, count: Int)])] = [
             (
                 "status",
-                Copy.Status.allCases.map { (texts("common.\($0.rawValue)"), counts.byStatus[$0] ?? 0) }
+                Copy.Status.allCases.map { (texts.word(for: $0), counts.byStatus[$0] ?? 0) }
             ),
             (
                 "format",
-                formats.map { (texts("stats.format.\($0?.rawValue ?? "unknown")"), counts.byFormat[$0] ?? 0) }
+                formats.map { (texts.word(for: $0), counts.byFormat[$0] ?? 0) }
             ),
-            ("language", counts.byLanguage.map { (texts.language($0.language), $0.copies) }),
+            (
+                "language",
+                counts.byLanguage.map { ($0.language.map(texts.language(code:)) ?? texts("stats.unknown"), $0.copies) }
+            ),
         ]
         return groups.map { group in
             Shares(group.parts, rest: rest).view(
@@ -156,7 +159,7 @@ struct StatsCharts: Sendable {
         return (1...4).map { level in
             let words =
                 switch level {
-                case 1: texts("stats.upToPages", ["n": bounds[0]])
+                case 1: texts.several("stats.upToPages", calendar.bounds[0])
                 case 4: texts("stats.overPages", ["n": bounds[2]])
                 default: "– " + bounds[level - 1]
                 }
@@ -170,11 +173,5 @@ extension Texts {
     fileprivate func tenthsOfQuarter(_ quarters: Int) -> String {
         let part = ["", "25", "5", "75"][quarters % 4]
         return String(quarters / 4) + (part.isEmpty ? "" : (language == .english ? "." : ",") + part)
-    }
-
-    /// A language's name as the texts of languages have it, else its code.
-    fileprivate func language(_ code: String?) -> String {
-        guard let code else { return self("stats.unknown") }
-        return section("languages")[code] ?? String(code.cleanedLine.prefix(20))
     }
 }

@@ -28,6 +28,11 @@ extension Texts {
         return tenths % 10 == 0 ? whole : whole + (language == .english ? "." : ",") + String(abs(tenths % 10))
     }
 
+    /// The form for a number with tenths, `{n}` filled in: "1 page an hour", "1.5 pages an hour".
+    func several(_ key: String, _ number: Double) -> String {
+        self(key, isOne: isOne((number * 10).rounded() / 10), ["n": tenths(number)])
+    }
+
     /// The form for so many, `{n}` filled in with its thousands apart.
     func several(_ key: String, _ number: Int) -> String { self(key, count: number, ["n": grouped(number)]) }
 

@@ -55,7 +55,9 @@ struct StatsView: Sendable {
         var tiles = [counted(totals.booksFinished, "books"), counted(totals.pages, "pages")]
         tiles.append(tile(texts.duration(minutes: totals.minutes), texts("stats.tile.time")))
         tiles += [counted(totals.sessions, "sessions"), counted(totals.daysRead, "days")]
-        if let pace = totals.pace { tiles.append(tile(texts.tenths(pace), texts("stats.tile.pace"))) }
+        if let pace = totals.pace {
+            tiles.append(tile(texts.tenths(pace), texts.several("stats.tile.pace", pace)))
+        }
         return tiles
     }
 
@@ -82,7 +84,7 @@ struct StatsView: Sendable {
                 ))
         }
         if let pace = overview.recentPace {
-            facts.append(fact("pace", texts("stats.pagesAnHour", ["n": texts.tenths(pace)])))
+            facts.append(fact("pace", texts.several("stats.pagesAnHour", pace)))
         }
         if asked.period == .all, overview.dateUnknown.books > 0 {
             facts.append(fact("dateUnknown", texts.several("stats.nBooks", overview.dateUnknown.books)))
@@ -92,7 +94,7 @@ struct StatsView: Sendable {
                 fact(
                     "rating",
                     texts(
-                        "stats.meanRating", ["n": texts.tenths(mean), "count": texts.grouped(overview.ratings.count)])
+                        "stats.meanRating", count: overview.ratings.count, ["n": texts.tenths(mean)])
                 ))
         }
         return facts

@@ -22,7 +22,7 @@ struct Texts: Sendable, MustacheParent {
                     guard let text = forms[language.rawValue] else {
                         throw KioskTrouble(.fault, "the text \(file.name).\(key) has no \(language.rawValue)")
                     }
-                    sections[language, default: [:]][file.name, default: [:]][key] = text
+                    sections[language, default: [:]][file.name, default: [:]][key] = language.set(text)
                 }
             }
         }
@@ -33,19 +33,35 @@ struct Texts: Sendable, MustacheParent {
     /// - Returns: the key itself where there is no such text: seen at once, and no reason to fail.
     func callAsFunction(_ key: String, _ values: [String: String] = [:]) -> String {
         let parts = key.split(separator: ".", maxSplits: 1)
-        guard parts.count == 2, var text = sections[String(parts[0])]?[String(parts[1])] else { return key }
-        for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
-        return text
+        guard parts.count == 2, let text = sections[String(parts[0])]?[String(parts[1])] else { return key }
+        return values.isEmpty ? text : Self.filled(text[...], values)
     }
 
-    /// The form of the text for so many, `{count}` filled in.
-    func callAsFunction(_ key: String, count: Int, _ values: [String: String] = [:]) -> String {
-        let text = self(key, values.merging(["count": String(count)]) { $1 })
-        let forms = text.split(separator: "|", omittingEmptySubsequences: false)
-        guard forms.count == 2 else { return text }
-        let isOne = language == .french ? abs(count) < 2 : count == 1
-        return String(isOne ? forms[0] : forms[1])
+    /// In one pass: what a title says is no place to fill in.
+    private static func filled(_ text: Substring, _ values: [String: String]) -> String {
+        var (rest, result) = (text, "")
+        while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+            result += rest[..<start]
+            let name = rest[rest.index(after: start)..<end]
+            result += values[String(name)] ?? String(rest[start...end])
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
     }
+
+    /// The form of the text for so many, `{count}` filled in with its thousands apart.
+    func callAsFunction(_ key: String, count: Int, _ values: [String: String] = [:]) -> String {
+        self(key, isOne: isOne(Double(count)), values.merging(["count": grouped(count)]) { given, _ in given })
+    }
+
+    func callAsFunction(_ key: String, isOne: Bool, _ values: [String: String]) -> String {
+        let text = self(key)
+        let forms = text.split(separator: "|", omittingEmptySubsequences: false)
+        return Self.filled(forms.count == 2 ? (isOne ? forms[0] : forms[1]) : text[...], values)
+    }
+
+    /// Whether so many take the form of one: in French all below two do (CLDR, plural rules).
+    func isOne(_ number: Double) -> Bool { language == .french ? abs(number) < 2 : number == 1 }
 
     /// One file's texts, as they stand.
     func section(_ name: String) -> [String: String] { sections[name] ?? [:] }

@@ -6,6 +6,9 @@ const sheet = document.getElementById("page-sheet"), stop = document.getElementB
 
 function filled(pattern, values) { return pattern.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all); }
 
+/** A number with its thousands apart, as the service writes them. */
+function grouped(number) { return number === null ? "" : new Intl.NumberFormat(document.documentElement.lang).format(number); }
+
 function complain(dialog, words) {
   const line = dialog.querySelector(".wrong");
   line.hidden = !words;
@@ -45,7 +48,7 @@ function preview() {
   sheet.querySelector(".progress").hidden = part === null;
   sheet.querySelector("rect").setAttribute("width", Math.min(100, Math.max(0, (part ?? 0) * 100)));
   const pattern = unit() === "percent" ? sheet.dataset.amountPercent : count ? sheet.dataset.amount : sheet.dataset.amountPage;
-  const words = typed === null ? "" : filled(pattern, { page: typed, count, percent });
+  const words = typed === null ? "" : filled(pattern, { page: grouped(typed), count: grouped(count), percent });
   const isBeyond = unit() === "page" && count && typed > count;
   sheet.querySelector(".preview").textContent = isBeyond ? `${words} · ${sheet.dataset.beyond}` : words;
 }

@@ -11,7 +11,8 @@ function selected() { return [...document.querySelectorAll("#names input:checked
 function show() {
   const count = selected().length;
   bar.hidden = count < 2;
-  words.textContent = words.dataset.words.replace("{n}", count);
+  // The bar is there from two on.
+  words.textContent = words.dataset.words.split("|").at(-1).replace("{n}", count);
 }
 
 /** Does what a sheet is for; what is refused is said in it. */

@@ -1,0 +1,201 @@
+import Bookplate
+import Foundation
+import Station
+import Testing
+
+@testable import Kiosk
+
+@Suite(.timeLimit(.minutes(1))) struct `The words of the pages` {
+    private func texts(_ language: Language) throws -> Texts {
+        try #require(try WebFolder.ofProgram.get().texts[language])
+    }
+
+    @Test(arguments: [
+        (Language.english, "0 days", "1 day", "2 days", "1,200 days"),
+        (.german, "0 Tage", "1 Tag", "2 Tage", "1.200 Tage"),
+        (.french, "0 jour", "1 jour", "2 jours", "1\u{202F}200 jours"),
+    ])
+    func `have a form for one and one for several, and thousands apart`(
+        _ language: Language, _ none: String, _ one: String, _ two: String, _ many: String
+    ) throws {
+        let texts = try texts(language)
+        for (count, words) in [(0, none), (1, one), (2, two), (1200, many)] {
+            #expect(texts("book.days", count: count) == words)
+            #expect(texts.several("stats.nDays", count) == words)
+        }
+    }
+
+    @Test func `know that in French one and a half is one`() throws {
+        for (language, pace, words) in [
+            (Language.english, 1.0, "1 page an hour"), (.english, 1.5, "1.5 pages an hour"),
+            (.german, 1.04, "1 Seite pro Stunde"), (.french, 1.5, "1,5 page par heure"),
+            (.french, 2, "2 pages par heure"),
+        ] { #expect(try texts(language).several("stats.pagesAnHour", pace) == words) }
+    }
+
+    @Test func `fill in what a title says as it stands`() throws {
+        let texts = try texts(.english)
+        #expect(texts("library.toldTag", count: 1, ["name": "{count}|{name}"]) == "Tagged 1 book “{count}|{name}”")
+        #expect(texts.status(.toRead, of: "{status}") == "Status of {status}: To Read")
+    }
+
+    @Test func `are set as French is, whoever wrote them`() throws {
+        #expect(Language.french.set("« Oui » ; c'est : non ?") == "«\u{A0}Oui\u{A0}»\u{A0}; c’est\u{A0}: non\u{A0}?")
+        #expect(Language.german.set("Was ist : das ?") == "Was ist : das ?")
+        #expect(try texts(.french)("book.from", ["sources": "x"]) == "Source\u{A0}: x.")
+    }
+
+    @Test(arguments: [
+        ("en", "English", "Englisch", "anglais"), ("de", "German", "Deutsch", "allemand"),
+        ("de-AT", "German (AT)", "Deutsch (AT)", "allemand (AT)"), ("tlh", "tlh", "tlh", "tlh"),
+    ])
+    func `name a language as its readers do`(_ code: String, _ english: String, _ german: String, _ french: String)
+        throws
+    {
+        #expect(try texts(.english).language(code: code) == english)
+        #expect(try texts(.german).language(code: code) == german)
+        #expect(try texts(.french).language(code: code) == french)
+    }
+
+    @Test(arguments: Language.allCases)
+    func `for roles and formats are one set, in the form, on the Book page and in the charts`(
+        _ language: Language
+    ) async throws {
+        let texts = try texts(language)
+        let headers = ["Accept-Language": language.rawValue]
+        try await RunningKiosk().use { kiosk in
+            let book = try await kiosk.book("Dune") {
+                $0.authors.append(Contributor(name: "Ann", role: .translator))
+                $0.format = .audiobook
+                $0.language = "de"
+                $0.pageCount = 3600
+            }
+            let (role, format) = (texts.word(for: Contributor.Role.translator), texts.word(for: .audiobook))
+            let page = try await kiosk.send("GET", "/books/\(book.id)", headers: headers).text
+            #expect(page.contains("Ann (\(role))") && page.contains(">\(format)</button>"))
+            #expect(page.contains(">\(texts.language(code: "de"))</button>") && page.contains("data-raw=\"de\""))
+            #expect(page.contains(">\(texts.grouped(3600))</button>") && page.contains("data-raw=\"3600\""))
+            let form = try await kiosk.send("GET", "/books/\(book.id)/edit", headers: headers).text
+            #expect(
+                form.contains(">\(role.capitalisedFirst)</option>") && form.contains(" selected>\(format)</option>"))
+            let stats = try await kiosk.send("GET", "/stats?period=all", headers: headers).text
+            #expect(stats.contains(">\(format)</th>"))
+            let list = try await kiosk.send("GET", "/library?language=de", headers: headers).text
+            #expect(list.contains(": \(texts.language(code: "de"))"))
+        }
+    }
+
+    @Test func `for a screen reader say what a value is, and which book a button is for`() async throws {
+        try await withStation { station in
+            let book = try await station.kiosk.book("Dune", status: .reading) { $0.language = "en" }
+            for (language, names) in [
+                ("en", ["Title: Dune", "Language: English", "Status of Dune: To Read", "Started: ", "Shelf: empty"]),
+                ("de", ["Titel: Dune", "Sprache: Englisch", "Status von Dune: Zu lesen", "Begonnen: ", "Regal: leer"]),
+                (
+                    "fr",
+                    ["Titre: Dune", "Langue: anglais", "Statut de Dune\u{A0}: À lire", "Commencé: ", "Étagère: vide"]
+                ),
+            ] {
+                let page = try await station.get("/books/\(book.id)", language: language)
+                for name in names { #expect(page.contains("aria-label=\"\(name)"), "\(language): \(name)") }
+            }
+            let item = try await station.capture("9780441478125")
+            try await station.becomes("notFound", item)
+            try await station.send("PATCH", "/api/station/rows/\(item)", #"{"title":"Emma"}"#)
+            for (language, names) in [
+                ("en", ["Edit: Emma", "Ask again: Emma", "Dismiss: Emma", "Save: Emma"]),
+                ("de", ["Bearbeiten: Emma", "Noch einmal fragen: Emma", "Verwerfen: Emma", "Speichern: Emma"]),
+                ("fr", ["Modifier: Emma", "Interroger de nouveau: Emma", "Écarter: Emma", "Enregistrer: Emma"]),
+            ] {
+                let page = try await station.get("/intake", language: language)
+                for name in names { #expect(page.contains("aria-label=\"\(name)\""), "\(language): \(name)") }
+            }
+            let home = try await station.get("/home")
+            #expect(
+                home.contains("aria-label=\"Update page: Dune\"") && home.contains("aria-label=\"Start session: Dune\"")
+            )
+        }
+    }
+
+    @Test func `keep a title of 512 characters in its place, and the whole of it at hand`() async throws {
+        let title = String(repeating: "Dune", count: 128)
+        try await RunningKiosk().use { kiosk in
+            let book = try await kiosk.book(title)
+            let page = try await kiosk.send("GET", "/books/\(book.id)").text
+            #expect(page.contains("title=\"\(title)\"") && page.contains("<span class=\"clamp\">\(title)</span>"))
+            let css = try await kiosk.send("GET", "/assets/book.css").text
+            #expect(css.contains("-webkit-line-clamp: 4"))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `Stations on the pages` {
+    @Test func `are called by name, and the own one this station`() async throws {
+        let kiosk = try await RunningKiosk(station: "vm") { _, ports in ports.station = "vm" }
+        try await kiosk.use { kiosk in
+            let station = StationVisitor(kiosk: kiosk)
+            _ = try await station.capture("9780441478125")
+            for (language, words) in [("en", "This station"), ("de", "Diese Station"), ("fr", "Cette station")] {
+                let page = try await station.get("/intake", language: language)
+                #expect(page.contains("<span class=\"faint\">\(words)</span>") && !page.contains(">vm<"))
+            }
+        }
+        let other = try await RunningKiosk(station: "attic") { _, ports in ports.station = "vm" }
+        try await other.use { kiosk in
+            let station = StationVisitor(kiosk: kiosk)
+            _ = try await station.capture("9780441478125")
+            #expect(try await station.get("/intake").contains("<span class=\"faint\">attic</span>"))
+        }
+    }
+
+    @Test func `say in the language of each page why a code is no book`() async throws {
+        let hub = EventHub()
+        let texts = try WebFolder.ofProgram.get().texts
+        var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
+        let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
+        hub.send(news.event(texts))
+        hub.send(Desk.News.camera(.trouble(CameraTrouble(.busy, "It is busy."))).event(texts))
+        for (index, (reason, camera)) in [
+            ("It is a product code", "It is busy."), ("Das ist ein Warencode", "Ein anderes Programm"),
+            ("C’est un code de produit", "Un autre programme"),
+        ].enumerated() {
+            let refused = await listeners[index].next().map(String.init(buffer:))
+            #expect(refused?.contains("\"reason\":\"\(reason)") == true && refused?.contains("4006381333931") == true)
+            let state = await listeners[index].next().map(String.init(buffer:))
+            #expect(state?.contains("\"text\":\"\(camera)") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ("en", "“many” is no value for “Pages a day”. Enter a whole number", "is no value for “Guests may look”"),
+        ("de", "„many“ passt nicht zu „Seiten am Tag“. Eine ganze Zahl", "passt nicht zu „Gäste dürfen schauen“"),
+        (
+            "fr", "«\u{A0}many\u{A0}» ne convient pas à «\u{A0}Pages par jour\u{A0}». Entrez",
+            "ne convient pas à «\u{A0}Les invités"
+        ),
+    ])
+    func `refuse a setting's value in the language of the page`(
+        _ language: String, _ number: String, _ flag: String
+    ) async throws {
+        try await RunningKiosk().use { kiosk in
+            for (name, words) in [("dailyGoal", number), ("guestView", flag)] {
+                let answer = try await kiosk.send(
+                    "PUT", "/api/settings/\(name)", #"{"value": "many"}"#, headers: ["Accept-Language": language])
+                #expect(answer.status == 422 && answer.code == "refused")
+                #expect(answer.text.contains(words), "\(answer.text)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("/stats?period=own&from=2026-03-02&to=2026-03-01", "Der Zeitraum endet, bevor er beginnt."),
+        ("/stats?period=own&from=gestern", "Einen Tag des Zeitraums als 2026-03-17 schreiben"),
+        ("/library?added=gestern", "Nach „gestern“ lässt sich hier nicht suchen."),
+    ])
+    func `refuse an address that a person wrote in their language`(_ path: String, _ words: String) async throws {
+        try await RunningKiosk().use { kiosk in
+            let page = try await kiosk.send("GET", path, headers: ["Accept": "text/html", "Accept-Language": "de"])
+            #expect(page.status == 400 && page.text.contains(words), "\(page.text)")
+        }
+    }
+}
