@@ -258,6 +258,8 @@ function connect() {
 
 const typed = new Set();
 document.addEventListener("input", ({ target }) => {
+  // Of an afternoon's cards only the one that is there: fields that are gone would keep their forms in memory.
+  for (const field of typed) if (!field.isConnected) typed.delete(field);
   if (target.matches("textarea, input:not([type=checkbox], [type=radio], [type=file], [type=search], [type=range])")) typed.add(target);
 });
 function isAtWork() {

@@ -190,7 +190,9 @@ async function sendPhotos() {
   if (chosen.length === 0) return;
   try {
     givePhotos ??= (await during(() => import(`./scan-photos.js${photoTries ? "?" + photoTries : ""}`))).give;
-    givePhotos(chosen.splice(0));
+    const files = chosen.splice(0);
+    // Another try may have been quicker.
+    if (files.length > 0) givePhotos(files);
   } catch {
     if (photoTries === 0) toast(text("photosWait", { count: chosen.length }), { isTrouble: true });
     photoTries += 1;
