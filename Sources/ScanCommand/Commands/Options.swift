@@ -60,8 +60,8 @@ struct PresetOptions: ParsableArguments {
     func preset() throws -> Preset {
         do {
             return try Preset(shelf: shelf, tags: tags, status: status, isWishlist: wishlist).checked()
-        } catch let refusal as TextRefusal {
-            throw Complaint(.usage, refusal.description + ".")
+        } catch {
+            throw Complaint(.usage, error.description + ".")
         }
     }
 }
