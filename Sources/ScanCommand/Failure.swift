@@ -15,6 +15,7 @@ enum Failure {
         case let refusal as TextRefusal: Complaint(.usage, refusal.description + ".")
         case let refusal as EntryRefusal: Complaint(.usage, refusal.description + ".")
         case let refusal as LabelRefusal: Complaint(.nothing, refusal.description + "." + (wayOut(of: refusal) ?? ""))
+        case let refusal as InTrash: Complaint(.nothing, refusal.description + ": scan library restore.")
         case let refusal as RemarkRefusal: Complaint(.nothing, refusal.description + "." + wayOut(of: refusal))
         case let refusal as ReadingRefusal:
             Complaint(status(of: refusal), refusal.description + "." + (wayOut(of: refusal) ?? ""))

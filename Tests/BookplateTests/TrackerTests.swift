@@ -126,6 +126,8 @@ func text(_ readings: [Reading]) -> String {
             case .removed(let id): copy.readings.removeAll { $0.id == id }
             case .recorded(let entry, let id), .redated(let entry, let id):
                 copy.readings[try #require(copy.readings.firstIndex { $0.id == id })].progress = entry
+            case .corrected(_, let id, let latest), .forgotten(_, let id, let latest):
+                copy.readings[try #require(copy.readings.firstIndex { $0.id == id })].progress = latest
             }
         }
         #expect(copy.status == tracker.status && copy.readings == tracker.readings)

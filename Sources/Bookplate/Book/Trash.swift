@@ -1,5 +1,21 @@
 import FoundationEssentials
 
+/// A book in the trash is looked at and restored, and nothing else is done with it.
+public struct InTrash: Error, Hashable, CustomStringConvertible {
+    public let copy: ID<Copy>
+
+    public init(_ copy: ID<Copy>) { self.copy = copy }
+
+    public var description: String { "the book is in the trash. Restore it first" }
+}
+
+extension Book {
+    /// - Throws: ``InTrash``.
+    public func checkOutsideTrash() throws(InTrash) {
+        if copy.deleted != nil { throw InTrash(id) }
+    }
+}
+
 /// What is deleted lies in the trash for a while, and a change can be taken back for as long.
 public enum Trash {
     /// For so many days it can be taken out again, and a change undone; then both go for good.

@@ -16,6 +16,12 @@ public protocol ReadingLog: Sendable {
     func recordProgress(
         _ amount: ProgressEntry.Amount, of copy: ID<Copy>, on past: Date?, at now: Date
     ) async throws -> TrackingResult
+    /// Corrects an entry of the history, as ``Tracker/correct(_:by:in:beside:now:)`` says.
+    func editProgress(
+        _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
+    ) async throws -> TrackingResult
+    /// Takes an entry out of the history; the latest of those that are left is what the book shows.
+    func deleteProgress(_ entry: ID<ProgressEntry>, of copy: ID<Copy>, at now: Date) async throws -> TrackingResult
     /// - Parameter reading: `nil` for the one that the book shows.
     func setDates(
         _ edit: DateEdit, of copy: ID<Copy>, reading: ID<Reading>?, at now: Date
@@ -45,9 +51,9 @@ public protocol ReadingLog: Sendable {
     func addSession(
         of copy: ID<Copy>, start: Date, end: Date, startPage: Int?, endPage: Int?, at now: Date
     ) async throws -> SessionRecord
-    /// Corrects a session; the progress entry that its end made follows.
+    /// Corrects a session, unless its book is in the trash; the progress entry that its end made follows.
     func editSession(_ id: ID<Session>, _ edit: SessionEdit, at now: Date) async throws -> SessionRecord
-    /// Deletes a session, also the running one, and the progress entry that its end made.
+    /// Deletes a session, unless it is over and its book is in the trash, and the progress entry that its end made.
     ///
     /// - Returns: what was deleted.
     func deleteSession(_ id: ID<Session>, at now: Date) async throws -> SessionRecord

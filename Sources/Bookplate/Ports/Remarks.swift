@@ -3,7 +3,7 @@ import FoundationEssentials
 /// What people write down beside their books: notes and quotes. Each act is one change that undo takes back.
 ///
 /// Texts are refused when they are empty or longer than ``TextLimit/note`` characters (``TextRefusal``), pages outside of
-/// ``NumberLimit/pages`` (``EntryRefusal``).
+/// ``NumberLimit/pages`` (``EntryRefusal``), and all acts on a book in the trash (``InTrash``).
 public protocol Remarks: Sendable {
     /// Oldest first.
     func notes(of copy: ID<Copy>) async throws -> [Note]

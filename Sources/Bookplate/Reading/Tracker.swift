@@ -38,6 +38,10 @@ public struct Tracker: Sendable, Equatable {
         case recorded(ProgressEntry, in: ID<Reading>)
         /// The time of an entry that was there.
         case redated(ProgressEntry, in: ID<Reading>)
+        /// An entry as a person put it right, and the one that the reading shows then.
+        case corrected(ProgressEntry, in: ID<Reading>, latest: ProgressEntry?)
+        /// An entry went; the one that the reading shows then.
+        case forgotten(ID<ProgressEntry>, in: ID<Reading>, latest: ProgressEntry?)
     }
 
     /// When something is done, and what follows from it by itself.
@@ -89,6 +93,8 @@ public struct Tracker: Sendable, Equatable {
             }
         case .redated(let entry, let id):
             if let index = index(of: id), readings[index].progress?.id == entry.id { readings[index].progress = entry }
+        case .corrected(_, let id, let latest), .forgotten(_, let id, let latest):
+            if let index = index(of: id) { readings[index].progress = latest }
         }
         steps.append(step)
     }

@@ -84,7 +84,7 @@ extension Tracker {
     }
 
     /// A reading that counts.
-    private func reading(_ id: ID<Reading>?) throws(ReadingRefusal) -> Reading {
+    func reading(_ id: ID<Reading>?) throws(ReadingRefusal) -> Reading {
         guard let id else {
             guard let shown else { throw .noReading }
             return shown

@@ -70,6 +70,7 @@ extension LibraryFile: Remarks {
         let content = try content.checked(after: nil)
         return try await change(.edit, at: now) { db, change in
             guard let book = try StoredBooks.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
+            try book.book.checkOutsideTrash()
             try content.insert(db, to: book.copyRow)
             guard var stored = try Content.one(db, content.id) else { throw LibraryError.noSuchBook(copy) }
             stored.change = change
@@ -83,6 +84,7 @@ extension LibraryFile: Remarks {
     ) async throws -> Remark<Content> {
         try await self.change(.edit, at: now) { db, logged in
             guard var remark = try Content.one(db, id) else { throw refusal }
+            try remark.book.checkOutsideTrash()
             let old = remark.content
             try change(&remark.content)
             if remark.content != old { try remark.content.checked(after: old).update(db) }
@@ -99,6 +101,7 @@ extension LibraryFile: Remarks {
             var titles: [String] = []
             for id in ids {
                 guard let remark = try Content.one(db, id) else { throw refusal(id.rawValue) }
+                try remark.book.checkOutsideTrash()
                 try db.run("DELETE FROM \(Content.table) WHERE uuid = ?", [id.rawValue])
                 if !titles.contains(remark.book.displayTitle) { titles.append(remark.book.displayTitle) }
             }

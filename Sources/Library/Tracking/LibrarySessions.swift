@@ -59,6 +59,7 @@ extension LibraryFile {
     public func editSession(_ id: ID<Session>, _ edit: SessionEdit, at now: Date) async throws -> SessionRecord {
         try await changeSession(at: now) { db in
             guard let old = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+            try old.checkOutsideTrash()
             let session = try old.session.edited(edit, now: now)
             guard session != old.session else { return (id, "") }
             try StoredSessions.update(session, db)
@@ -77,6 +78,7 @@ extension LibraryFile {
         try await translatingFailures {
             try await change(.edit, at: now) { db, change in
                 guard var old = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+                try old.checkOutsideTrash()
                 try StoredSessions.delete(id, db)
                 old.change = change
                 return (old, "\(quoted(old.displayTitle)): deleted a \(old.session.summary)")
@@ -121,6 +123,13 @@ extension LibraryFile {
         } catch let error as LibraryError where error.category == .inputOutput {
             throw SessionError.persistenceFailed(error)
         }
+    }
+}
+
+extension SessionRecord {
+    /// What is still running is brought to its end wherever its book lies.
+    fileprivate func checkOutsideTrash() throws {
+        if isInTrash, !session.isRunning { throw InTrash(copy) }
     }
 }
 

@@ -52,6 +52,16 @@ enum StoredReadings {
             ])
     }
 
+    /// Stores what a person corrected of an entry.
+    static func update(_ entry: ProgressEntry, _ db: Database) throws {
+        try db.run(
+            "UPDATE progressEntry SET at = ?, page = ?, percent = ?, isAutomatic = ? WHERE uuid = ?",
+            [
+                entry.at.milliseconds, entry.amount.page, entry.amount.percent.map { Int(($0 * 100).rounded()) },
+                entry.isAutomatic, entry.id.rawValue,
+            ])
+    }
+
     /// Stores a progress entry, with its session where that is there.
     static func insert(_ entry: ProgressEntry, of reading: ID<Reading>, _ db: Database) throws {
         try db.run(

@@ -35,6 +35,9 @@ struct StoredTracker {
             case .redated(let entry, _):
                 try db.run(
                     "UPDATE progressEntry SET at = ? WHERE uuid = ?", [entry.at.milliseconds, entry.id.rawValue])
+            case .corrected(let entry, _, _): try StoredReadings.update(entry, db)
+            case .forgotten(let id, _, _):
+                try db.run("DELETE FROM progressEntry WHERE uuid = ?", [id.rawValue])
             }
         }
     }
