@@ -60,12 +60,19 @@ public struct HubShelf: Shelf {
     ) async throws -> (book: Book, change: ID<Change>) { throw NotHere() }
 
     public func update(
-        _ ids: [ID<Copy>], at now: Date, _ change: @escaping @Sendable (inout Copy) throws -> Void
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
+        _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) { throw NotHere() }
 
-    public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> { throw NotHere() }
+    public func trash(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change> {
+        throw NotHere()
+    }
 
-    public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> { throw NotHere() }
+    public func restore(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change> {
+        throw NotHere()
+    }
+
+    public func deleteForGood(_ ids: [ID<Copy>]) async throws { throw NotHere() }
 
     /// A station captures; the books are looked after at the hub.
     public struct NotHere: Error, CustomStringConvertible {

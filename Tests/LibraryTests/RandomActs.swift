@@ -99,7 +99,8 @@ extension Error {
     /// Whether it says that an act does not fit what is there.
     var isRefusal: Bool {
         switch self {
-        case is ReadingRefusal, is SessionError, is LabelRefusal, is RemarkRefusal, is TextRefusal, is EntryRefusal:
+        case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrash, is RemarkRefusal, is TextRefusal,
+            is EntryRefusal:
             true
         case let error as LibraryError: if case .noSuchBook = error { true } else { false }
         default: false

@@ -22,20 +22,38 @@ public protocol Shelf: Sendable {
     ) async throws -> (book: Book, change: ID<Change>)
     /// Changes copies as a person says, all or none, as one change; their editions stay as they are.
     ///
+    /// - Parameter earlier: as in ``add(_:continuing:at:)``; what is done to a library piece by piece is undone at once.
     /// - Returns: how many came out different, and the change that undo takes back; `nil` when none did.
     func update(
-        _ ids: [ID<Copy>], at now: Date, _ change: @escaping @Sendable (inout Copy) throws -> Void
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
+        _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?)
     /// Moves copies to the trash, where they stay for 30 days.
-    func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>
+    func trash(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change>
     /// Takes copies out of the trash.
-    func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>
+    func restore(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change>
+    /// Removes copies from the trash for good, with all that hangs on them: no undo brings them back. All or none.
+    func deleteForGood(_ ids: [ID<Copy>]) async throws
 }
 
 extension Shelf {
     /// Saves what was confirmed as a change of its own.
     public func add(_ confirmed: [Confirmed], at now: Date) async throws -> [SaveResult] {
         try await add(confirmed, continuing: nil, at: now)
+    }
+
+    public func update(
+        _ ids: [ID<Copy>], at now: Date, _ change: @escaping @Sendable (inout Copy) throws -> Void
+    ) async throws -> (changed: Int, change: ID<Change>?) {
+        try await update(ids, continuing: nil, at: now, change)
+    }
+
+    public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
+        try await trash(ids, continuing: nil, at: now)
+    }
+
+    public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
+        try await restore(ids, continuing: nil, at: now)
     }
 }
 

@@ -65,9 +65,10 @@ extension LibraryFile: Shelf {
     }
 
     public func update(
-        _ ids: [ID<Copy>], at now: Date, _ change: @escaping @Sendable (inout Copy) throws -> Void
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
+        _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await self.change(.edit, at: now) { db, logged in
+        try await self.change(.edit, continuing: earlier, at: now) { db, logged in
             var titles: [String] = []
             for id in ids {
                 guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
@@ -78,22 +79,25 @@ extension LibraryFile: Shelf {
                 try updateStatus(db, stored, to: wanted, self.moment(db, now))
                 titles.append(stored.book.displayTitle)
             }
-            return ((titles.count, titles.isEmpty ? nil : logged), "edited " + quoted(titles))
+            return ((titles.count, titles.isEmpty ? nil : logged), try told("edited ", titles, in: logged, db))
         }
     }
 
-    public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
-        try await mark(ids, deleted: now, as: .trash, "moved to the trash: ", at: now)
+    public func trash(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change> {
+        try await mark(ids, deleted: now, as: .trash, continuing: earlier, "moved to the trash: ", at: now)
     }
 
-    public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
-        try await mark(ids, deleted: nil, as: .restore, "restored ", at: now)
+    public func restore(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> ID<Change> {
+        try await mark(ids, deleted: nil, as: .restore, continuing: earlier, "restored ", at: now)
     }
 
     private func mark(
-        _ ids: [ID<Copy>], deleted: Date?, as kind: Change.Kind, _ verb: String, at now: Date
+        _ ids: [ID<Copy>], deleted: Date?, as kind: Change.Kind, continuing earlier: ID<Change>?, _ verb: String,
+        at now: Date
     ) async throws -> ID<Change> {
-        try await change(kind, at: now) { db, change in
+        try await change(kind, continuing: earlier, at: now) { db, change in
             var titles: [String] = []
             for id in ids {
                 guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
@@ -102,7 +106,7 @@ extension LibraryFile: Shelf {
                 try db.run("UPDATE copy SET deleted = ? WHERE id = ?", [deleted?.milliseconds, stored.copyRow])
                 titles.append(stored.book.displayTitle)
             }
-            return (change, verb + quoted(titles))
+            return (change, try told(verb, titles, in: change, db))
         }
     }
 }
@@ -161,6 +165,17 @@ private func updateStatus(
 
 /// The end of a change's summary when every yes in it was said in advance. No title can look like it: titles are in quotes.
 private let inAdvance = " with --yes"
+
+/// What a change says that did something to these books; where it goes on, its first title stays and the others are counted.
+private func told(_ verb: String, _ titles: [String], in change: ID<Change>, _ db: Database) throws -> String {
+    let earlier = try db.value(String.self, "SELECT summary FROM change WHERE uuid = ?", [change.rawValue]) ?? ""
+    guard earlier.hasPrefix(verb) else { return verb + quoted(titles) }
+    guard !titles.isEmpty else { return earlier }
+    // No title can look like it: titles are in quotes.
+    let more = earlier.firstMatch(of: /\ and ([0-9]+) more$/)
+    let first = more.map { earlier[..<$0.range.lowerBound] } ?? earlier[...]
+    return "\(first) and \((more.flatMap { Int($0.1) } ?? 0) + titles.count) more"
+}
 
 /// The first title of what a change saved by now, and how many more.
 func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
