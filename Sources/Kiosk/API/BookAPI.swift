@@ -64,6 +64,7 @@ struct BookAPI: Sendable {
     private func update(_ copy: ID<Copy>, _ edit: @escaping @Sendable (inout Book) -> Void) async throws -> JSONAnswer {
         let before = Mutex<Book?>(nil)
         let (book, change) = try await parts.library.update(copy, at: parts.ports.now()) { book in
+            try book.checkOutsideTrash()
             before.withLock { $0 = book }
             edit(&book)
         }
@@ -95,6 +96,7 @@ struct BookAPI: Sendable {
         let sent = try await request.json(SentObject.self)
         try sent.only(["request"])
         guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
+        try book.checkOutsideTrash()
         var metadata = book.edition.metadata
         // A copy of something that never had one goes by what it is shown as.
         metadata.title = metadata.title ?? book.displayTitle

@@ -2,6 +2,7 @@ import Bookplate
 import Hummingbird
 
 /// Acts on many books at once: all or none, one change. Each answers `{"changed", "change"}`; `change` is null when nothing changed.
+/// Of what a search shows it answers where the next piece begins, too: ``ChosenBooks``.
 struct BulkAPI: Sendable {
     let parts: KioskParts
 
@@ -13,30 +14,12 @@ struct BulkAPI: Sendable {
             Route(.post, "/api/books/shelf", for: .household, shelve),
             Route(.post, "/api/books/trash", for: .household, trash),
             Route(.post, "/api/books/restore", for: .household, restore),
+            Route(.post, "/api/books/delete-for-good", for: .household, deleteForGood),
         ]
     }
 
-    static let mostBooks = 1000
-
-    private struct Body: Decodable {
-        var ids: [String]
-        var status: String?
-        var name: String?
-
-        /// Each once, in their order.
-        func copies() throws -> [ID<Copy>] {
-            guard (1...BulkAPI.mostBooks).contains(ids.count), ids.allSatisfy({ $0.utf8.count <= 64 }) else {
-                throw RequestRefusal(
-                    status: .unprocessableContent, code: "badBooks",
-                    message: "Name 1 to \(BulkAPI.mostBooks) books by their ids.")
-            }
-            var seen: Set<String> = []
-            return ids.filter { seen.insert($0).inserted }.map { ID(rawValue: $0) }
-        }
-    }
-
     private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let body = try await request.json(Body.self)
+        let body = try await request.json(ChosenBooks.self)
         guard let status = body.status.flatMap(Copy.Status.init(rawValue:)) else {
             throw RequestRefusal(
                 status: .unprocessableContent, code: "field.status",
@@ -46,7 +29,7 @@ struct BulkAPI: Sendable {
     }
 
     private func tag(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let body = try await request.json(Body.self)
+        let body = try await request.json(ChosenBooks.self)
         let name = try (body.name ?? "").checked(as: "tag", limit: TextLimit.name)
         return try await change(body) { copy in
             // In the spelling that it has already.
@@ -55,35 +38,68 @@ struct BulkAPI: Sendable {
     }
 
     private func untag(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let body = try await request.json(Body.self)
+        let body = try await request.json(ChosenBooks.self)
         let name = try (body.name ?? "").checked(as: "tag", limit: TextLimit.name).lowercased()
         return try await change(body) { copy in copy.tags.removeAll { $0.lowercased() == name } }
     }
 
     /// Without a name the books are taken off their shelves.
     private func shelve(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let body = try await request.json(Body.self)
+        let body = try await request.json(ChosenBooks.self)
         let name = (body.name ?? "").cleanedLine
         let shelf = name.isEmpty ? nil : try name.checked(as: "shelf", limit: TextLimit.name)
         return try await change(body) { $0.shelf = shelf }
     }
 
-    private func change(_ body: Body, _ act: @escaping @Sendable (inout Copy) -> Void) async throws -> JSONAnswer {
-        let (changed, change) = try await parts.library.update(try body.copies(), at: parts.ports.now(), act)
-        return Self.answer(changed, change)
+    private func change(_ body: ChosenBooks, _ act: @escaping @Sendable (inout Copy) -> Void) async throws -> JSONAnswer
+    {
+        let (copies, next) = try await body.copies(parts)
+        let (changed, change) = try await parts.library.update(
+            copies, continuing: body.change, at: parts.ports.now()
+        ) { copy in
+            if copy.deleted != nil { throw InTrash(copy.id) }
+            act(&copy)
+        }
+        return Self.answer(changed, change, next, of: body)
     }
 
     private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let copies = try await request.json(Body.self).copies()
-        return Self.answer(copies.count, try await parts.library.trash(copies, at: parts.ports.now()))
+        let body = try await request.json(ChosenBooks.self)
+        let (copies, next) = try await body.copies(parts)
+        let change = try await parts.library.trash(copies, continuing: body.change, at: parts.ports.now())
+        return Self.answer(copies.count, copies.isEmpty ? nil : change, next, of: body)
     }
 
     private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let copies = try await request.json(Body.self).copies()
-        return Self.answer(copies.count, try await parts.library.restore(copies, at: parts.ports.now()))
+        let body = try await request.json(ChosenBooks.self)
+        let (copies, next) = try await body.copies(parts)
+        let change = try await parts.library.restore(copies, continuing: body.change, at: parts.ports.now())
+        return Self.answer(copies.count, copies.isEmpty ? nil : change, next, of: body)
     }
 
-    private static func answer(_ changed: Int, _ change: ID<Change>?) -> JSONAnswer {
-        JSONAnswer(["changed": .integer(changed), "change": JSONValue(change?.rawValue)])
+    /// Only from the trash, so that one slip is never enough; there is no change, because nothing brings them back.
+    private func deleteForGood(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let body = try await request.json(ChosenBooks.self)
+        let (copies, next) = try await body.copies(parts)
+        do {
+            try await parts.library.deleteForGood(copies)
+        } catch {
+            for copy in copies {
+                guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
+                guard book.copy.deleted == nil else { continue }
+                throw RequestRefusal(
+                    status: .unprocessableContent, code: "notInTrash",
+                    message: "Not all of these are in the trash. Nothing was deleted.")
+            }
+            throw error
+        }
+        return Self.answer(copies.count, nil, next, of: body)
+    }
+
+    private static func answer(
+        _ changed: Int, _ change: ID<Change>?, _ next: String?, of body: ChosenBooks
+    ) -> JSONAnswer {
+        let answer: JSONValue = ["changed": .integer(changed), "change": JSONValue(change?.rawValue)]
+        return JSONAnswer(body.isSearch ? answer.with("next", JSONValue(next)) : answer)
     }
 }

@@ -73,6 +73,7 @@ struct CoverAPI: Sendable {
         guard let book = try await parts.library.book(context.id(of: Copy.self)) else {
             throw RequestRefusal.notThere("book")
         }
+        try book.checkOutsideTrash()
         return book
     }
 

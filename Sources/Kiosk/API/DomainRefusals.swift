@@ -36,6 +36,8 @@ extension RequestRefusal {
         case SessionError.persistenceFailed: nil
         case let error as SessionError: (error.isAboutNothing ? .notFound : .unprocessableContent, error.code)
         case ReadingRefusal.noSuchReading: (.notFound, "noSuchReading")
+        case ReadingRefusal.noSuchEntry: (.notFound, "noSuchEntry")
+        case is InTrash: (.unprocessableContent, "inTrash")
         case is ReadingRefusal: (.unprocessableContent, "reading")
         case is TextRefusal: (.unprocessableContent, "text")
         case is EntryRefusal: (.unprocessableContent, "entry")
@@ -72,11 +74,7 @@ extension KioskParts {
         } catch {
             if error is RequestRefusal || RequestRefusal.meaning(of: error) != nil { throw error }
             guard let book = try await library.book(copy) else { throw RequestRefusal.notThere("book") }
-            if book.copy.deleted != nil {
-                throw RequestRefusal(
-                    status: .unprocessableContent, code: "inTrash",
-                    message: "The book is in the trash. Restore it first.")
-            }
+            try book.checkOutsideTrash()
             throw error
         }
     }

@@ -9,6 +9,8 @@ struct ReadingAPI: Sendable {
         [
             Route(.put, "/api/books/:id/status", for: .household, setStatus),
             Route(.post, "/api/books/:id/progress", for: .household, record),
+            Route(.patch, "/api/books/:id/progress/:entry", for: .household, correct),
+            Route(.delete, "/api/books/:id/progress/:entry", for: .household, forget),
             Route(.put, "/api/books/:id/dates", for: .household, setDates),
             Route(.post, "/api/books/:id/readings", for: .household, add),
             Route(.put, "/api/books/:id/readings/:reading/dates", for: .household, setDates),
@@ -30,15 +32,40 @@ struct ReadingAPI: Sendable {
     private func record(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let sent = try await request.json(SentObject.self)
         try sent.only(["page", "percent", "at"])
-        let amount: ProgressEntry.Amount
-        switch (try sent.integer("page").value, try sent.number("percent").value) {
-        case (let page?, nil): amount = .page(page)
-        case (nil, let percent?): amount = .percent(percent)
-        default: throw SentObject.refusal("page", "a page, or \"percent\" a percentage: one of the two")
-        }
+        guard let amount = try Self.amount(sent) else { throw Self.oneOfTwo }
         let past = try sent.instant("at").value
         return try await act(context) {
             try await parts.library.recordProgress(amount, of: $0, on: past, at: parts.ports.now())
+        }
+    }
+
+    /// What is left out stays as it was.
+    private func correct(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let entry = try context.id("entry", of: ProgressEntry.self)
+        let sent = try await request.json(SentObject.self)
+        try sent.only(["page", "percent", "at"])
+        let edit = ProgressEdit(amount: try Self.amount(sent), at: try sent.instant("at").value)
+        return try await act(context) {
+            try await parts.library.editProgress(entry, of: $0, edit, at: parts.ports.now())
+        }
+    }
+
+    private func forget(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let entry = try context.id("entry", of: ProgressEntry.self)
+        return try await act(context) {
+            try await parts.library.deleteProgress(entry, of: $0, at: parts.ports.now())
+        }
+    }
+
+    private static let oneOfTwo = SentObject.refusal(
+        "page", "a page, or \"percent\" a percentage: one of the two")
+
+    private static func amount(_ sent: SentObject) throws -> ProgressEntry.Amount? {
+        switch (try sent.integer("page").value, try sent.number("percent").value) {
+        case (let page?, nil): .page(page)
+        case (nil, let percent?): .percent(percent)
+        case (nil, nil): nil
+        case (_?, _?): throw oneOfTwo
         }
     }
 

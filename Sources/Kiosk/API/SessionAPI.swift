@@ -13,6 +13,7 @@ struct SessionAPI: Sendable {
             Route(.get, "/api/books/:id/sessions", for: .household, list),
             Route(.post, "/api/books/:id/sessions", for: .household, start),
             Route(.post, "/api/books/:id/sessions/past", for: .household, addPast),
+            Route(.get, "/api/sessions/:id", for: .household, one),
             Route(.patch, "/api/sessions/:id", for: .household, edit),
             Route(.delete, "/api/sessions/:id", for: .household, delete),
         ]
@@ -76,6 +77,13 @@ struct SessionAPI: Sendable {
             return try await parts.library.addSession(
                 of: copy, start: start, end: end, startPage: first, endPage: last, at: now)
         }
+    }
+
+    private func one(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        let id = try context.id(of: Session.self)
+        guard let record = try await parts.library.sessions(endingIn: id.rawValue).first(where: { $0.session.id == id })
+        else { throw SessionError.noSuchSession }
+        return JSONAnswer(record.json(at: now))
     }
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {

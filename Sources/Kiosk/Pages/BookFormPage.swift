@@ -45,6 +45,7 @@ struct BookFormPage: Sendable {
         guard let book = try await parts.library.book(try context.id(of: Copy.self)) else {
             throw RequestRefusal.notThere("book")
         }
+        try book.checkOutsideTrash()
         var view = BookFormView(book, texts).view
         view["id"] = book.id.rawValue
         if book.copy.status == .toRead || book.copy.reading == nil { view["noReading"] = true }

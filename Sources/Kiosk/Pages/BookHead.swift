@@ -39,7 +39,8 @@ struct BookHead {
         if let deleted = copy.deleted {
             view["trash"] =
                 [
-                    "left": texts("book.trashLeft", count: Trash.daysLeft(deleted: deleted, now: now))
+                    "since": texts("book.trashSince", ["when": texts.instant(deleted, in: zone)]),
+                    "left": texts("book.trashLeft", count: Trash.daysLeft(deleted: deleted, now: now)),
                 ] as View
         } else {
             view["isThere"] = true

@@ -5,8 +5,7 @@ import FoundationEssentials
 struct BookHistory {
     let book: Book
     let figures: BookFigures?
-    /// The latest of each reading, newest first.
-    let entries: [ID<Reading>: [ProgressEntry]]
+    let entries: [ID<Reading>: ShownEntries]
     /// Newest first; one more than are shown when there are older ones.
     let sessions: [SessionRecord]
     /// How many newer ones are passed over.
@@ -67,9 +66,11 @@ struct BookHistory {
                 "book.readingOf", ["number": String(number), "count": String(book.copy.countedReadings.count)]),
             "state": isShown
                 ? texts("common.\(book.copy.status.rawValue)") : texts("book.state_\(reading.state.rawValue)"),
-            "isOpen": isShown, "mayDelete": !isShown, "readingDates": dates(of: reading),
-            "entries": entries[reading.id, default: []].map(entry),
+            "isOpen": isShown || entries[reading.id]?.isAskedFor == true, "mayDelete": !isShown,
+            "readingDates": dates(of: reading), "entries": entries[reading.id]?.entries.map(entry) ?? [],
         ]
+        if let older = entries[reading.id]?.older { view["olderEntries"] = "?reading=\(reading.id)&entries=\(older)" }
+        if let newer = entries[reading.id]?.newer { view["newerEntries"] = "?reading=\(reading.id)&entries=\(newer)" }
         let totals = figures?.totals
         let words = [
             reading.daysToRead.map { texts("book.days", count: $0) },
@@ -108,6 +109,10 @@ struct BookHistory {
         let mark = entry.isAutomatic ? "book.automatic" : entry.session == nil ? nil : "book.bySession"
         var view: View = [
             "at": texts.instant(entry.at, in: zone), "reached": texts.progress(entry.amount, pageCount: pageCount),
+            "entryID": entry.id.rawValue, "instant": entry.at.rfc3339,
+            "entryPage": entry.amount.page.map(String.init) ?? "",
+            "entryPercent": entry.amount.percent.map { JSONValue($0).text } ?? "",
+            "ofSession": entry.session?.rawValue ?? "",
         ]
         if let mark { view["how"] = texts(mark) }
         return view
@@ -129,6 +134,30 @@ struct BookHistory {
             "start": session.start.rfc3339, "minutes": session.minutes.map(String.init) ?? "",
             "firstPage": String(session.startPage), "lastPage": session.endPage.map(String.init) ?? "",
         ]
+    }
+}
+
+/// What is shown of one reading's entries, newest first.
+struct ShownEntries: Sendable {
+    /// Of each reading at first; of the one whose entries are gone through.
+    static let (atFirst, atATime) = (12, 60)
+
+    let entries: ArraySlice<ProgressEntry>
+    /// Whether it is this reading whose entries are gone through.
+    let isAskedFor: Bool
+    /// How many newer ones are passed over on the pages beside this one; `nil` where there is none.
+    let older: Int?
+    let newer: Int?
+
+    /// - Parameter offset: `nil` for a reading that is not gone through.
+    init(of reading: ID<Reading>, from offset: Int?, in library: any KioskLibrary) async throws {
+        let (first, count) = (offset ?? 0, offset == nil ? Self.atFirst : Self.atATime)
+        // One more than is shown tells whether there are older ones.
+        let found = try await library.progress(of: reading, limit: count + 1, offset: first)
+        entries = found.prefix(count)
+        isAskedFor = offset != nil
+        older = found.count > count ? offset.map { $0 + count } ?? 0 : nil
+        newer = first > 0 ? max(0, first - count) : nil
     }
 }
 

@@ -22,7 +22,7 @@ struct OneBookPage: Sendable {
         let history = BookHistory(
             book: whole.book,
             figures: try await library.figures(of: copy, at: now, in: parts.ports.zone),
-            entries: try await entries(of: whole.book),
+            entries: try await entries(of: whole.book, request),
             // One more than is shown tells whether there are older ones.
             sessions: try await library.sessions(of: copy, limit: Self.sessionsAtATime + 1, offset: offset),
             offset: offset, totals: try await library.sessionTotals(of: copy), texts: texts, zone: parts.ports.zone)
@@ -38,6 +38,7 @@ struct OneBookPage: Sendable {
         view.merge(history.view) { $1 }
         view.merge(remarks.view) { $1 }
         view["copies"] = try await copies(of: whole.book, texts)
+        if whole.book.copy.deleted != nil { view.merge(seen(whole.book)) { $1 } }
         return try await parts.pages.answer(
             Pages.Page(
                 template: "book", title: texts.shownTitle(of: whole.book), tab: .library, view: view), context)
@@ -52,8 +53,7 @@ struct OneBookPage: Sendable {
             zone: zone, now: parts.ports.now())
         var view = head.view
         view.merge(BookDetails(book: book, texts: texts, zone: zone).view) { $1 }
-        if let rating = book.copy.rating { view["rated"] = Copy.stars(rating) }
-        if let shelf = book.copy.shelf { view["shelf"] = shelf }
+        view.merge(seen(book)) { $1 }
         view["copies"] = try await copies(of: book, texts, forGuest: true)
         return try await parts.pages.answer(
             Pages.Page(
@@ -61,11 +61,22 @@ struct OneBookPage: Sendable {
             context)
     }
 
-    /// The latest entries of each reading; a book has few readings.
-    private func entries(of book: Book) async throws -> [ID<Reading>: [ProgressEntry]] {
-        var entries: [ID<Reading>: [ProgressEntry]] = [:]
-        for reading in book.copy.readings.suffix(8) {
-            entries[reading.id] = try await parts.library.progress(of: reading.id, limit: 12, offset: 0)
+    /// What else is told of a book that is only looked at.
+    private func seen(_ book: Book) -> View {
+        var view: View = [:]
+        if let rating = book.copy.rating { view["rated"] = Copy.stars(rating) }
+        if let shelf = book.copy.shelf { view["shelf"] = shelf }
+        return view
+    }
+
+    /// The latest entries of each reading; a book has few readings. `?reading=` and `?entries=` go through all of one.
+    private func entries(of book: Book, _ request: Request) async throws -> [ID<Reading>: ShownEntries] {
+        let offset = try request.number("entries", in: 0...1_000_000, or: 0)
+        let asked = request.uri.queryParameters["reading"].map { ID<Reading>(rawValue: String($0)) }
+        var entries: [ID<Reading>: ShownEntries] = [:]
+        for reading in book.copy.readings where reading.id == asked || book.copy.readings.suffix(8).contains(reading) {
+            entries[reading.id] = try await ShownEntries(
+                of: reading.id, from: reading.id == asked ? offset : nil, in: parts.library)
         }
         return entries
     }

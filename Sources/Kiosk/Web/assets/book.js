@@ -1,9 +1,11 @@
 // The Book page: every value edited in its place, the progress sheet with its preview, sessions told afterwards, the cover photo.
 
 import { ask, attempt, refresh, toast } from "./app.js";
-import { acting, local, words } from "./book-acts.js";
+import { acting, number, words } from "./book-acts.js";
+import { askForGood } from "./for-good.js";
 import "./timer.js";
 import "./dates.js";
+import "./book-history.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;
 
@@ -148,13 +150,11 @@ const amount = document.getElementById("amount");
 let count = 0, standing = {};
 
 const unit = () => progress.elements.unit.value;
-/** A number as people write it, with a comma or a point; NaN for none. */
-const number = () => amount.value.trim() === "" ? NaN : Number(amount.value.trim().replace(",", ".").replace(/\s*%$/, ""));
 /** As the service says it: only what is read to the end is 100. */
 const whole = (part) => part < 1 ? Math.min(99, Math.round(Math.max(0, part) * 100)) : 100;
 
 function preview() {
-  const said = number(), told = document.getElementById("preview-words");
+  const said = number(amount), told = document.getElementById("preview-words");
   const part = unit() === "percent" ? said / 100 : count > 0 ? said / count : NaN;
   const known = Number.isFinite(part) && part >= 0;
   document.getElementById("preview").setAttribute("width", `${known ? Math.min(100, part * 100) : 0}%`);
@@ -185,7 +185,7 @@ amount.addEventListener("input", preview);
 progress.addEventListener("change", (event) => {
   if (event.target.name !== "unit") return;
   amount.inputMode = unit() === "page" ? "numeric" : "decimal";
-  const said = number();
+  const said = number(amount);
   // What was typed goes over into the other unit.
   if (count > 0 && Number.isFinite(said)) amount.value = unit() === "page" ? Math.floor(said * count / 100) : Math.round(said / count * 1000) / 10;
   preview();
@@ -193,46 +193,9 @@ progress.addEventListener("change", (event) => {
 progress.addEventListener("submit", async (event) => {
   event.preventDefault();
   let answer;
-  if (!await acting(progress, async () => { answer = await ask("POST", progress.dataset.path, { [unit()]: number() }); })) return;
+  if (!await acting(progress, async () => { answer = await ask("POST", progress.dataset.path, { [unit()]: number(amount) }); })) return;
   sheet.close();
   toast(progress.dataset.told, { change: answer.change });
-  await refresh();
-});
-
-// Sessions told afterwards, and corrected. What the person's clock shows becomes an instant here.
-
-const sessions = document.getElementById("session-sheet"), session = document.getElementById("session-form");
-const [start, minutes, first, last] = ["start", "minutes", "first", "last"].map((name) => document.getElementById(`session-${name}`));
-let edited = null;
-
-document.addEventListener("click", (event) => {
-  const opener = event.target.closest("[data-session]");
-  if (!opener) return;
-  edited = opener.dataset.session ? { ...opener.dataset } : null;
-  document.getElementById("session-sheet-title").textContent = edited ? session.dataset.editTitle : session.dataset.add;
-  start.value = local(edited ? new Date(edited.began) : new Date(Date.now() - 30 * 60000));
-  minutes.value = edited?.minutes ?? 30;
-  first.value = edited?.first ?? "";
-  last.value = edited?.last ?? "";
-  session.querySelector(".wrong").hidden = true;
-  sessions.showModal();
-});
-session.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const page = (input) => input.value === "" ? null : Number(input.value);
-  const body = { startPage: page(first), endPage: page(last) };
-  // Times that were not touched stay to the second.
-  if (!edited || start.value !== local(new Date(edited.began)) || minutes.value !== edited.minutes) {
-    body.start = new Date(start.value).toISOString();
-    body.minutes = Number(minutes.value);
-  }
-  let answer;
-  const worked = await acting(session, async () => {
-    answer = await ask(edited ? "PATCH" : "POST", edited ? `/api/sessions/${edited.session}` : session.dataset.past, body);
-  });
-  if (!worked) return;
-  sessions.close();
-  toast(edited ? session.dataset.edited : session.dataset.added, { change: answer.change });
   await refresh();
 });
 
@@ -266,6 +229,16 @@ photo.addEventListener("change", async () => {
   state.textContent = "";
   photo.value = "";
   if (worked) await refresh();
+});
+
+// For good, out of the trash: the one act that asks first.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-for-good]");
+  if (!button || !await askForGood()) return;
+  await attempt(async () => {
+    await ask("POST", "/api/books/delete-for-good", { ids: [button.dataset.forGood] });
+    location.assign("/library?trash=1");
+  });
 });
 
 // What is folded open stays so while live regions change.

@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+/// What was told wrong put right, and what lies in the trash, on the Book page.
+extension `In a browser` {
+    @Suite struct `The Book page, afterwards` {
+        @Test func `puts a mistyped page right by keys alone, says why not, and takes it back`() async throws {
+            try await withHistory { kiosk, browser, id in
+                try await browser.driver.run("document.querySelector('[data-entry]').focus()")
+                try await browser.type(Keys.enter)
+                try await browser.wait("the sheet", until: "document.getElementById('entry-sheet').open")
+                try await browser.wait("the field", until: "document.activeElement.id === 'entry-amount'")
+                try await browser.type("999" + Keys.enter)
+                try await browser.wait(
+                    "the reason",
+                    until:
+                        "document.querySelector('#entry-form .wrong:not([hidden])')?.textContent.includes('page 382')")
+                try await browser.driver.run("document.getElementById('entry-amount').select()")
+                try await browser.type("150" + Keys.enter)
+                try await browser.wait(
+                    "put right",
+                    until:
+                        "!document.getElementById('entry-sheet').open && document.getElementById('now').textContent.includes('150 of 382')"
+                )
+                // Who works by keyboard goes on where they were.
+                try await browser.wait("the focus", until: "document.activeElement.matches('[data-entry]')")
+                #expect(try await page(kiosk, id) == 150)
+                try await browser.click(".toast button")
+                try await browser.wait(
+                    "taken back", until: "document.getElementById('now').textContent.includes('145 of 382')")
+            }
+        }
+
+        @Test func `takes an entry out of the history, and its sheet fits and shuts nobody out`() async throws {
+            try await withHistory { kiosk, browser, id in
+                try await browser.click("[data-entry]")
+                try await browser.wait("the sheet", until: "document.getElementById('entry-sheet').open")
+                try await browser.expectAccess("entry-sheet")
+                try await browser.expectFit("entry-sheet")
+                try await browser.click("#entry-delete")
+                try await browser.wait(
+                    "gone", until: "document.getElementById('now').textContent.includes('14 of 382')")
+                #expect(try await page(kiosk, id) == 14)
+            }
+        }
+
+        @Test func `leads from a page that a session ended on to the session`() async throws {
+            try await withHistory { kiosk, browser, id in
+                try await kiosk.ask(
+                    "POST", "/api/books/\(id)/sessions/past",
+                    ["start": "2026-01-02T20:00:00Z", "minutes": 30, "startPage": 1, "endPage": 9])
+                try await browser.wait(
+                    "its entry", until: "document.querySelector('[data-of-session]:not([data-of-session=\"\"])')")
+                try await browser.click("[data-of-session]:not([data-of-session=\"\"])")
+                try await browser.wait("the sheet", until: "document.getElementById('session-sheet').open")
+                try await browser.expectFit("session-sheet")
+                try await browser.click("#session-delete")
+                try await browser.wait(
+                    "gone", until: "!document.querySelector('[data-of-session]:not([data-of-session=\"\"])')")
+            }
+        }
+
+        @Test func `only shows a book in the trash, until it is restored`() async throws {
+            try await withHistory { kiosk, browser, id in
+                try await browser.click("#delete-book")
+                try await browser.wait("the trash", until: "document.getElementById('restore')")
+                #expect(
+                    try await browser.driver.run(
+                        "return document.querySelectorAll('article [data-edit], article [data-entry], article [data-date]').length"
+                    ) as? Int == 0)
+                try await browser.expectAccess("books-trash")
+                try await browser.expectFit("books-trash")
+                try await browser.show(.laptop)
+                try await browser.click("#restore")
+                try await browser.wait("back", until: "document.getElementById('edit-title')")
+                #expect(try await page(kiosk, id) == 145)
+            }
+        }
+
+        @Test func `asks before a book goes for good, and Enter leaves it`() async throws {
+            try await withHistory { kiosk, browser, id in
+                try await kiosk.ask("DELETE", "/api/books/\(id)", [:])
+                try await browser.wait("the trash", until: "document.getElementById('for-good')")
+                try await browser.driver.run("document.getElementById('for-good').focus()")
+                try await browser.type(Keys.enter)
+                try await browser.wait("the question", until: "document.getElementById('for-good-sheet').open")
+                try await browser.expectAccess("for-good-sheet")
+                try await browser.expectFit("for-good-sheet")
+                try await browser.type(Keys.enter)
+                try await browser.wait("left", until: "!document.getElementById('for-good-sheet').open")
+                _ = try await kiosk.ask("GET", "/api/books/\(id)")
+                try await browser.show(.laptop)
+                try await browser.click("#for-good")
+                try await browser.click("#for-good-sheet [value=yes]")
+                try await browser.wait("the list", until: "location.pathname === '/library'")
+                let trash = try await kiosk.ask("GET", "/api/books?trash=1") as? [String: Any]
+                #expect(trash?["total"] as? Int == 0)
+            }
+        }
+
+        @Test func `uses the room of a wide screen`() async throws {
+            try await withHistory { kiosk, browser, id in
+                // What goes on stands beside the cover, and sections side by side below, in sight without scrolling.
+                let places =
+                    try await browser.driver.run(
+                        """
+                        const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+                        const [cover, now, details, notes] = [".picture", "#now", "#details", "#notes"].map(box);
+                        return [now.left >= cover.right, now.top < cover.bottom, notes.left >= details.right, Math.abs(notes.top - details.top) < 2,
+                          details.top < innerHeight * .65];
+                        """) as? [Bool] ?? []
+                #expect(places == [true, true, true, true, true])
+            }
+        }
+
+        private func page(_ kiosk: KioskProcess, _ id: String) async throws -> Int? {
+            let book = try await kiosk.ask("GET", "/api/books/\(id)") as? [String: Any]
+            return (book?["readings"] as? [[String: Any]])?.last?["page"] as? Int
+        }
+
+        /// A book of 382 pages that is being read, with the pages 14 and 145 told of.
+        private func withHistory(_ body: (KioskProcess, Browser, String) async throws -> Void) async throws {
+            try await visit(
+                "books/BOOK", on: .laptop,
+                prepare: { kiosk in
+                    try kiosk.scan(
+                        "library", "add", "--title", "The Dispossessed", "--author", "Ursula K. Le Guin", "--pages",
+                        "382")
+                    try kiosk.scan("reading", "page", "The Dispossessed", "14")
+                    try kiosk.scan("reading", "page", "The Dispossessed", "145")
+                    return try await kiosk.book("Dispossessed")
+                }, body)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Bookplate
+import Foundation
+import Library
+import Testing
+
+@testable import Kiosk
+
+@Suite struct `All that a search shows` {
+    /// So many books, each with its number in the title; every second has the tag "even".
+    private func withBooks(_ count: Int, _ body: (RunningKiosk, [ID<Copy>]) async throws -> Void) async throws {
+        try await RunningKiosk().use { kiosk in
+            let books = try (1...count).map { number -> Confirmed in
+                var metadata = Metadata()
+                metadata.title = "Book \(number)"
+                return try Confirmed(
+                    enteredBy: .form, isbn: nil, metadata: metadata,
+                    preset: Preset(tags: number.isMultiple(of: 2) ? ["even"] : [])
+                )
+            }
+            let saved = try await kiosk.library.add(books, at: Date())
+            try await body(
+                kiosk,
+                saved.compactMap { if case .saved(let id, _) = $0 { id } else { nil } })
+        }
+    }
+
+    private struct Done: Decodable {
+        var changed: Int
+        var change: String?
+        var next: String?
+    }
+
+    /// Acts as the page does: piece by piece, each going on with the change of the one before.
+    private func act(
+        _ kiosk: RunningKiosk, _ act: String, _ query: String, _ more: String = ""
+    ) async throws -> (changed: Int, changes: Set<String>, pieces: Int) {
+        var (changed, changes, pieces, after, change) = (0, Set<String>(), 0, "null", "null")
+        repeat {
+            let answer = try await kiosk.send(
+                "POST", "/api/books/\(act)",
+                "{\"query\": \"\(query)\", \"after\": \(after), \"continuing\": \(change)\(more)}")
+            try #require(answer.status == 200, "\(answer.text)")
+            let done = try JSONDecoder().decode(Done.self, from: Data(answer.bytes))
+            changed += done.changed
+            pieces += 1
+            if let id = done.change {
+                changes.insert(id)
+                change = "\"\(id)\""
+            }
+            after = done.next.map { "\"\($0)\"" } ?? "null"
+        } while after != "null" && pieces < 20
+        return (changed, changes, pieces)
+    }
+
+    private func count(_ kiosk: RunningKiosk, _ query: String) async throws -> Int {
+        Int(try await kiosk.send("GET", "/api/books?" + query).number("total") ?? -1)
+    }
+
+    @Test func `is acted on piece by piece, and one undo takes all of it back`() async throws {
+        try await withBooks(1203) { kiosk, _ in
+            for (name, query, more, after, all) in [
+                ("status", "", #", "status": "read""#, "status=read", 1203),
+                ("tag", "q=book", #", "name": "chosen""#, "tag=chosen", 1203),
+                ("shelf", "tag=even", #", "name": "Attic""#, "shelf=Attic", 601),
+                ("trash", "tag=even", "", "trash=1", 601),
+            ] {
+                let done = try await act(kiosk, name, query, more)
+                #expect(done.changed == all && done.changes.count == 1, "\(name)")
+                #expect(done.pieces == (all + ChosenBooks.piece - 1) / ChosenBooks.piece, "\(name)")
+                let there = try await kiosk.library.books(
+                    matching: try LibraryAddress(after + "&limit=500", zone: .gmt, now: Date()).query.counting)
+                #expect(there.total == all, "\(name)")
+                let change = try #require(try await kiosk.library.lastChange())
+                #expect(change.summary.hasSuffix("and \(all - 1) more"), "\(change.summary)")
+                let undone = try await kiosk.send("POST", "/api/undo", "{\"change\": \"\(done.changes.first ?? "")\"}")
+                #expect(undone.status == 200, "\(undone.text)")
+                #expect(try await count(kiosk, after) == 0, "\(name)")
+            }
+        }
+    }
+
+    @Test func `is acted on but for those that are spared`() async throws {
+        try await withBooks(6) { kiosk, ids in
+            let spared = ids[1].rawValue
+            let done = try await act(kiosk, "trash", "tag=even", #", "except": ["\#(spared)"]"#)
+            #expect(done.changed == 2)
+            #expect(try await kiosk.library.book(ids[1])?.copy.deleted == nil)
+            let back = try await act(kiosk, "restore", "trash=1")
+            #expect(back.changed == 2)
+            #expect(try await count(kiosk, "") == 6)
+            let nothing = try await act(kiosk, "trash", "q=qwertz")
+            #expect(nothing.changed == 0 && nothing.changes.isEmpty)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (#"{"query": "", "ids": ["a"]}"#, 400, "missingField"), (#"{}"#, 400, "missingField"),
+            (#"{"query": "colour=red"}"#, 400, "badQuery"), (#"{"query": "", "after": "nowhere"}"#, 400, "badQuery"),
+            (#"{"query": ["a"]}"#, 400, nil),
+        ] as [(String, Int, String?)])
+    func `is named as the Library page's address does`(_ body: String, _ status: Int, _ code: String?) async throws {
+        try await withKiosk { visitor in
+            let told = try await visitor.send("POST", "/api/books/trash", body)
+            #expect(told.status == status, "\(told.text)")
+            if let code { #expect(try told.code == code) }
+        }
+    }
+
+    @Test func `is nobody's to act on who only looks`() async throws {
+        try await withWebKiosk { kiosk in
+            for act in ["trash", "restore", "delete-for-good", "status"] {
+                let told = try await kiosk.askAsStranger("POST", "/api/books/\(act)", body: #"{"query":"trash=1"}"#)
+                #expect(told.status == 401, "\(act)")
+            }
+        }
+    }
+}
+
+extension BookQuery {
+    /// Counted to the end.
+    fileprivate var counting: BookQuery {
+        var query = self
+        query.countLimit = .max
+        return query
+    }
+}
