@@ -25,7 +25,7 @@ struct LibraryPage: Sendable {
             "hits": found.hits.map {
                 LibraryHit(hit: $0, texts: texts, now: now, hasCover: covers.contains($0.book.edition.id))
             },
-            "total": Self.total(found, texts),
+            "total": Self.total(found, texts), "exactTotal": found.isTotalExact ? String(found.total) : "",
             "views": views(address, texts, forGuest: context.isGuest), "chosen": chosen(address, texts),
             "sorts": sorts(address, texts),
             "isReversed": query.isReversed,

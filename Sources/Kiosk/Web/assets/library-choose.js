@@ -1,6 +1,9 @@
 // Books that are chosen on the Library page, and what is done with them or with one.
 import { ask, attempt, refresh, toast } from "./app.js";
 import { completeAll } from "./complete.js";
+import { askForGood } from "./for-good.js";
+import { singleKeys } from "./keys.js";
+import { isTyping } from "./scanner.js";
 
 const words = document.getElementById("words").dataset;
 const isOne = (count) => document.documentElement.lang === "fr" ? count < 2 : count === 1;
@@ -13,26 +16,55 @@ function text(key, values = {}) {
 // What is chosen: by long press, by x, with the button. Rows that come anew keep their tick.
 
 const chosen = new Set();
+/** All that the search shows, however much that is: its query and the rows that are spared; else null. */
+let all = null;
 let isChoosing = false;
 const bulk = document.getElementById("bulk");
 
 const idOf = (hit) => hit.querySelector(".name").id.slice(2);
 function row(element) { return element?.closest?.(".hit"); }
 
-function setChoosing(value) {
+const isChosen = (id) => all ? !all.except.has(id) : chosen.has(id);
+/** What is chosen, as acts are told it. */
+const about = () => all ? { query: all.query, except: [...all.except] } : { ids: [...chosen] };
+
+function setChoosing(value, isAll = false) {
   isChoosing = value;
-  if (!value) chosen.clear();
+  chosen.clear();
+  all = value && isAll ? { query: shown(), except: new Set() } : null;
   renewed();
 }
 
-function toggle(hit, value = !chosen.has(idOf(hit))) {
-  chosen[value ? "add" : "delete"](idOf(hit));
-  if (!isChoosing) isChoosing = true;
+/** What chooses the books that are shown; in the order of acts, which is none that acts change. */
+function shown() {
+  const params = new URLSearchParams(location.search);
+  for (const name of ["after", "limit", "view", "sort", "reverse"]) params.delete(name);
+  return params.toString();
+}
+
+function toggle(hit, value = !isChosen(idOf(hit))) {
+  if (all) all.except[value ? "delete" : "add"](idOf(hit)); else chosen[value ? "add" : "delete"](idOf(hit));
+  isChoosing = true;
   renewed();
+}
+
+/** How many are chosen; null where nobody counted them all. */
+function chosenCount() {
+  if (!all) return chosen.size;
+  const { total } = document.getElementById("total").dataset;
+  return total === "" ? null : Number(total) - all.except.size;
+}
+
+function chosenWords() {
+  const count = chosenCount(), total = document.getElementById("total").textContent;
+  if (all?.except.size === 0) return text("all", { total });
+  return count === null ? text("allbut", { count: all.except.size, total }) : text("chosen", { count });
 }
 
 /** Brings what scripts add to the rows in line with what is chosen. */
 export function renewed() {
+  // Another search shows other books.
+  if (all && all.query !== shown()) all = null;
   document.getElementById("hits").classList.toggle("choosing", isChoosing);
   document.getElementById("choose").setAttribute("aria-pressed", isChoosing);
   for (const hit of document.querySelectorAll(".hit")) {
@@ -44,11 +76,15 @@ export function renewed() {
       box.setAttribute("aria-label", text("pick", { title: hit.querySelector(".name").textContent }));
       hit.prepend(box);
     }
-    if (box) box.checked = chosen.has(idOf(hit));
+    if (box) box.checked = isChosen(idOf(hit));
   }
   bulk.hidden = !isChoosing;
-  document.getElementById("chosenCount").textContent = text("chosen", { count: chosen.size });
-  for (const button of bulk.querySelectorAll("[data-bulk]")) if (button.dataset.bulk !== "none") button.disabled = chosen.size === 0;
+  const told = document.getElementById("chosenCount"), words = chosenWords();
+  if (told.textContent !== words) told.textContent = words;
+  for (const button of bulk.querySelectorAll("[data-bulk]")) {
+    if (button.dataset.bulk === "all") button.setAttribute("aria-pressed", all?.except.size === 0);
+    else if (button.dataset.bulk !== "none") button.disabled = chosenCount() === 0;
+  }
 }
 document.addEventListener("renewed", renewed);
 
@@ -84,6 +120,13 @@ document.addEventListener("click", (event) => {
 
 // Arrows go from book to book; Esc ends choosing.
 document.addEventListener("keydown", (event) => {
+  // All of them: from nowhere by Shift and x, which later is the button's; and as in other lists.
+  const isAll = event.ctrlKey || event.metaKey ? event.key === "a" : event.key === "X" && !isChoosing && singleKeys();
+  if (isAll && !event.altKey && !isTyping(event.target) && document.querySelector(".hit") && !document.querySelector("dialog[open]")) {
+    event.preventDefault();
+    setChoosing(true, true);
+    return;
+  }
   if (event.key === "Escape" && isChoosing && !document.querySelector("dialog[open], :popover-open")) { setChoosing(false); return; }
   const hit = row(event.target);
   if (event.altKey || event.ctrlKey || event.metaKey || !["ArrowDown", "ArrowUp"].includes(event.key)) return;
@@ -99,15 +142,30 @@ document.addEventListener("keydown", (event) => {
   if (next) next.querySelector(".name").focus(); else if (event.key === "ArrowUp") document.getElementById("q").focus();
 });
 
-// Acts. One request is one change, whatever it is about; its toast takes it back.
+// Acts. One act is one change, whatever it is about; its toast takes it back. What a search shows is gone through piece by piece.
 
-async function act(what, ids, body, words) {
+async function act(what, books, body, words) {
+  let changed = 0, change = null, after = null;
+  const { ids = [] } = books, isForGood = what === "delete-for-good";
   await attempt(async () => {
-    const answer = await ask("POST", `/api/books/${what}`, { ids, ...body });
-    if (answer.change) toast(words(answer.changed), { change: answer.change }); else toast(text("nochange"));
+    // Rows that come anew meanwhile would be those of a list that changes under the hand.
+    if (books.query !== undefined) document.getElementById("hits").dataset.busy = "";
+    bulk.inert = true;
+    try {
+      do {
+        const answer = await ask("POST", `/api/books/${what}`, { ...books, ...body, ...(books.query === undefined ? {} : { after, continuing: change }) });
+        changed += answer.changed;
+        change ??= answer.change;
+        after = answer.next;
+        if (after) document.getElementById("chosenCount").textContent = text("working", { count: changed });
+      } while (after);
+    } finally {
+      bulk.inert = false;
+      delete document.getElementById("hits").dataset.busy;
+      if (change || (isForGood && changed)) toast(words(changed), { change }); else if (!after) toast(text("nochange"));
+    }
     document.activeElement?.blur();
     setChoosing(false);
-    delete document.getElementById("hits").dataset.busy;
     await refresh();
     // The rows are new ones: who works by keyboard goes on where they were.
     if (document.activeElement === document.body) (ids.length === 1 && document.getElementById("b-" + ids[0]) || document.getElementById("choose")).focus({ preventScroll: true });
@@ -116,9 +174,9 @@ async function act(what, ids, body, words) {
 const told = (key, values) => (count) => text(key, { ...values, count });
 
 const menu = document.getElementById("statuses");
-let menuIds = [], menuFrom;
-function openMenu(from, ids, current) {
-  [menuIds, menuFrom] = [ids, from];
+let menuBooks = {}, menuFrom;
+function openMenu(from, books, current) {
+  [menuBooks, menuFrom] = [books, from];
   for (const item of menu.children) item.setAttribute("aria-checked", item.dataset.status === current);
   menu.showPopover();
   const [at, size] = [from.getBoundingClientRect(), menu.getBoundingClientRect()];
@@ -140,7 +198,7 @@ menu.addEventListener("click", (event) => {
   const item = event.target.closest("[data-status]");
   if (!item) return;
   menu.hidePopover();
-  act("status", menuIds, { status: item.dataset.status }, told("status", { status: item.textContent }));
+  act("status", menuBooks, { status: item.dataset.status }, told("status", { status: item.textContent }));
 });
 
 const label = document.getElementById("label"), labelName = document.getElementById("labelName");
@@ -157,19 +215,27 @@ document.getElementById("labelForm").addEventListener("submit", (event) => {
   const isOn = event.submitter?.value !== "off", name = labelName.value.trim();
   if (!name && (isOn || labelKind === "tag")) { event.preventDefault(); labelName.focus(); return; }
   const values = { name };
-  if (labelKind === "tag") act(isOn ? "tag" : "untag", [...chosen], { name }, told(isOn ? "tag" : "untag", values));
-  else act("shelf", [...chosen], { name: isOn ? name : null }, told(isOn ? "shelf" : "unshelf", values));
+  if (labelKind === "tag") act(isOn ? "tag" : "untag", about(), { name }, told(isOn ? "tag" : "untag", values));
+  else act("shelf", about(), { name: isOn ? name : null }, told(isOn ? "shelf" : "unshelf", values));
 });
+
+async function deleteForGood() {
+  const books = about(), count = chosenCount(), total = document.getElementById("total").textContent;
+  if (await askForGood(count === null ? text("forgoodall", { total }) : text("forgoodask", { count }))) act("delete-for-good", books, {}, told("forgood"));
+}
 
 document.addEventListener("click", (event) => {
   const hit = row(event.target);
-  if (event.target.closest(".hit .status")) openMenu(event.target.closest(".status"), [idOf(hit)], hit.dataset.status);
-  if (event.target.closest(".hit .restore")) act("restore", [idOf(hit)], {}, told("restore"));
+  if (event.target.closest(".hit .status")) openMenu(event.target.closest(".status"), { ids: [idOf(hit)] }, hit.dataset.status);
+  if (event.target.closest(".hit .restore")) act("restore", { ids: [idOf(hit)] }, {}, told("restore"));
+  if (event.target.closest("#empty-trash")) { setChoosing(true, true); deleteForGood(); }
   const what = event.target.closest("[data-bulk]")?.dataset.bulk;
   if (what === "none") setChoosing(false);
-  else if (what === "status") openMenu(event.target.closest("button"), [...chosen]);
+  else if (what === "all") setChoosing(true, all?.except.size !== 0);
+  else if (what === "status") openMenu(event.target.closest("button"), about());
   else if (what === "tag" || what === "shelf") openLabel(what);
-  else if (what) act(what, [...chosen], {}, told(what));
+  else if (what === "delete-for-good") deleteForGood();
+  else if (what) act(what, about(), {}, told(what));
 });
 
 completeAll();
