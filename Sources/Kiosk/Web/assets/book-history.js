@@ -31,12 +31,6 @@ function openSession(known) {
   sessions.showModal();
 }
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-session]");
-  if (!button) return;
-  opener = button;
-  openSession(button.dataset.session ? { ...button.dataset } : null);
-});
 session.addEventListener("submit", async (event) => {
   event.preventDefault();
   const page = (input) => input.value === "" ? null : Number(input.value);
@@ -61,17 +55,20 @@ drop.addEventListener("click", async () => {
   await done(session.dataset.deleted, answer, opener);
 });
 
+/** Opens the sheet for what a button with data-session or data-entry says. */
+export function open(button) {
+  opener = button;
+  if ("entry" in button.dataset) openEntry({ ...button.dataset }); else openSession(button.dataset.session ? { ...button.dataset } : null);
+}
+
 // Entries. A page that a session ended on is the session's, and put right there.
 
 const sheet = field("entry-sheet"), form = field("entry-form"), amount = field("entry-amount"), at = field("entry-at");
 const unit = () => form.elements.unit.value;
 let entry = null;
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-entry]");
-  if (!button) return;
-  opener = button;
-  entry = { ...button.dataset };
+function openEntry(known) {
+  entry = known;
   if (entry.ofSession) {
     attempt(async () => {
       const known = await ask("GET", `/api/sessions/${entry.ofSession}`);
@@ -88,7 +85,7 @@ document.addEventListener("click", (event) => {
   sheet.showModal();
   amount.focus();
   amount.select();
-});
+}
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();

@@ -4,8 +4,6 @@ import { ask, attempt, refresh, toast } from "./app.js";
 import { acting, number, words } from "./book-acts.js";
 import { askForGood } from "./for-good.js";
 import "./timer.js";
-import "./dates.js";
-import "./book-history.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;
 
@@ -128,6 +126,13 @@ function complete(input, kind) {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-edit]");
   if (button) edit(button);
+});
+
+// Sheets that most visits do without come when they are opened.
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-date], [data-session], [data-entry]");
+  if (button) attempt(async () => (await import("date" in button.dataset ? "./dates.js" : "./book-history.js")).open(button));
 });
 
 // Stars in quarters: the slider tells while it moves and saves when it is let go.

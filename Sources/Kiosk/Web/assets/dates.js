@@ -142,9 +142,8 @@ year.addEventListener("input", () => {
 year.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); save(value()); } });
 for (const input of precisions) input.addEventListener("change", () => { precision = input.value; draw(); });
 
-document.addEventListener("click", (event) => {
-  const opener = event.target.closest("[data-date]");
-  if (!opener) return;
+/** Opens the calendar for what a button with data-date says. */
+export function open(opener) {
   button = opener;
   const [y, m, d] = (opener.dataset.value || "").split("-").map(Number);
   precision = d || !y ? "day" : m ? "month" : "year";
@@ -156,7 +155,7 @@ document.addEventListener("click", (event) => {
   wrong.hidden = true;
   sheet.showModal();
   draw(true);
-});
+}
 
 async function save(date) {
   wrong.hidden = true;
