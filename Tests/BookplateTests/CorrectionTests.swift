@@ -42,7 +42,6 @@ import Testing
 
     @Test(
         arguments: [
-            (ProgressEdit(amount: .page(383)), .beyondLastPage(383, of: 382)),
             (ProgressEdit(amount: .page(-1)), .negativePage(-1)),
             (ProgressEdit(amount: .percent(100.5)), .badPercent(100.5)),
             (ProgressEdit(at: Date(timeIntervalSince1970: 1_700_086_401)), .entryInFuture),
@@ -63,6 +62,14 @@ import Testing
         #expect(tracker.shown?.progress?.amount == .page(99) && tracker.shown?.progress?.at == old.at)
         _ = try tracker.correct(old, by: ProgressEdit(at: begun), in: id, beside: nil, now: now)
         #expect(tracker.shown?.progress?.amount == .page(999) && tracker.shown?.progress?.at == begun)
+    }
+
+    @Test func `may lie beyond the last page, as when it is recorded: the page count may be wrong`() throws {
+        let old = entry(.page(38))
+        let (before, id) = showing(old)
+        var tracker = before
+        _ = try tracker.correct(old, by: ProgressEdit(amount: .page(383)), in: id, beside: nil, now: now)
+        #expect(tracker.shown?.progress?.amount == .page(383) && tracker.shown?.progress?.amount.isBeyond(382) == true)
     }
 
     @Test func `that goes or falls back leaves the latest of the others to be shown`() throws {

@@ -10,11 +10,11 @@ extension `In a browser` {
                 try await browser.type(Keys.enter)
                 try await browser.wait("the sheet", until: "document.getElementById('entry-sheet').open")
                 try await browser.wait("the field", until: "document.activeElement.id === 'entry-amount'")
-                try await browser.type("999" + Keys.enter)
+                try await browser.type("9999999" + Keys.enter)
                 try await browser.wait(
                     "the reason",
                     until:
-                        "document.querySelector('#entry-form .wrong:not([hidden])')?.textContent.includes('page 382')")
+                        "document.querySelector('#entry-form .wrong:not([hidden])')?.textContent.includes('1000000')")
                 try await browser.driver.run("document.getElementById('entry-amount').select()")
                 try await browser.type("150" + Keys.enter)
                 try await browser.wait(

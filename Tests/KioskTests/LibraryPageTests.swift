@@ -111,7 +111,7 @@ import Testing
             }
             let parts = try await visitor.loading("/library")
             let bytes = parts.values.reduce(0, +)
-            #expect(parts.keys.contains("/assets/scanner.js") && parts.keys.contains("/assets/complete.css"))
+            #expect(parts.keys.contains("/assets/scanner.js") && parts.keys.contains("/assets/filters.css"))
             #expect(bytes < 100_000, "\(bytes): \(parts.sorted { $0.value > $1.value })")
         }
     }

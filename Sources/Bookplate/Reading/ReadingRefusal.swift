@@ -19,8 +19,6 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     /// A session of it is running.
     case sessionRunning
     case noSuchEntry
-    /// A correction to a page that the book does not have.
-    case beyondLastPage(Int, of: Int)
     /// A correction to a time that is still to come.
     case entryInFuture
     /// The end of a session made it.
@@ -51,8 +49,6 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
             "this is the reading that makes the book \(status.displayName). Set the book to To Read instead"
         case .sessionRunning: "a session of this reading is running. End or delete the session first"
         case .noSuchEntry: "the book has no such entry in its history. It may have been deleted"
-        case .beyondLastPage(let page, let last):
-            "the book has no page \(page): it ends on page \(last). If it is longer, correct its page count first"
         case .entryInFuture: "that time is still to come. Say when it was"
         case .entryOfSession: "this page was reached in a session. Change or delete the session instead"
         }

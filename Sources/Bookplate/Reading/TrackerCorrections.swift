@@ -17,8 +17,7 @@ extension Tracker {
     /// A reading that is over takes no new progress, but corrections it does: the entry says which reading is meant. What a person
     /// corrected is not automatic any more. A page that a session ended on is the session's, and is corrected there.
     ///
-    /// A new page may lie beyond the last one, because the page count may be wrong; whoever corrects has both before their eyes, so
-    /// here it is refused. An entry that lay there before may be dated all the same.
+    /// A page beyond the last one is kept, as when it is recorded: the page count may be wrong.
     ///
     /// - Parameters:
     ///   - entry: as it is stored.
@@ -30,11 +29,6 @@ extension Tracker {
         guard entry.session == nil else { throw .entryOfSession }
         var corrected = entry
         corrected.amount = try edit.amount?.checked() ?? entry.amount
-        if corrected.amount != entry.amount, let page = corrected.amount.page, let pageCount,
-            corrected.amount.isBeyond(pageCount)
-        {
-            throw .beyondLastPage(page, of: pageCount)
-        }
         corrected.at = edit.at ?? entry.at
         guard corrected.at <= now || corrected.at == entry.at else { throw .entryInFuture }
         guard corrected != entry else { return [] }

@@ -9,7 +9,9 @@ struct BookDetails {
 
     var view: View {
         let metadata = book.edition.metadata
-        let (filled, empty) = (fields.filter { $0["value"] != nil }, fields.filter { $0["value"] == nil })
+        let filled = fields.filter { $0["value"] != nil }
+        // Contributors are added where the authors are.
+        let empty = fields.filter { $0["value"] == nil && $0["name"] as? String != "authors" }
         var view: View = [
             "fields": filled, "missing": empty, "facts": facts, "dates": dates,
             "toggles": [
@@ -135,13 +137,13 @@ struct BookDetails {
     private var people: String { book.edition.metadata.peopleLines }
 
     private func field(
-        _ name: String, _ value: String?, raw: String? = nil, _ source: Metadata.Field?, kind: String = "text",
+        _ name: String, _ value: String?, raw: String? = nil, _ source: Metadata.Field?, kind: String? = nil,
         options: String? = nil
     ) -> View {
-        var view: View = [
-            "name": name, "label": texts("book.\(name)"), "kind": kind, "raw": raw ?? value ?? "",
-            "hint": kind == "people" ? texts.peopleHint : kind == "lines" ? texts("book.linesHint") : "",
-        ]
+        var view: View = ["name": name, "label": texts("book.\(name)"), "raw": raw ?? value ?? ""]
+        if let kind { view["kind"] = kind }
+        if kind == "people" { view["hint"] = texts.peopleHint }
+        if kind == "lines" { view["hint"] = texts("book.linesHint") }
         if let value {
             view["value"] = value
             view["spoken"] = "\(texts("book.\(name)")): \(value)"
@@ -202,11 +204,13 @@ extension Texts {
             case .finished: (reading.finished, reading.started.map { CalendarDay(number: $0.span.lowerBound) }, nil)
             case .stopped: (reading.stopped, reading.started.map { CalendarDay(number: $0.span.lowerBound) }, nil)
             }
-        return [
+        var view: View = [
             "which": which.rawValue, "whichLabel": self("book.\(which.rawValue)"),
             "dateValue": day?.description ?? "", "shownDay": day.map { self.day($0) } ?? self("book.noDay"),
-            "least": least?.description ?? "", "most": most?.description ?? "",
             "path": "/api/books/\(copy.rawValue)/readings/\(reading.id.rawValue)/dates",
         ]
+        view["least"] = least?.description
+        view["most"] = most?.description
+        return view
     }
 }

@@ -35,7 +35,6 @@ extension ReadingRefusal {
         case .lastReading: "lastReading"
         case .sessionRunning: "sessionRunning"
         case .noSuchEntry: "noSuchEntry"
-        case .beyondLastPage: "beyondLastPage"
         case .entryInFuture: "entryInFuture"
         case .entryOfSession: "entryOfSession"
         }
@@ -51,7 +50,6 @@ extension ReadingRefusal {
             ["page": "\(page)", "most": "\(NumberLimit.pages.upperBound)"]
         case .badPercent(let percent): ["percent": "\(percent)"]
         case .closed(let status), .lastReading(let status): ["status": texts("common.\(status.rawValue)")]
-        case .beyondLastPage(let page, let last): ["page": "\(page)", "last": "\(last)"]
         case .noReading, .noSuchReading, .wrongEnd, .twoEnds, .sessionRunning, .noSuchEntry, .entryInFuture,
             .entryOfSession:
             [:]

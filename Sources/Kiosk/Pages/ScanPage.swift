@@ -56,7 +56,10 @@ struct ScanPage: Sendable {
             view["camera\(state)"] = cameraText(camera, texts)
         }
         view["chosen"] = chosen ?? ""
-        if let current { view["card"] = rowViews.card(current, undo: outlook.undo) }
+        if let current {
+            let covers = try await parts.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
+            view["card"] = rowViews.card(current, undo: outlook.undo, covers: covers)
+        }
         let hasCamera = outlook.camera != nil
         view["emptyTitle"] = texts(hasCamera ? "scan.emptyTitle" : "scan.emptyTitleNone")
         view["emptyText"] = texts(hasCamera ? "scan.emptyText" : "scan.emptyTextNone")

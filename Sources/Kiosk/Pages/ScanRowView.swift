@@ -25,7 +25,9 @@ struct ScanRowView: Sendable {
     }
 
     /// The answer card.
-    func card(_ row: Desk.Row, undo: Batch.Act?) -> View {
+    ///
+    /// - Parameter covers: those of owned editions that there are.
+    func card(_ row: Desk.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
         var view = basics(row)
         let (metadata, standing) = (row.candidate.metadata, row.standing)
         view["time"] = time(row.candidate.item.captured)
@@ -38,7 +40,7 @@ struct ScanRowView: Sendable {
             view["undoAct"] = "POST /api/station/undo"
             view["undoSaid"] = undo.said
         }
-        view["cover"] = cover(row)
+        view["cover"] = cover(row, covers)
         view["book"] = (row.owned?.id ?? standing.savedCopy)?.rawValue
         view["canSave"] = row.isOpen && row.candidate.isComplete && !row.isThereAlready
         view["canAsk"] = row.canAsk
@@ -147,8 +149,8 @@ struct ScanRowView: Sendable {
         return texts("scan.ownedOn", ["shelf": Self.short(shelf), "day": day])
     }
 
-    private func cover(_ row: Desk.Row) -> String? {
-        if let owned = row.owned { return "/covers/\(owned.edition.id.rawValue)" }
+    private func cover(_ row: Desk.Row, _ covers: Set<ID<Edition>>) -> String? {
+        if let edition = row.owned?.edition.id, covers.contains(edition) { return "/covers/\(edition.rawValue)" }
         return row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
     }
 
@@ -185,7 +187,7 @@ extension Desk.Row {
         }
     }
 
-    fileprivate var owned: Book? { if case .owned(let book) = standing { book } else { nil } }
+    var owned: Book? { if case .owned(let book) = standing { book } else { nil } }
 
     /// In the library, or earlier in the batch.
     fileprivate var isThereAlready: Bool { owned != nil || standing == .again }

@@ -126,10 +126,12 @@ export async function refresh() {
   return refreshing;
 }
 
-/** Finds what stands where an element stood: by its id, or as the same one of its kind in what has an id, where there are as many. */
+/** Finds what stands where an element stood: by its id, as the link to the same place, or as the same one of its kind in what has an id, where there are as many. */
 function placeOf(element) {
   const { id } = element.closest("[id]");
   if (id === element.id) return () => document.getElementById(id);
+  const href = element.getAttribute("href");
+  if (href) return () => [...document.links].find((link) => link.getAttribute("href") === href && link.closest("[id]").id === id);
   const kin = () => [...document.getElementById(id)?.querySelectorAll(element.localName) ?? []];
   const all = kin(), place = all.indexOf(element);
   return () => { const now = kin(); return now.length === all.length ? now[place] : null; };

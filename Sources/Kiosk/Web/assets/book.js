@@ -3,11 +3,10 @@
 import { ask, attempt, refresh, toast } from "./app.js";
 import { acting, number, words } from "./book-acts.js";
 import { askForGood } from "./for-good.js";
-import "./timer.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;
 
-// Editing in place: a button with data-edit becomes a field. Enter saves (Control-Enter where there are lines), Escape leaves it as it was.
+// Editing in place: a button with data-edit becomes a field. Unless it says otherwise, the act is to change what its id names of the book. Enter saves (Control-Enter where there are lines), Escape leaves it as it was.
 
 function field(button) {
   const { kind, options } = button.dataset;
@@ -42,7 +41,7 @@ function value(input, kind) {
 }
 
 function edit(button) {
-  const { kind, label, hint } = button.dataset;
+  const { kind, hint } = button.dataset;
   const form = document.createElement("form");
   form.className = "in-place";
   form.dataset.busy = "";
@@ -51,7 +50,7 @@ function edit(button) {
   input.id = "in-place";
   const name = document.createElement("label");
   name.htmlFor = input.id;
-  name.textContent = label;
+  name.textContent = button.dataset.label ?? button.closest(".fact")?.querySelector("dt").textContent ?? button.textContent.replace("+ ", "");
   const wrong = document.createElement("p");
   wrong.className = "wrong small";
   wrong.role = "alert";
@@ -94,9 +93,9 @@ function edit(button) {
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const [method, path] = button.dataset.edit.split(" ");
+    const [method, path] = (button.dataset.edit || `PATCH /api/books/${copy}`).split(" ");
     let answer;
-    if (!await acting(form, async () => { answer = await ask(method, path, { [button.dataset.field]: value(input, kind) }); })) return input.focus();
+    if (!await acting(form, async () => { answer = await ask(method, path, { [button.dataset.field ?? button.id.slice("edit-".length)]: value(input, kind) }); })) return input.focus();
     leave();
     if (answer?.change) toast(words.saved, { change: answer.change });
     await refresh();
@@ -133,7 +132,14 @@ document.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-date], [data-session], [data-entry]");
   if (button) attempt(async () => (await import("date" in button.dataset ? "./dates.js" : "./book-history.js")).open(button));
+  const start = event.target.closest("[data-start]");
+  if (start) attempt(async () => { await (await import("./timer.js")).start(start); });
 });
+
+/** The clock comes with a session; should it not come now, the next change asks for it again. */
+const clock = () => { if (document.querySelector("[data-clock]")) import("./timer.js").catch(() => {}); };
+document.addEventListener("renewed", clock);
+clock();
 
 // Stars in quarters: the slider tells while it moves and saves when it is let go.
 

@@ -1,14 +1,12 @@
-// Books that are chosen on the Library page, and what is done with them or with one.
-import { ask, attempt, refresh, toast } from "./app.js";
-import { completeAll } from "./complete.js";
-import { askForGood } from "./for-good.js";
+// Books that are chosen on the Library page. What is done with them comes with the first act.
+import { attempt } from "./app.js";
 import { singleKeys } from "./keys.js";
 import { isTyping } from "./scanner.js";
 
 const words = document.getElementById("words").dataset;
 const isOne = (count) => document.documentElement.lang === "fr" ? count < 2 : count === 1;
 /** A text of the page, its {names} filled in; of two forms with a bar between them the one for so many. */
-function text(key, values = {}) {
+export function pageText(key, values = {}) {
   const [one, many = one] = words[key].split("|");
   return (isOne(values.count) ? one : many).replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 }
@@ -19,16 +17,16 @@ const chosen = new Set();
 /** All that the search shows, however much that is: its query and the rows that are spared; else null. */
 let all = null;
 let isChoosing = false;
-const bulk = document.getElementById("bulk");
+export const bulk = document.getElementById("bulk");
 
-const idOf = (hit) => hit.querySelector(".name").id.slice(2);
-function row(element) { return element?.closest?.(".hit"); }
+export const idOf = (hit) => hit.querySelector(".name").pathname.split("/").pop();
+export function row(element) { return element?.closest?.(".hit"); }
 
 const isChosen = (id) => all ? !all.except.has(id) : chosen.has(id);
 /** What is chosen, as acts are told it. */
-const about = () => all ? { query: all.query, except: [...all.except] } : { ids: [...chosen] };
+export const about = () => all ? { query: all.query, except: [...all.except] } : { ids: [...chosen] };
 
-function setChoosing(value, isAll = false) {
+export function setChoosing(value, isAll = false) {
   isChoosing = value;
   chosen.clear();
   all = value && isAll ? { query: shown(), except: new Set() } : null;
@@ -49,7 +47,7 @@ function toggle(hit, value = !isChosen(idOf(hit))) {
 }
 
 /** How many are chosen; null where nobody counted them all. */
-function chosenCount() {
+export function chosenCount() {
   if (!all) return chosen.size;
   const { total } = document.getElementById("total").dataset;
   return total === "" ? null : Number(total) - all.except.size;
@@ -57,8 +55,8 @@ function chosenCount() {
 
 function chosenWords() {
   const count = chosenCount(), total = document.getElementById("total").textContent;
-  if (all?.except.size === 0) return text("all", { total });
-  return count === null ? text("allbut", { count: all.except.size, total }) : text("chosen", { count });
+  if (all?.except.size === 0) return pageText("all", { total });
+  return count === null ? pageText("allbut", { count: all.except.size, total }) : pageText("chosen", { count });
 }
 
 /** Brings what scripts add to the rows in line with what is chosen. */
@@ -73,7 +71,7 @@ export function renewed() {
       box = document.createElement("input");
       box.type = "checkbox";
       box.className = "pick";
-      box.setAttribute("aria-label", text("pick", { title: hit.querySelector(".name").textContent }));
+      box.setAttribute("aria-label", pageText("pick", { title: hit.querySelector(".name").textContent }));
       hit.prepend(box);
     }
     if (box) box.checked = isChosen(idOf(hit));
@@ -142,101 +140,11 @@ document.addEventListener("keydown", (event) => {
   if (next) next.querySelector(".name").focus(); else if (event.key === "ArrowUp") document.getElementById("q").focus();
 });
 
-// Acts. One act is one change, whatever it is about; its toast takes it back. What a search shows is gone through piece by piece.
-
-async function act(what, books, body, words) {
-  let changed = 0, change = null, after = null;
-  const { ids = [] } = books, isForGood = what === "delete-for-good";
-  await attempt(async () => {
-    // Rows that come anew meanwhile would be those of a list that changes under the hand.
-    if (books.query !== undefined) document.getElementById("hits").dataset.busy = "";
-    bulk.inert = true;
-    try {
-      do {
-        const answer = await ask("POST", `/api/books/${what}`, { ...books, ...body, ...(books.query === undefined ? {} : { after, continuing: change }) });
-        changed += answer.changed;
-        change ??= answer.change;
-        after = answer.next;
-        if (after) document.getElementById("chosenCount").textContent = text("working", { count: changed });
-      } while (after);
-    } finally {
-      bulk.inert = false;
-      delete document.getElementById("hits").dataset.busy;
-      if (change || (isForGood && changed)) toast(words(changed), { change }); else if (!after) toast(text("nochange"));
-    }
-    document.activeElement?.blur();
-    setChoosing(false);
-    await refresh();
-    // The rows are new ones: who works by keyboard goes on where they were.
-    if (document.activeElement === document.body) (ids.length === 1 && document.getElementById("b-" + ids[0]) || document.getElementById("choose")).focus({ preventScroll: true });
-  });
-}
-const told = (key, values) => (count) => text(key, { ...values, count });
-
-const menu = document.getElementById("statuses");
-let menuBooks = {}, menuFrom;
-function openMenu(from, books, current) {
-  [menuBooks, menuFrom] = [books, from];
-  for (const item of menu.children) item.setAttribute("aria-checked", item.dataset.status === current);
-  menu.showPopover();
-  const [at, size] = [from.getBoundingClientRect(), menu.getBoundingClientRect()];
-  menu.style.left = `${Math.max(8, Math.min(at.left, innerWidth - size.width - 8))}px`;
-  menu.style.top = `${at.bottom + size.height + 8 < innerHeight ? at.bottom + 4 : Math.max(8, at.top - size.height - 4)}px`;
-  (menu.querySelector("[aria-checked=true]") ?? menu.firstElementChild).focus();
-}
-menu.addEventListener("keydown", (event) => {
-  const items = [...menu.children], at = items.indexOf(document.activeElement);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1 + items.length, Home: 0, End: items.length - 1 }[event.key];
-  if (event.key === "Tab") menu.hidePopover();
-  if (to === undefined) return;
-  event.preventDefault();
-  event.stopPropagation();
-  items[to % items.length].focus();
-});
-menu.addEventListener("toggle", (event) => { if (event.newState === "closed" && menuFrom?.isConnected && menu.contains(document.activeElement)) menuFrom.focus(); });
-menu.addEventListener("click", (event) => {
-  const item = event.target.closest("[data-status]");
-  if (!item) return;
-  menu.hidePopover();
-  act("status", menuBooks, { status: item.dataset.status }, told("status", { status: item.textContent }));
-});
-
-const label = document.getElementById("label"), labelName = document.getElementById("labelName");
-let labelKind;
-function openLabel(kind) {
-  labelKind = kind;
-  document.getElementById("labelTitle").textContent = text(kind + "title");
-  labelName.value = "";
-  labelName.dataset.complete = kind;
-  label.showModal();
-  labelName.focus();
-}
-document.getElementById("labelForm").addEventListener("submit", (event) => {
-  const isOn = event.submitter?.value !== "off", name = labelName.value.trim();
-  if (!name && (isOn || labelKind === "tag")) { event.preventDefault(); labelName.focus(); return; }
-  const values = { name };
-  if (labelKind === "tag") act(isOn ? "tag" : "untag", about(), { name }, told(isOn ? "tag" : "untag", values));
-  else act("shelf", about(), { name: isOn ? name : null }, told(isOn ? "shelf" : "unshelf", values));
-});
-
-async function deleteForGood() {
-  const books = about(), count = chosenCount(), total = document.getElementById("total").textContent;
-  if (await askForGood(count === null ? text("forgoodall", { total }) : text("forgoodask", { count }))) act("delete-for-good", books, {}, told("forgood"));
-}
-
 document.addEventListener("click", (event) => {
-  const hit = row(event.target);
-  if (event.target.closest(".hit .status")) openMenu(event.target.closest(".status"), { ids: [idOf(hit)] }, hit.dataset.status);
-  if (event.target.closest(".hit .restore")) act("restore", { ids: [idOf(hit)] }, {}, told("restore"));
-  if (event.target.closest("#empty-trash")) { setChoosing(true, true); deleteForGood(); }
-  const what = event.target.closest("[data-bulk]")?.dataset.bulk;
+  const button = event.target.closest(".hit .status, .hit .restore, #empty-trash, [data-bulk]"), what = button?.dataset.bulk;
   if (what === "none") setChoosing(false);
   else if (what === "all") setChoosing(true, all?.except.size !== 0);
-  else if (what === "status") openMenu(event.target.closest("button"), about());
-  else if (what === "tag" || what === "shelf") openLabel(what);
-  else if (what === "delete-for-good") deleteForGood();
-  else if (what) act(what, about(), {}, told(what));
+  else if (button) attempt(async () => { const { press } = await import("./library-acts.js"); press(button); });
 });
 
-completeAll();
 renewed();

@@ -12,7 +12,7 @@ document.addEventListener("click", async (event) => {
     const words = [saved > 0 && text(saved === 1 ? "savedOne" : "savedMany", { count: saved }), owned > 0 && text("savedOwned", { count: owned })].filter(Boolean).join(" ");
     if (words) toast(words, { change });
     const said = document.getElementById("said");
-    if (said && saved > 0) said.textContent = words;
+    if (said && saved > 0) [said.textContent, said.dataset.of] = [words, change];
     if (saved + owned < ids.length) toast(text("savedGone", { count: ids.length - saved - owned }), { isTrouble: true });
   });
   button.removeAttribute("aria-busy");

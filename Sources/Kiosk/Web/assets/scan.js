@@ -70,7 +70,8 @@ on("known", (row) => {
       if (row.look !== "done") play(row.look);
     }
     newest = row;
-    said.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`;
+    // Who saved it hears of that act.
+    if (row.look !== "done") said.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`;
   }
   if (byID("card").dataset.row === row.id) fill(row);
 });
@@ -216,7 +217,7 @@ document.addEventListener("renewed", (event) => {
   if (event.target.id === "savebar" && lastAct() !== undoable) {
     undoable = lastAct();
     actedAt = performance.now();
-    if (undoable) said.textContent = byID("undo-act").title;
+    if (undoable && said.dataset.of !== undoable) said.textContent = byID("undo-act").title;
   }
   // The key takes back what was last: the capture in the card, or what was saved after it.
   const inCard = byID("card-undo");

@@ -42,16 +42,17 @@ const timeField = document.getElementById("end-field"), force = document.getElem
 const discard = document.getElementById("discard-session");
 let running = null;
 
-document.addEventListener("click", async (event) => {
-  const begin = event.target.closest("[data-start]");
-  if (begin) {
-    const label = begin.textContent;
-    begin.disabled = true;
-    begin.textContent = begin.dataset.saving;
-    const worked = await attempt(async () => { await ask("POST", `/api/books/${copy}/sessions`, {}); await refresh(); });
-    if (!worked) { begin.disabled = false; begin.textContent = label; }
-    document.getElementById("stop-session")?.focus();
-  }
+/** @param button: that starts the session. */
+export async function start(button) {
+  const label = button.textContent;
+  button.disabled = true;
+  button.textContent = button.dataset.saving;
+  const worked = await attempt(async () => { await ask("POST", `/api/books/${copy}/sessions`, {}); await refresh(); });
+  if (!worked) { button.disabled = false; button.textContent = label; }
+  document.getElementById("stop-session")?.focus();
+}
+
+document.addEventListener("click", (event) => {
   const stop = event.target.closest("[data-stop]");
   if (!stop) return;
   page.value = "";
