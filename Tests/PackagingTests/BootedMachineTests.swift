@@ -4,6 +4,9 @@ import Testing
 /// Why no machine can be booted here, `nil` when one can.
 private let obstacle: String? = {
     if Package.path == nil { return Package.reason }
+    guard ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1" else {
+        return "boots a machine, which takes minutes: script/test --long"
+    }
     guard (try? Ran(["uname", "-m"]).text) == "x86_64\n" else { return "boots an x86-64 machine" }
     let missing = ["qemu-system-x86_64", "debootstrap", "mke2fs"].filter { !Built.has($0) }
     return missing.isEmpty ? nil : "needs \(missing.joined(separator: ", "))"

@@ -11,7 +11,8 @@ enum Interrupts {
         var lastWords: (@Sendable () -> String?)?
         /// What goes back to others before the program ends.
         var giveBack: (@Sendable () -> Void)?
-        var resume: @Sendable () -> Void = {}
+        // No closure that does nothing: Swift 6.3.1, optimising, keeps a null pointer for it in a global, and its call ends the program.
+        var resume: (@Sendable () -> Void)?
         /// What is done before the terminal is given back.
         var leave: (@Sendable () -> Void)?
         /// What the first signal does instead of ending the program.
@@ -95,11 +96,9 @@ enum Interrupts {
         resume()
     }
 
-    /// No key path to the closure: optimised by Swift 6.3.1 it reads a null pointer, and the call ends the program (seen with every
-    /// SIGCONT, which systemd sends after SIGTERM).
     private static func resume() {
         let resume = state.withLock { $0.resume }
-        resume()
+        resume?()
     }
 
     private static func end(by number: Int32) {
