@@ -187,17 +187,20 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     /// What waits at the hub may have been answered there; a hub that was put back to an older state has to get it again.
     private func askWhatWaits() async throws {
-        var open = try await outbox.openAtHub()[...]
-        // With nothing open too: whether the hub is there is seen by it.
-        repeat {
+        var (open, lostCount) = (try await outbox.openAtHub()[...], 0)
+        // With nothing open too: whether the hub is there is seen by it. What comes into the outbox meanwhile goes first; the rest is
+        // asked for in the next round.
+        while true {
             let asked = Array(open.prefix(HubDelivery.mostAtOnce))
             open = open.dropFirst(asked.count)
             let receipts = try await client.standing(of: asked)
             let known = Set(receipts.map(\.id))
             let lost = asked.filter { !known.contains($0) }
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
+            lostCount += lost.count
             tell(try await outbox.take(receipts, of: []))
-        } while !open.isEmpty
+            guard !open.isEmpty, try await outbox.undeliveredCount() <= lostCount else { return }
+        }
     }
 
     // MARK: Waiting

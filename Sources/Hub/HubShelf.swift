@@ -64,13 +64,13 @@ public struct HubShelf: Shelf {
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) { throw NotHere() }
 
-    public func trash(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change> {
-        throw NotHere()
-    }
+    public func trash(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw NotHere() }
 
-    public func restore(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change> {
-        throw NotHere()
-    }
+    public func restore(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw NotHere() }
 
     public func deleteForGood(_ ids: [ID<Copy>]) async throws { throw NotHere() }
 

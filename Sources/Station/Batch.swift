@@ -174,11 +174,16 @@ extension Batch {
         }
     }
 
-    /// Open rows for which nothing is left to do: the library holds the book, and nobody asked for another copy.
-    public var doneWith: [Row] { rows.filter { isDoneWith($0) } }
+    /// Open rows for which nothing is left to do: the library held the book before, and nobody asked for another copy.
+    public var doneWith: [Row] {
+        open.filter { row in
+            if case .owned = standing(of: row) { !isTicked(row) } else { false }
+        }
+    }
 
-    /// Whether the library holds the book of an open row, were it saved from this batch, and nobody asked for another copy.
-    public func isDoneWith(_ row: Row) -> Bool {
+    /// Whether a person may clear an open row away at once with others: the library holds the book, were it saved from this batch,
+    /// and nobody asked for another copy. By itself only what is in ``doneWith`` leaves: of two that were held up there may be two.
+    public func isClearable(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
         switch standing(of: row) {
         case .owned, .again: return true

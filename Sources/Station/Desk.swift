@@ -106,7 +106,7 @@ public actor Desk {
     func row(_ row: Batch.Row) -> Row {
         Row(
             candidate: row.candidate, standing: batch.standing(of: row), isTicked: batch.isTicked(row),
-            hasThumbnail: pictured.contains(row.id))
+            hasThumbnail: pictured.contains(row.id), isClearable: batch.isClearable(row))
     }
 }
 

@@ -8,6 +8,8 @@ extension Desk {
         public let isTicked: Bool
         /// Whether a picture of where it was seen is kept with the item.
         public let hasThumbnail: Bool
+        /// As ``Batch/isClearable(_:)`` says.
+        public let isClearable: Bool
 
         public var id: ID<IntakeItem> { candidate.item.id }
     }

@@ -93,6 +93,45 @@ import Testing
         }
     }
 
+    @Test func `is acted on no further once somebody has undone what was done`() async throws {
+        try await withBooks(3) { kiosk, ids in
+            let body = #"{"query": "", "name": "chosen"#
+            let first = try await kiosk.send("POST", "/api/books/tag", body + "\"}")
+            let change = try #require(JSONDecoder().decode(Done.self, from: Data(first.bytes)).change)
+            #expect(try await kiosk.send("POST", "/api/undo", "{}").status == 200)
+            for (act, more) in [("tag", #", "name": "chosen""#), ("trash", ""), ("restore", "")] {
+                let next = try await kiosk.send(
+                    "POST", "/api/books/\(act)", "{\"query\": \"\", \"continuing\": \"\(change)\"\(more)}")
+                #expect(next.status == 422 && next.code == "undo", "\(act): \(next.text)")
+            }
+            #expect(try await count(kiosk, "tag=chosen") == 0)
+            #expect(try await count(kiosk, "") == 3)
+            // What is there already is no change, whoever asks twice.
+            for (act, changed) in [("trash", 1), ("trash", 0), ("restore", 1), ("restore", 0)] {
+                let told = try await kiosk.send("POST", "/api/books/\(act)", "{\"ids\": [\"\(ids[0].rawValue)\"]}")
+                let done = try JSONDecoder().decode(Done.self, from: Data(told.bytes))
+                #expect(done.changed == changed && (done.change == nil) == (changed == 0), "\(act): \(told.text)")
+            }
+        }
+    }
+
+    @Test func `goes for good only as far as a person was asked about`() async throws {
+        try await withBooks(4) { kiosk, ids in
+            _ = try await kiosk.library.trash(Array(ids.prefix(3)), at: Date())
+            let path = "/api/books/delete-for-good"
+            for (more, left) in [(#", "count": 2"#, 3), (#", "count": 1, "except": ["\#(ids[0].rawValue)"]"#, 3)] {
+                let refused = try await kiosk.send("POST", path, "{\"query\": \"trash=1\"\(more)}")
+                #expect(refused.status == 422 && refused.code == "moreThanAsked", "\(refused.text)")
+                #expect(try await count(kiosk, "trash=1") == left)
+            }
+            let gone = try await kiosk.send(
+                "POST", path, "{\"query\": \"trash=1\", \"count\": 2, \"except\": [\"\(ids[0].rawValue)\"]}")
+            #expect(gone.status == 200, "\(gone.text)")
+            #expect(try await count(kiosk, "trash=1") == 1)
+            #expect(try await count(kiosk, "") == 1)
+        }
+    }
+
     @Test(
         arguments: [
             (#"{"query": "", "ids": ["a"]}"#, 400, "missingField"), (#"{}"#, 400, "missingField"),

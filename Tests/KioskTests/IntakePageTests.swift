@@ -53,7 +53,8 @@ private let utc = TimeZone(secondsFromGMT: 0)!
                 captured: Date(timeIntervalSince1970: hours * 3600))
             item.reason = "\(hours)"
             return Desk.Row(
-                candidate: Candidate(item: item), standing: .notFound, isTicked: false, hasThumbnail: false)
+                candidate: Candidate(item: item), standing: .notFound, isTicked: false, hasThumbnail: false,
+                isClearable: false)
         }
         let groups = IntakePage.groups(
             [row(26, "attic"), row(25, "hall"), row(1, "attic"), row(24.5, "attic")], in: utc)

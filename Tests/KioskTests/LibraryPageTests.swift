@@ -112,6 +112,9 @@ import Testing
             let parts = try await visitor.loading("/library")
             let bytes = parts.values.reduce(0, +)
             #expect(parts.keys.contains("/assets/scanner.js") && parts.keys.contains("/assets/filters.css"))
+            let acts = try await visitor.loading("/assets/library-acts.js").filter { parts[$0.key] == nil }
+            #expect(acts.keys.contains("/assets/complete.js"))
+            #expect(acts.values.reduce(0, +) < 20_000, "what comes with the first act")
             #expect(bytes < 100_000, "\(bytes): \(parts.sorted { $0.value > $1.value })")
         }
     }

@@ -120,7 +120,7 @@ import Testing
         _ = try await library.undo(change.id, at: noon)
         #expect(try await library.dump() == dump)
 
-        let trashed = try await library.trash([ids[0]], at: noon)
+        let trashed = try #require(try await library.trash([ids[0]], at: noon))
         _ = try await library.trash([ids[1]], continuing: trashed, at: noon)
         #expect(try await library.lastChange()?.summary == "moved to the trash: \"Book 1\" and 1 more")
         _ = try await library.undo(trashed, at: noon)

@@ -22,16 +22,21 @@ public protocol Shelf: Sendable {
     ) async throws -> (book: Book, change: ID<Change>)
     /// Changes copies as a person says, all or none, as one change; their editions stay as they are.
     ///
-    /// - Parameter earlier: as in ``add(_:continuing:at:)``; what is done to a library piece by piece is undone at once.
+    /// - Parameter earlier: the change of an earlier piece, so that what is done piece by piece is undone at once.
+    /// - Throws: ``UndoRefusal`` when it was undone meanwhile.
     /// - Returns: how many came out different, and the change that undo takes back; `nil` when none did.
     func update(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Moves copies to the trash, where they stay for 30 days.
-    func trash(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change>
-    /// Takes copies out of the trash.
-    func restore(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change>
+    /// Moves copies to the trash, where they stay for 30 days. Else as ``update(_:continuing:at:_:)``.
+    func trash(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (changed: Int, change: ID<Change>?)
+    /// Takes copies out of the trash. Else as ``update(_:continuing:at:_:)``.
+    func restore(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (changed: Int, change: ID<Change>?)
     /// Removes copies from the trash for good, with all that hangs on them: no undo brings them back. All or none.
     func deleteForGood(_ ids: [ID<Copy>]) async throws
 }
@@ -48,12 +53,16 @@ extension Shelf {
         try await update(ids, continuing: nil, at: now, change)
     }
 
-    public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
-        try await trash(ids, continuing: nil, at: now)
+    /// - Returns: the change that undo takes back; `nil` when all were there already.
+    @discardableResult
+    public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>? {
+        try await trash(ids, continuing: nil, at: now).change
     }
 
-    public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change> {
-        try await restore(ids, continuing: nil, at: now)
+    /// - Returns: the change that undo takes back; `nil` when none was there.
+    @discardableResult
+    public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>? {
+        try await restore(ids, continuing: nil, at: now).change
     }
 }
 

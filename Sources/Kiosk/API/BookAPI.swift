@@ -80,13 +80,13 @@ struct BookAPI: Sendable {
     }
 
     private func mark(
-        _ context: KioskContext, _ act: (ID<Copy>) async throws -> ID<Change>
+        _ context: KioskContext, _ act: (ID<Copy>) async throws -> ID<Change>?
     ) async throws -> JSONAnswer {
         let copy = try context.id(of: Copy.self)
-        guard let before = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
+        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notThere("book") }
         let change = try await act(copy)
         guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
-        return JSONAnswer(book.json.with(change: book.copy.deleted == before.copy.deleted ? nil : change))
+        return JSONAnswer(book.json.with(change: change))
     }
 
     /// Another copy of the same edition, owned, To Read. A book without an ISBN is entered once more: nothing else says that two

@@ -57,8 +57,7 @@ struct BulkAPI: Sendable {
         let (changed, change) = try await parts.library.update(
             copies, continuing: body.change, at: parts.ports.now()
         ) { copy in
-            if copy.deleted != nil { throw InTrash(copy.id) }
-            act(&copy)
+            if copy.deleted == nil { act(&copy) } else if !body.isSearch { throw InTrash(copy.id) }
         }
         return Self.answer(changed, change, next, of: body)
     }
@@ -66,34 +65,44 @@ struct BulkAPI: Sendable {
     private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let body = try await request.json(ChosenBooks.self)
         let (copies, next) = try await body.copies(parts)
-        let change = try await parts.library.trash(copies, continuing: body.change, at: parts.ports.now())
-        return Self.answer(copies.count, copies.isEmpty ? nil : change, next, of: body)
+        let (changed, change) = try await parts.library.trash(
+            copies, continuing: body.change, at: parts.ports.now())
+        return Self.answer(changed, change, next, of: body)
     }
 
     private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let body = try await request.json(ChosenBooks.self)
         let (copies, next) = try await body.copies(parts)
-        let change = try await parts.library.restore(copies, continuing: body.change, at: parts.ports.now())
-        return Self.answer(copies.count, copies.isEmpty ? nil : change, next, of: body)
+        let (changed, change) = try await parts.library.restore(
+            copies, continuing: body.change, at: parts.ports.now())
+        return Self.answer(changed, change, next, of: body)
     }
 
     /// Only from the trash, so that one slip is never enough; there is no change, because nothing brings them back.
     private func deleteForGood(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let body = try await request.json(ChosenBooks.self)
-        let (copies, next) = try await body.copies(parts)
+        try await body.checkCount(parts)
+        let (copies, next) = try await body.copies(parts, piece: 100)
         do {
             try await parts.library.deleteForGood(copies)
+            return Self.answer(copies.count, nil, next, of: body)
         } catch {
+            var inTrash: [ID<Copy>] = []
             for copy in copies {
-                guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
-                guard book.copy.deleted == nil else { continue }
+                let book = try await parts.library.book(copy)
+                guard book != nil || body.isSearch else { throw RequestRefusal.notThere("book") }
+                if book?.copy.deleted != nil { inTrash.append(copy) }
+            }
+            guard inTrash.count < copies.count else { throw error }
+            guard body.isSearch, !inTrash.isEmpty else {
                 throw RequestRefusal(
                     status: .unprocessableContent, code: "notInTrash",
                     message: "Not all of these are in the trash. Nothing was deleted.")
             }
-            throw error
+            // Somebody took one out of the trash since the search found it.
+            try await parts.library.deleteForGood(inTrash)
+            return Self.answer(inTrash.count, nil, next, of: body)
         }
-        return Self.answer(copies.count, nil, next, of: body)
     }
 
     private static func answer(

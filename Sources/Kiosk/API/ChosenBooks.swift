@@ -18,6 +18,8 @@ struct ChosenBooks: Decodable, Sendable {
     /// Of what the search shows, those that are not meant.
     private let except: [String]?
     private let continuing: String?
+    /// How many of what a search shows a person was asked about, less those that are done with.
+    private let count: Int?
     let status: String?
     let name: String?
 
@@ -27,13 +29,13 @@ struct ChosenBooks: Decodable, Sendable {
 
     /// - Returns: each once, in their order, and where the search goes on; `nil` at its end.
     /// - Throws: ``RequestRefusal``, ``SearchRefusal``.
-    func copies(_ parts: KioskParts) async throws -> (ids: [ID<Copy>], next: String?) {
+    func copies(_ parts: KioskParts, piece: Int = Self.piece) async throws -> (ids: [ID<Copy>], next: String?) {
         switch (ids, query) {
         case (let ids?, nil): return (try Self.checked(ids), nil)
         case (nil, let text?):
             guard text.utf8.count <= 16_000 else { throw Self.refusal }
             var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query
-            (query.after, query.limit, query.countLimit) = (after, Self.piece, 0)
+            (query.after, query.limit, query.countLimit) = (after, piece, 0)
             let found = try await parts.library.books(matching: query)
             let except = except ?? []
             let spared = try except.isEmpty ? [] : Set(Self.checked(except))
@@ -42,6 +44,17 @@ struct ChosenBooks: Decodable, Sendable {
             throw RequestRefusal(
                 status: .badRequest, code: "missingField", message: "Say \"ids\" or \"query\", one of the two.")
         }
+    }
+
+    /// What nothing brings back is done to no more books than the person was told of.
+    func checkCount(_ parts: KioskParts) async throws {
+        guard let count, let text = query else { return }
+        var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query
+        (query.limit, query.countLimit) = (1, .max)
+        guard try await parts.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
+        throw RequestRefusal(
+            status: .unprocessableContent, code: "moreThanAsked",
+            message: "There are more books in the trash now than you were asked about. Look at them, and ask again.")
     }
 
     private static func checked(_ ids: [String]) throws -> [ID<Copy>] {

@@ -32,11 +32,13 @@ final class LibraryHit: Sendable, MustacheParent {
         case "isReading": percent != nil
         case "percent": percent.map(String.init) ?? ""
         case "hasMarks":
-            hit.book.copy.rating != nil || hit.book.copy.isFavourite || !hit.book.copy.tags.isEmpty
+            hit.book.copy.rating != nil || hit.book.copy.isOnWishlist || hit.book.copy.isFavourite
+                || !hit.book.copy.tags.isEmpty
                 || hit.book.copy.deleted != nil
         case "hasStars": hit.book.copy.rating != nil
         case "stars": hit.book.copy.rating.map(Copy.stars) ?? ""
         case "rated": hit.book.copy.rating.map { texts("library.rated", ["stars": texts.decimal($0)]) } ?? ""
+        case "isWish": hit.book.copy.isOnWishlist
         case "isFavourite": hit.book.copy.isFavourite
         case "tags": tags
         case "isTrash": hit.book.copy.deleted != nil

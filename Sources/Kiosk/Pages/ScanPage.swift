@@ -12,7 +12,7 @@ struct ScanPage: Sendable {
 
     /// What takes the owned books out of the queue at once: nothing is left to do for these, and nobody wants to say so one by one.
     static func clearing(_ rows: [Desk.Row], _ texts: Texts) -> View {
-        let owned = rows.filter(\.isDoneWith)
+        let owned = rows.filter(\.isClearable)
         guard !owned.isEmpty else { return [:] }
         let ids = JSONValue(owned.prefix(mostNamed).map(\.id.rawValue))
         return [

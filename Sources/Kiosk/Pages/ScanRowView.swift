@@ -36,9 +36,12 @@ struct ScanRowView: Sendable {
         if row.isOpen {
             view["undoAct"] = "POST /api/station/rows/\(row.id.rawValue)/skip"
             view["undoSaid"] = "{}"
+            view["undoWord"] = texts("common.undo")
         } else if let undo, undo.items.contains(row.id) {
             view["undoAct"] = "POST /api/station/undo"
             view["undoSaid"] = undo.said
+            // Saved with others it comes back with them.
+            view["undoWord"] = undo.items.count > 1 ? words(for: undo) : texts("common.undo")
         }
         view["cover"] = cover(row, covers)
         view["book"] = (row.owned?.id ?? standing.savedCopy)?.rawValue
@@ -175,15 +178,6 @@ extension Desk.Row {
         switch standing {
         case .saved, .skipped, .left: false
         default: true
-        }
-    }
-
-    /// The library holds it, were it saved from this very list, and nobody asked for another copy.
-    var isDoneWith: Bool {
-        switch standing {
-        case .owned: !isTicked
-        case .again: !isTicked && candidate.owned != nil
-        default: false
         }
     }
 

@@ -68,7 +68,7 @@ extension LibraryFile: Shelf {
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await self.change(.edit, continuing: earlier, at: now) { db, logged in
+        try await self.change(.edit, continuing: earlier, mustGoOn: true, at: now) { db, logged in
             var titles: [String] = []
             for id in ids {
                 guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
@@ -83,21 +83,23 @@ extension LibraryFile: Shelf {
         }
     }
 
-    public func trash(_ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date) async throws -> ID<Change> {
+    public func trash(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (changed: Int, change: ID<Change>?) {
         try await mark(ids, deleted: now, as: .trash, continuing: earlier, "moved to the trash: ", at: now)
     }
 
     public func restore(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> ID<Change> {
+    ) async throws -> (changed: Int, change: ID<Change>?) {
         try await mark(ids, deleted: nil, as: .restore, continuing: earlier, "restored ", at: now)
     }
 
     private func mark(
         _ ids: [ID<Copy>], deleted: Date?, as kind: Change.Kind, continuing earlier: ID<Change>?, _ verb: String,
         at now: Date
-    ) async throws -> ID<Change> {
-        try await change(kind, continuing: earlier, at: now) { db, change in
+    ) async throws -> (changed: Int, change: ID<Change>?) {
+        try await change(kind, continuing: earlier, mustGoOn: true, at: now) { db, change in
             var titles: [String] = []
             for id in ids {
                 guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
@@ -106,7 +108,7 @@ extension LibraryFile: Shelf {
                 try db.run("UPDATE copy SET deleted = ? WHERE id = ?", [deleted?.milliseconds, stored.copyRow])
                 titles.append(stored.book.displayTitle)
             }
-            return (change, try told(verb, titles, in: change, db))
+            return ((titles.count, titles.isEmpty ? nil : change), try told(verb, titles, in: change, db))
         }
     }
 }

@@ -29,7 +29,12 @@ struct ForgottenTitles {
         for change in changes { try removeIfEmpty(change) }
         for title in titles {
             // Another book's as well: then it is no trace of this one.
-            guard try db.row("SELECT 1 FROM edition WHERE title = ? LIMIT 1", [title]) == nil else { continue }
+            // The index knows titles folded, with their subtitles behind them.
+            let folded = title.searchFolded
+            let other = try db.row(
+                "SELECT 1 FROM edition WHERE folded >= ? AND folded < ? AND title = ? LIMIT 1",
+                [folded, folded + "\u{10FFFF}", title])
+            guard other == nil else { continue }
             let told = quoted(title)
             for row in try db.rows("SELECT id FROM change WHERE instr(summary, ?) > 0", [told]) {
                 try removeIfEmpty(row["id"])

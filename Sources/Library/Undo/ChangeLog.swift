@@ -10,19 +10,20 @@ extension LibraryFile {
     ///
     /// - Parameters:
     ///   - earlier: a change of the same kind that this goes on with, if it is still there and not undone.
+    ///   - mustGoOn: refuses with ``UndoRefusal`` where it is not, in place of beginning another.
     ///   - body: gets the change's id; returns its result and the summary for a person.
     func change<Result: Sendable>(
-        _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, at now: Date,
+        _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, mustGoOn: Bool = false, at now: Date,
         _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
     ) async throws -> Result {
-        try await changed(kind, continuing: earlier, at: now, body).result
+        try await changed(kind, continuing: earlier, mustGoOn: mustGoOn, at: now, body).result
     }
 
     /// The same, for who wants to know what undo takes back.
     ///
     /// - Returns: `change` is `nil` when nothing came out different.
     func changed<Result: Sendable>(
-        _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, at now: Date,
+        _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, mustGoOn: Bool = false, at now: Date,
         _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
     ) async throws -> (result: Result, change: ID<Change>?) {
         let station = station
@@ -34,6 +35,7 @@ extension LibraryFile {
                     [earlier.rawValue, kind.rawValue]
                 ).map { (id: earlier, row: $0) }
             }
+            if mustGoOn, let earlier, open == nil { throw try UndoRefusal(of: earlier, db) }
             let (id, row) = try open ?? Self.beginChange(db, kind, station, now)
             try db.run("INSERT INTO openChange (change) VALUES (?)", [row])
             let (result, summary) = try body(db, id)

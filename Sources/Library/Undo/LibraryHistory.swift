@@ -88,3 +88,12 @@ private func laterChange(_ db: Database, than id: Int64, table: String?, key: St
             "SELECT \(Change.columns) FROM change WHERE id > ? AND undone IS NULL ORDER BY id DESC LIMIT 1", [id])
     return try row.map(Change.init(row:))
 }
+
+extension UndoRefusal {
+    /// Why nothing more can be added to a change.
+    init(of id: ID<Change>, _ db: Database) throws {
+        let row = try db.row(
+            "SELECT \(Change.columns) FROM change WHERE uuid = ? AND undone IS NOT NULL", [id.rawValue])
+        self = try row.map { .alreadyUndone(try Change(row: $0)) } ?? .noSuchChange
+    }
+}

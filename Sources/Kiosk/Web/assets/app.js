@@ -97,6 +97,17 @@ export function undo(what = {}) {
   return attempt(async () => { await ask("POST", "/api/undo", what); toast(text("undone")); await refresh(); });
 }
 
+const tries = {};
+/** A script that is loaded when somebody first turns to it. A browser may keep it that one could not be had: the next try has another address. */
+export async function load(name) {
+  try {
+    return await import(`./${name}.js${tries[name] ? "?" + tries[name] : ""}`);
+  } catch (error) {
+    tries[name] = (tries[name] ?? 0) + 1;
+    throw error;
+  }
+}
+
 /** Does it, and tells when it failed. Gives whether it worked. */
 export async function attempt(work) {
   try {
@@ -256,6 +267,14 @@ function connect() {
   stream.addEventListener("open", () => { connected(true); report("lost"); if (started !== null) refresh(); });
 }
 
+// In place of a page that cannot be had the browser shows one of its own, from which nobody at a screen without an address bar finds back.
+addEventListener("click", async (event) => {
+  const link = event.target.closest("a[href^='/']");
+  if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || document.body.hasAttribute("data-connected") || started === null) return;
+  event.preventDefault();
+  try { await fetch("/healthz"); location.assign(link.href); } catch { toast(text("lost"), { isTrouble: true }); }
+});
+
 // What a person typed, and no page has saved yet. Fields that are searched with are part of the address.
 
 const typed = new Set();
@@ -286,18 +305,8 @@ on("hello", ({ run }) => {
 on("library", () => refresh());
 connect();
 
-// A cover that is not there leaves the letter that lies under it; it is asked for once a page.
-
-const uncovered = new Set();
-function uncover(image) {
-  uncovered.add(image.getAttribute("src"));
-  image.hidden = true;
-}
-document.addEventListener("error", ({ target }) => { if (target.matches?.("img.cover")) uncover(target); }, { capture: true });
-document.addEventListener("renewed", ({ target }) => {
-  for (const image of target.querySelectorAll("img.cover")) if (uncovered.has(image.getAttribute("src"))) image.hidden = true;
-});
-for (const image of document.querySelectorAll("img.cover")) if (image.complete && image.currentSrc && image.naturalWidth === 0) uncover(image);
+// A cover that is gone meanwhile leaves the letter that lies under it.
+document.addEventListener("error", ({ target }) => { if (target.matches?.("img.cover")) target.hidden = true; }, { capture: true });
 
 // Keys, handheld scanners and lamps, on every page; loaded last, since they use what stands above.
 import("./keys.js");

@@ -1,8 +1,7 @@
 // The Book page: every value edited in its place, the progress sheet with its preview, sessions told afterwards, the cover photo.
 
-import { ask, attempt, refresh, toast } from "./app.js";
+import { ask, attempt, load, refresh, toast } from "./app.js";
 import { acting, number, words } from "./book-acts.js";
-import { askForGood } from "./for-good.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;
 
@@ -131,13 +130,13 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-date], [data-session], [data-entry]");
-  if (button) attempt(async () => (await import("date" in button.dataset ? "./dates.js" : "./book-history.js")).open(button));
-  const start = event.target.closest("[data-start]");
-  if (start) attempt(async () => { await (await import("./timer.js")).start(start); });
+  if (button) attempt(async () => (await load("date" in button.dataset ? "dates" : "book-history")).open(button));
+  const start = event.target.closest("[data-start]"), stop = event.target.closest("[data-stop]");
+  if (start || stop) attempt(async () => { const timer = await load("timer"); await (start ? timer.start(start) : timer.stop(stop)); });
 });
 
-/** The clock comes with a session; should it not come now, the next change asks for it again. */
-const clock = () => { if (document.querySelector("[data-clock]")) import("./timer.js").catch(() => {}); };
+/** The clock comes with a session. Should it not come now, the next change asks for it again, and Stop says so. */
+const clock = () => { if (document.querySelector("[data-clock]")) load("timer").catch(() => {}); };
 document.addEventListener("renewed", clock);
 clock();
 
@@ -245,7 +244,8 @@ photo.addEventListener("change", async () => {
 // For good, out of the trash: the one act that asks first.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-for-good]");
-  if (!button || !await askForGood()) return;
+  let question;
+  if (!button || !await attempt(async () => { question = await load("for-good"); }) || !await question.askForGood()) return;
   await attempt(async () => {
     await ask("POST", "/api/books/delete-for-good", { ids: [button.dataset.forGood] });
     location.assign("/library?trash=1");

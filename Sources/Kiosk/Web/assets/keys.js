@@ -80,7 +80,7 @@ document.addEventListener("keydown", (event) => {
   const isCharacter = event.key.length === 1;
   if (isCharacter && (event.repeat || !singleKeys())) return;
   if (event.key === "Escape" && document.querySelector("dialog[open]")) return;
-  if (event.key === "Enter" && !event.shiftKey && focus?.matches("a[href], button, summary, input")) return;
+  if (event.key === "Enter" && !event.shiftKey && focus?.matches("a[href], button, summary, input:not([type=checkbox])")) return;
   const name = event.shiftKey && !isCharacter ? "Shift+" + event.key : event.key;
   if (name === "Tab" || name === "Shift+Tab") return;
   if (press(name)) event.preventDefault();

@@ -6,25 +6,31 @@ import { about, bulk, chosenCount, idOf, pageText, row, setChoosing } from "./li
 
 // One act is one change, whatever it is about; its toast takes it back. What a search shows is gone through piece by piece.
 
-async function act(what, books, body, words) {
-  let changed = 0, change = null, after = null;
-  const { ids = [] } = books, isForGood = what === "delete-for-good";
+let isActing = false;
+async function act(what, books, body, words, count = null) {
+  // Pressed twice is meant once.
+  if (isActing) return;
+  let changed = 0, change = null, after = null, isDone = false;
+  const { ids = [] } = books, isSearch = books.query !== undefined;
+  isActing = true;
   await attempt(async () => {
     // Rows that come anew meanwhile would be those of a list that changes under the hand.
-    if (books.query !== undefined) document.getElementById("hits").dataset.busy = "";
+    if (isSearch) document.getElementById("hits").dataset.busy = "";
     bulk.inert = true;
     try {
       do {
-        const answer = await ask("POST", `/api/books/${what}`, { ...books, ...body, ...(books.query === undefined ? {} : { after, continuing: change }) });
+        const piece = isSearch ? { after, continuing: change, count: count === null ? null : count - changed } : {};
+        const answer = await ask("POST", `/api/books/${what}`, { ...books, ...body, ...piece });
         changed += answer.changed;
         change ??= answer.change;
         after = answer.next;
         if (after) document.getElementById("chosenCount").textContent = pageText("working", { count: changed });
       } while (after);
+      isDone = true;
     } finally {
       bulk.inert = false;
       delete document.getElementById("hits").dataset.busy;
-      if (change || (isForGood && changed)) toast(words(changed), { change }); else if (!after) toast(pageText("nochange"));
+      if (change || (what === "delete-for-good" && changed)) toast(words(changed), { change }); else if (isDone) toast(pageText("nochange"));
     }
     document.activeElement?.blur();
     setChoosing(false);
@@ -32,6 +38,7 @@ async function act(what, books, body, words) {
     // The rows are new ones: who works by keyboard goes on where they were.
     if (document.activeElement === document.body) (ids.length === 1 && document.querySelector(`.name[href="/books/${ids[0]}"]`) || document.getElementById("choose")).focus({ preventScroll: true });
   });
+  isActing = false;
 }
 const told = (key, values) => (count) => pageText(key, { ...values, count });
 
@@ -83,7 +90,7 @@ document.getElementById("labelForm").addEventListener("submit", (event) => {
 
 async function deleteForGood() {
   const books = about(), count = chosenCount(), total = document.getElementById("total").textContent;
-  if (await askForGood(count === null ? pageText("forgoodall", { total }) : pageText("forgoodask", { count }))) act("delete-for-good", books, {}, told("forgood"));
+  if (await askForGood(count === null ? pageText("forgoodall", { total }) : pageText("forgoodask", { count }))) act("delete-for-good", books, {}, told("forgood"), count);
 }
 
 /** @param button: of a row, or of the bar at the bottom. */

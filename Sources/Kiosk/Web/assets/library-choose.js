@@ -1,5 +1,5 @@
 // Books that are chosen on the Library page. What is done with them comes with the first act.
-import { attempt } from "./app.js";
+import { attempt, load } from "./app.js";
 import { singleKeys } from "./keys.js";
 import { isTyping } from "./scanner.js";
 
@@ -144,7 +144,7 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest(".hit .status, .hit .restore, #empty-trash, [data-bulk]"), what = button?.dataset.bulk;
   if (what === "none") setChoosing(false);
   else if (what === "all") setChoosing(true, all?.except.size !== 0);
-  else if (button) attempt(async () => { const { press } = await import("./library-acts.js"); press(button); });
+  else if (button) attempt(async () => { (await load("library-acts")).press(button); });
 });
 
 renewed();

@@ -51,7 +51,7 @@ let refusals = [], refusalLine = null;
 function refuse(name, reason) {
   refusals.push(`${name}: ${reason}`);
   refusalLine?.remove();
-  refusalLine = toast(refusals.length === 1 ? refusals[0] : text("photosRefused", { count: refusals.length, reason: refusals[0] }), { isTrouble: true });
+  refusalLine = toast(refusals.length === 1 ? refusals[0] : text("photosRefused", { count: refusals.length, reason: refusals.join(" · ") }), { isTrouble: true });
 }
 
 async function send() {

@@ -1,6 +1,6 @@
 // The Scan page: what was captured is on the screen at once, the service's own view of it a moment later.
 
-import { act, during, on, refresh, text, toast } from "./app.js";
+import { act, during, load, on, refresh, text, toast } from "./app.js";
 import { hushEnter } from "./scanner.js";
 import { areReady, play, sounds } from "./sounds.js";
 import "./scan-save.js";
@@ -78,6 +78,7 @@ on("known", (row) => {
 
 // A card that was asked for before the last capture, or the last touch, came after it.
 document.addEventListener("renewed", (event) => {
+  if (event.target.id === "rows" && performance.now() - cameAt < 1500 && !isCardTaken()) event.target.parentElement.scrollTop = 0;
   if (event.target.id !== "card") return;
   const chosen = new URLSearchParams(location.search).get("row") ?? "";
   if (event.target.dataset.for !== chosen) setTimeout(refresh);
@@ -152,31 +153,29 @@ fold.addEventListener("click", () => fold.setAttribute("aria-expanded", fold.get
 
 const turnings = ["focusin", "input", "change", "click", "submit"];
 function later(name, selector) {
-  let missed = [], isLoading = false, tries = 0;
+  let missed = [], isLoading = false;
   function want(event) {
     if (!event.target.closest(selector)) return;
     if (event.type === "submit") event.preventDefault();
     missed.push(event);
-    load();
+    bring();
   }
-  async function load() {
+  async function bring() {
     if (isLoading) return;
     isLoading = true;
     try {
-      // A browser may keep it that a script could not be had: the next try has another address.
-      const { take } = await during(() => import(`./scan-${name}.js${tries ? "?" + tries : ""}`));
+      const { take } = await during(() => load(`scan-${name}`));
       for (const turning of turnings) document.removeEventListener(turning, want);
       for (const one of missed) take(one);
     } catch {
       // What is typed and chosen stays on the page.
       if (missed.some(({ type }) => type !== "focusin" && type !== "input")) toast(text("lost"), { isTrouble: true });
-      tries += 1;
     }
     isLoading = false;
     missed = [];
   }
   for (const turning of turnings) document.addEventListener(turning, want);
-  return load;
+  return bring;
 }
 later("preset", "#preset");
 const loadEdit = later("edit", "form.edit, [data-edits], [data-closes-form]");
@@ -186,17 +185,17 @@ if (sessionStorage.getItem("bookplate.draft")) loadEdit();
 // Photos that were chosen are kept here until the part that sends them is there.
 
 const photos = byID("photos");
-let chosen = [], givePhotos = null, photoTries = 0;
+let chosen = [], givePhotos = null, isLate = false;
 async function sendPhotos() {
   if (chosen.length === 0) return;
   try {
-    givePhotos ??= (await during(() => import(`./scan-photos.js${photoTries ? "?" + photoTries : ""}`))).give;
+    givePhotos ??= (await during(() => load("scan-photos"))).give;
     const files = chosen.splice(0);
     // Another try may have been quicker.
     if (files.length > 0) givePhotos(files);
   } catch {
-    if (photoTries === 0) toast(text("photosWait", { count: chosen.length }), { isTrouble: true });
-    photoTries += 1;
+    if (!isLate) toast(text("photosWait", { count: chosen.length }), { isTrouble: true });
+    isLate = true;
     setTimeout(sendPhotos, 10_000);
   }
 }
@@ -232,7 +231,7 @@ showSound();
 
 // The live picture, where there is a camera.
 
-const showCamera = (camera) => import("./scan-picture.js").then((picture) => picture.showCamera(camera)).catch(() => {});
+const showCamera = (camera) => load("scan-picture").then((picture) => picture.showCamera(camera)).catch(() => {});
 on("camera", showCamera);
 const lookOut = () => { if (byID("picture").dataset.state !== "none") showCamera(null); };
 lookOut();

@@ -52,17 +52,16 @@ export async function start(button) {
   document.getElementById("stop-session")?.focus();
 }
 
-document.addEventListener("click", (event) => {
-  const stop = event.target.closest("[data-stop]");
-  if (!stop) return;
+/** @param button: that stops the session. */
+export function stop(button) {
   page.value = "";
-  page.min = stop.dataset.page;
-  page.placeholder = stop.dataset.page;
+  page.min = button.dataset.page;
+  page.placeholder = button.dataset.page;
   for (const element of [timeField, force, discard, form.querySelector(".wrong")]) element.hidden = true;
   sheet.showModal();
   page.focus();
   tick();
-});
+}
 
 async function end(forced) {
   const body = { page: page.value === "" ? null : Number(page.value), force: forced };
