@@ -132,6 +132,18 @@ import Testing
         }
     }
 
+    @Test func `is counted to the end in the trash, so that the question before it goes for good has its number`()
+        async throws
+    {
+        try await withBooks(1003) { kiosk, ids in
+            _ = try await kiosk.library.trash(ids, at: Date())
+            for query in ["trash=1", "trash=1&q=book", "trash=1&status=toRead", "trash=1&q=b&sort=title"] {
+                let page = try await kiosk.send("GET", "/library?" + query).text
+                #expect(page.contains("data-total=\"1003\""), "\(query)")
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (#"{"query": "", "ids": ["a"]}"#, 400, "missingField"), (#"{}"#, 400, "missingField"),

@@ -1,4 +1,5 @@
 import Bookplate
+import FoundationEssentials
 import Hummingbird
 
 /// Acts on many books at once: all or none, one change. Each answers `{"changed", "change"}`; `change` is null when nothing changed.
@@ -63,18 +64,19 @@ struct BulkAPI: Sendable {
     }
 
     private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let body = try await request.json(ChosenBooks.self)
-        let (copies, next) = try await body.copies(parts)
-        let (changed, change) = try await parts.library.trash(
-            copies, continuing: body.change, at: parts.ports.now())
-        return Self.answer(changed, change, next, of: body)
+        try await move(request, parts.library.trash(_:continuing:at:))
     }
 
     private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+        try await move(request, parts.library.restore(_:continuing:at:))
+    }
+
+    private func move(
+        _ request: Request, _ act: ([ID<Copy>], ID<Change>?, Date) async throws -> (changed: Int, change: ID<Change>?)
+    ) async throws -> JSONAnswer {
         let body = try await request.json(ChosenBooks.self)
         let (copies, next) = try await body.copies(parts)
-        let (changed, change) = try await parts.library.restore(
-            copies, continuing: body.change, at: parts.ports.now())
+        let (changed, change) = try await act(copies, body.change, parts.ports.now())
         return Self.answer(changed, change, next, of: body)
     }
 

@@ -16,7 +16,9 @@ struct LibraryPage: Sendable {
         let (texts, now) = (parts.pages.texts(context), parts.ports.now())
         let address = try LibraryAddress(
             request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
-        let query = address.query
+        var query = address.query
+        // Counted to the end: a person is asked about all that goes for good, and about no more.
+        if query.inTrash { query.countLimit = .max }
         let found = try await parts.library.books(matching: query)
         // A page asks for no picture that is not there.
         let covers = try await parts.library.keptCovers(among: found.hits.map(\.book.edition.id))

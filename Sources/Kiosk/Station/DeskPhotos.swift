@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-// Photos from the web: read where they can do no harm, one at a time.
+// Photos from the web: read where they can do no harm, two at a time at the most.
 extension DeskRoutes {
     private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
 
