@@ -13,22 +13,8 @@ final class Browser: Sendable {
     private let process: Process
 
     init() async throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
-        process.arguments = ["--port=0"]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        self.process = process
-        // "ChromeDriver was started successfully on port 41233."
-        var text = ""
-        while !text.contains("started successfully on port ") {
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw WebDriver.Failure(description: "chromedriver ended: \(text)") }
-            text += String(decoding: data, as: UTF8.self)
-        }
-        let port = text.components(separatedBy: "started successfully on port ")[1].prefix { $0.isNumber }
+        let port: Substring
+        (process, port) = try Self.startDriver()
         driver = try await WebDriver(
             at: try #require(WebAddress("http://127.0.0.1:\(port)/")),
             capabilities: [
@@ -44,6 +30,32 @@ final class Browser: Sendable {
         // What a page weighs is what it weighs the first time.
         try await driver.devTools("Network.enable")
         try await driver.devTools("Network.setCacheDisabled", ["cacheDisabled": true])
+    }
+
+    /// Starts chromedriver on a port that it chooses, and returns the port.
+    ///
+    /// It takes a free port of IPv6 and asks IPv4 for the same one, which another program may have: then another is asked for.
+    private static func startDriver(attempts: Int = 5) throws -> (Process, Substring) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
+        process.arguments = ["--port=0"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        // "ChromeDriver was started successfully on port 41233."
+        let announcement = "started successfully on port "
+        var text = ""
+        while !text.contains(announcement) {
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else {
+                process.waitUntilExit()
+                if text.contains("port not available"), attempts > 1 { return try startDriver(attempts: attempts - 1) }
+                throw WebDriver.Failure(description: "chromedriver ended: \(text)")
+            }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        return (process, text.components(separatedBy: announcement)[1].prefix { $0.isNumber })
     }
 
     /// A browser for as long as the body takes, whatever becomes of it.
