@@ -80,13 +80,19 @@ let package = Package(
 
         // A web server that misbehaves as told; for tests of Lookup and of the commands.
         .target(name: "FaultServer", dependencies: ["CZlib"], path: "Tests/FaultServer"),
-        // Live decoding beside its peer; started by script/bench.
+        // zbar as others use it, for the two benches of decoding; these are started by script/bench.
+        .target(name: "ZBarPeer", dependencies: ["CZBar"], path: "Tests/ZBarPeer"),
         .executableTarget(
-            name: "FrameBench", dependencies: [domain, "Capture", "Decoder", "CZBar", "CTurboJPEG"],
+            name: "FrameBench", dependencies: [domain, "Capture", "Decoder", "ZBarPeer", "CTurboJPEG"],
             path: "Tests/FrameBench", exclude: ["count-allocations.c"]),
+        // Codes as cameras see them, made from a number; for tests and for the bench.
+        .target(name: "CodeMaker", dependencies: [domain], path: "Tests/CodeMaker", swiftSettings: optimized),
+        .executableTarget(
+            name: "DecodeBench", dependencies: [domain, "Capture", "Decoder", "CodeMaker", "ZBarPeer"],
+            path: "Tests/DecodeBench"),
         .testTarget(name: "BookplateTests", dependencies: [domain]),
         .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
-        .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder"]),
+        .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"]),
         // What tests of several modules need.
         .target(name: "TestTools", path: "Tests/TestTools"),
         .testTarget(

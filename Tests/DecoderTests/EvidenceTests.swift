@@ -11,23 +11,29 @@ private func raw(_ text: String, lines: Int, whole: Int = 10, x: Double = 100) -
             bottomLeft: Point(x: x, y: 200)))
 }
 
-private func believed(_ passes: [[RawSymbol]]) -> [String] {
+private func believed(_ looks: [[RawSymbol]]) -> [String] {
     var evidence = Evidence()
-    for pass in passes { evidence.add(pass) }
+    for look in looks { evidence.add(look) }
     return evidence.symbols.map(\.digits.text)
 }
 
-@Test func `believes many lines of one pass, or few of two`() {
+@Test func `believes a book of six lines, and another code of ten`() {
     #expect(believed([[raw("9780306406157", lines: 6)]]) == ["9780306406157"])
     #expect(believed([[raw("9780306406157", lines: 5)]]).isEmpty)
-    #expect(believed([[raw("9780306406157", lines: 2)], [raw("9780306406157", lines: 1)]]) == ["9780306406157"])
-    #expect(believed([[raw("9780306406157", lines: 1)], [raw("9780306406157", lines: 1)]]).isEmpty)
+    #expect(believed([[raw("9780306406157", lines: 4)], [raw("9780306406157", lines: 2)]]) == ["9780306406157"])
+    #expect(believed([[raw("4006381333931", lines: 9)]]).isEmpty)
+    #expect(believed([[raw("4006381333931", lines: 10)]]) == ["4006381333931"])
 }
 
 @Test func `believes neither of two payloads at one place, unless one has three times the lines`() {
     #expect(believed([[raw("9780306406157", lines: 20), raw("9780306406751", lines: 10)]]).isEmpty)
     #expect(believed([[raw("9780306406157", lines: 30), raw("9780306406751", lines: 10)]]) == ["9780306406157"])
     #expect(believed([[raw("9780306406157", lines: 9), raw("9780306406751", lines: 9, x: 600)]]).count == 2)
+}
+
+@Test func `takes two lines that say book for more than twenty that say something else`() {
+    #expect(believed([[raw("8882412014989", lines: 20), raw("9780441014989", lines: 2)]]).isEmpty)
+    #expect(believed([[raw("8882412014989", lines: 24), raw("9780441014989", lines: 2)]]) == ["8882412014989"])
 }
 
 @Test(arguments: ["9187569709672", "9121569709672", "9721569709672", "9191569709672"])
@@ -57,10 +63,26 @@ func `knows a right check digit`(_ number: Int, _ isRight: Bool) {
     #expect(Digits(number: 5, count: 2).text == "05")
 }
 
-@Test func `keeps a product code that many lines showed whole`() {
+@Test func `keeps a product code that the grey levels confirmed`() {
     var evidence = Evidence()
-    evidence.add([raw("4006381333931", lines: 40, whole: 30)])
+    evidence.add([raw("4006381333931", lines: 40)])
+    evidence.confirm(Digits(number: 4_006_381_333_931, count: 13), true)
     evidence.add(sure: raw("9781594743344", lines: 4))
-    #expect(evidence.symbols.map(\.digits.text) == ["4006381333931"])
-    #expect(evidence.settledForBooks.count == 1)
+    #expect(evidence.symbols.map(\.digits.text) == ["4006381333931", "9781594743344"])
+}
+
+@Test func `looks for a book in the place of another code until the grey levels confirm that`() {
+    var evidence = Evidence()
+    evidence.add([raw("4006381333931", lines: 40)])
+    let place = Region(around: raw("4006381333931", lines: 40).corners)
+    #expect(!evidence.isSettled(place))
+    evidence.confirm(Digits(number: 4_006_381_333_931, count: 13), true)
+    #expect(evidence.isSettled(place))
+}
+
+@Test func `hands on what few lines saw in a region`() {
+    var evidence = Evidence()
+    let place = Region(around: raw("9780306406157", lines: 2).corners)
+    evidence.add([raw("9780306406157", lines: 2), raw("4006381333931", lines: 2)], in: place)
+    #expect(evidence.hints(in: place).map(\.text) == ["9780306406157"])
 }

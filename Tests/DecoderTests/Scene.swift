@@ -1,4 +1,5 @@
 import Bookplate
+import CodeMaker
 import Decoder
 
 /// A grey picture with codes drawn into it: what a decoder would see of paper on a table, made by rule, so that every test knows the answer.
@@ -8,7 +9,7 @@ struct Scene {
 
     init(width: Int = 640, height: Int = 480, paper: UInt8 = 220, bytesPerLine: Int? = nil, seed: UInt64 = 1) {
         frame = Frame(width: width, height: height, bytesPerLine: bytesPerLine)
-        random = SplitMix(state: seed)
+        random = SplitMix(seed: seed)
         frame.withMutableLuma { $0.update(repeating: paper) }
     }
 
@@ -108,100 +109,16 @@ struct Scene {
     }
 }
 
-/// A random number generator that gives the same numbers on every run (Steele, Lea and Flood, OOPSLA 2014).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    /// Thirteen digits with a right check digit.
-    mutating func payload(prefix: String) -> String {
-        var digits = prefix.compactMap(\.wholeNumberValue)
-        while digits.count < 12 { digits.append(Int(next() % 10)) }
-        let sum = digits.enumerated().reduce(0) { $0 + $1.element * ($1.offset % 2 == 0 ? 1 : 3) }
-        return (digits + [(10 - sum % 10) % 10]).map(String.init).joined()
-    }
-}
-
-// Bars by the tables of GS1's General Specifications, 5.2.1, written down here once more: a test that took them from the decoder would
-// find its mistakes right.
-private let setA = [
-    "0001101", "0011001", "0010011", "0111101", "0100011", "0110001", "0101111", "0111011", "0110111", "0001011",
-]
-private let setB = [
-    "0100111", "0110011", "0011011", "0100001", "0011101", "0111001", "0000101", "0010001", "0001001", "0010111",
-]
-private let setC = [
-    "1110010", "1100110", "1101100", "1000010", "1011100", "1001110", "1010000", "1000100", "1001000", "1110100",
-]
-private let firstDigit = [
-    "AAAAAA", "AABABB", "AABBAB", "AABBBA", "ABAABB", "ABBAAB", "ABBBAA", "ABABAB", "ABABBA", "ABBABA",
-]
-private let fiveDigits = [
-    "BBAAA", "BABAA", "BAABA", "BAAAB", "ABBAA", "AABBA", "AAABB", "ABABA", "ABAAB", "AABAB",
-]
-private let twoDigits = ["AA", "AB", "BA", "BB"]
-
-func barcode(_ payload: String) -> [Bool] {
-    let digits = payload.compactMap(\.wholeNumberValue)
-    var modules = "101"
-    for (digit, set) in zip(digits[1...6], firstDigit[digits[0]]) { modules += (set == "A" ? setA : setB)[digit] }
-    modules += "01010"
-    for digit in digits[7...12] { modules += setC[digit] }
-    return (modules + "101").map { $0 == "1" }
-}
-
-func addonBars(_ text: String) -> [Bool] {
-    let digits = text.compactMap(\.wholeNumberValue)
-    let sets: String
-    if digits.count == 2 {
-        sets = twoDigits[(digits[0] * 10 + digits[1]) % 4]
-    } else {
-        sets = fiveDigits[((digits[0] + digits[2] + digits[4]) * 3 + (digits[1] + digits[3]) * 9) % 10]
-    }
-    let parts = zip(digits, sets).map { digit, set in (set == "A" ? setA : setB)[digit] }
-    return ("1011" + parts.joined(separator: "01")).map { $0 == "1" }
-}
-
-/// Cosine and sine of whole and half degrees, without Foundation: Taylor's series is exact enough for pixels.
-struct Turn {
-    let cosine: Double
-    let sine: Double
-
-    init(degrees: Double) {
-        var angle = degrees.truncatingRemainder(dividingBy: 360)
-        if angle > 180 { angle -= 360 }
-        let x = angle * .pi / 180
-        var (cosine, sine, term) = (0.0, 0.0, 1.0)
-        for power in 0..<30 {
-            switch power % 4 {
-            case 0: cosine += term
-            case 1: sine += term
-            case 2: cosine -= term
-            default: sine -= term
-            }
-            term *= x / Double(power + 1)
-        }
-        (self.cosine, self.sine) = (cosine, sine)
-    }
-}
-
-/// A scene as a photo: halved by means of four pixels as often as needed.
+/// A scene as a photo: halved by means of four pixels as often as it may be.
 struct ScenePicture: Picture {
     var frame: Frame
     var orientation = Orientation.up
     var width: Int { frame.width }
     var height: Int { frame.height }
 
-    func luma(longSide: Int) -> Frame {
+    func luma(atLeast longSide: Int) -> Frame {
         var result = frame
-        while max(result.width, result.height) > longSide {
+        while max(result.width, result.height) / 2 >= longSide {
             var half = Frame(width: (result.width + 1) / 2, height: (result.height + 1) / 2)
             let (width, old) = (half.width, result)
             half.withMutableLuma { luma in

@@ -1,4 +1,5 @@
 import Bookplate
+import CodeMaker
 import Testing
 
 @testable import Decoder
@@ -36,28 +37,4 @@ func `finds the region of a code and the way across its bars`(_ angle: Double) t
     #expect(abs(region.across.x * turn.cosine + region.across.y * turn.sine) > 0.99)
     #expect(abs(region.centre.x - 320) < 12 && abs(region.centre.y - 240) < 12)
     #expect((175...245).contains(region.length))
-}
-
-@Test func `reads a book from grey levels, and no other code as one`() throws {
-    var reader = GreyReader()
-    var finder = RegionFinder()
-    for (payload, isBook) in [
-        ("9780306406157", true), ("9791032305690", true), ("4006381333931", false), ("9771234567003", false),
-    ] {
-        var scene = Scene()
-        scene.draw(Scene.Code(payload: payload, centre: Point(x: 320, y: 240), module: 3, height: 150, angle: 20))
-        scene.blur(radius: 2, times: 1)
-        let region = try #require(finder.regions(in: scene.frame).first)
-        let result = reader.read(scene.frame, region: region, slack: 20)
-        #expect((result?.isSure == true ? result?.digits.text : nil) == (isBook ? payload : nil))
-    }
-}
-
-@Test func `cuts black from white between the two heaps of grey`() {
-    var scene = Scene(width: 300, height: 120, paper: 130)
-    scene.draw(Scene.Code(payload: "9780306406157", centre: Point(x: 150, y: 60), height: 80, ink: 100, paper: 130))
-    let cut = scene.frame.blackAndWhite()
-    #expect(cut.luma.allSatisfy { $0 == 0 || $0 == 255 })
-    #expect(cut.luma[0] == 255)
-    #expect(cut.luma[60 * 300 + 56] == 0)
 }

@@ -1,4 +1,5 @@
 import Bookplate
+import CodeMaker
 import Testing
 
 @testable import Decoder
@@ -11,7 +12,7 @@ private func distance(_ one: Corners, _ other: Corners) -> Double {
 }
 
 @Test func `reads random books back, exactly those`() throws {
-    var random = SplitMix(state: 2026)
+    var random = SplitMix(seed: 2026)
     var decoder = try ZBarDecoder()
     for round in 0..<30 {
         let payload = random.payload(prefix: round % 4 == 3 ? "979" : "978")
@@ -78,7 +79,7 @@ func `joins an add-on to the code it stands beside`(_ addon: String, _ angle: Do
 }
 
 @Test func `finds all six books of a table, in reading order, none twice`() throws {
-    var random = SplitMix(state: 6)
+    var random = SplitMix(seed: 6)
     var scene = Scene(width: 2400, height: 1600, paper: 120)
     var expected: [String] = []
     for row in 0..<2 {
@@ -92,7 +93,8 @@ func `joins an add-on to the code it stands beside`(_ addon: String, _ angle: Do
         }
     }
     scene.addNoise(8)
-    #expect(try decode(scene).map(\.payload) == expected)
+    let found = try decode(scene).map(\.payload)
+    #expect(found == expected)
 }
 
 @Test func `reports the same book lying there twice once`() throws {
@@ -108,7 +110,7 @@ private let kinds: [(String, CodeKind)] = [
 
 @Test(arguments: kinds)
 func `reads codes that are no books as what they are`(_ text: String, _ kind: CodeKind) throws {
-    var random = SplitMix(state: 0)
+    var random = SplitMix(seed: 0)
     let payload = random.payload(prefix: String(text.dropLast()))
     var scene = Scene()
     scene.draw(Scene.Code(payload: payload, centre: middle))
@@ -153,7 +155,7 @@ private let hard: [(String, module: Double, radius: Int, times: Int, ink: UInt8,
 func `reads blurred, dark and faint prints`(
     _ name: String, _ module: Double, _ radius: Int, _ times: Int, _ ink: UInt8, _ paper: UInt8
 ) throws {
-    var random = SplitMix(state: 7)
+    var random = SplitMix(seed: 7)
     for _ in 0..<3 {
         let payload = random.payload(prefix: "978")
         var scene = Scene(width: 480, height: 320, paper: paper)

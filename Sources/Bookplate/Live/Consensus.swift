@@ -3,6 +3,7 @@
 /// Pure rules: time comes in with the frames, on any clock that never goes back.
 ///
 /// - A code counts after ``agreeingFrames`` frames in which it was read and nothing else was read in its place.
+/// - So does one at once that the decoder is certain of from several frames (``FrameReading/certain``).
 /// - It counts once a showing. A showing ends when the code has been out of view for ``rearmTime``; another code, in the same place or
 ///   beside it, has a showing of its own.
 /// - What looks like bars in its place without being read is still the code, blurred by a hand that moves: it keeps the showing
@@ -47,6 +48,7 @@ public struct Consensus: Sendable {
         lastFrame = time
         for symbol in reading.symbols { note(symbol, at: time) }
         dispute(reading.symbols, at: time)
+        for payload in reading.certain { trust(payload) }
         keepUnread(reading.unread, at: time)
         tracks.removeAll { time - $0.lastInView >= Self.rearmTime }
         for index in tracks.indices
@@ -102,6 +104,13 @@ public struct Consensus: Sendable {
         }
     }
 
+    /// What several frames say together counts as much as frames that agree, unless something else was read in its place just now.
+    private mutating func trust(_ payload: String) {
+        for index in tracks.indices where tracks[index].symbol.payload == payload && tracks[index].frames > 0 {
+            tracks[index].frames = max(tracks[index].frames, Self.agreeingFrames)
+        }
+    }
+
     private mutating func keepUnread(_ unread: [Corners], at time: Duration) {
         for index in tracks.indices
         where tracks[index].isBelieved && time - tracks[index].lastRead < Self.unreadTime {
@@ -116,7 +125,7 @@ extension Corners {
     /// Whether two boxes of one frame are of one code. A few lines tell the length of a code but little of its height, so nearness is
     /// measured in lengths: half of one along the lines, and across them less than what lies between two codes printed one
     /// below the other.
-    func isSamePlace(_ other: Corners) -> Bool {
+    public func isSamePlace(_ other: Corners) -> Bool {
         let (ours, theirs) = (extent, other.extent)
         let longer = ours.length >= theirs.length ? ours : theirs
         let (x, y) = (other.centre.x - centre.x, other.centre.y - centre.y)

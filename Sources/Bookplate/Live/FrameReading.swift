@@ -2,6 +2,9 @@
 public struct FrameReading: Sendable {
     /// Every EAN-13 that was read, each once, with its add-on. A misread is possible: one frame is no proof (``Consensus``).
     public var symbols: [Symbol] = []
+    /// Payloads of ``symbols`` that several frames together say beyond doubt: they count from this frame on. What that is worth is measured:
+    /// docs/decoding.md.
+    public var certain: [String] = []
     /// Where something looks like bars and was not read in this frame. Not looked for in every frame.
     public var unread: [Corners] = []
     public var light = Light()

@@ -6,12 +6,11 @@ public protocol Picture {
     /// How the stored image is turned to stand upright.
     var orientation: Orientation { get }
 
-    /// The grey levels as stored (not turned), the long side at most `longSide` pixels and never enlarged. What comes back can
-    /// be smaller than asked where the format scales in steps; x and y are scaled by `frame.width / width` and
-    /// `frame.height / height`.
+    /// The grey levels as stored (not turned), the long side at least so many pixels where the picture has them: as large as is
+    /// cheapest. x and y are scaled by `frame.width / width` and `frame.height / height`.
     ///
     /// - Throws: the photo's own error when its data is damaged.
-    func luma(longSide: Int) throws -> Frame
+    func luma(atLeast longSide: Int) throws -> Frame
 }
 
 /// The eight ways an image can be stored. Raw values and meaning are those of the EXIF tag Orientation (EXIF 2.32, 4.6.4).

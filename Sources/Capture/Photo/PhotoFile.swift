@@ -49,12 +49,20 @@ public final class PhotoFile: Picture {
     }
 
     /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` when nothing could be decoded.
-    public func luma(longSide: Int) throws -> Frame {
+    public func luma(atLeast longSide: Int) throws -> Frame {
         let wanted = min(max(longSide, 1), max(width, height))
-        if let decoded, max(decoded.width, decoded.height) >= wanted { return decoded.areaAveraged(longSide: wanted) }
+        if let decoded, max(decoded.width, decoded.height) >= wanted { return decoded }
         let fresh = try image.decode(longSide: wanted)
         isDamaged = isDamaged || fresh.isDamaged
         decoded = fresh.frame
-        return fresh.frame.areaAveraged(longSide: wanted)
+        return fresh.frame
+    }
+
+    /// The same averaged down to `longSide` pixels.
+    ///
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` when nothing could be decoded.
+    public func luma(longSide: Int) throws -> Frame {
+        let wanted = min(max(longSide, 1), max(width, height))
+        return try luma(atLeast: wanted).areaAveraged(longSide: wanted)
     }
 }

@@ -1,4 +1,5 @@
 import Bookplate
+import Glibc
 
 /// Reads rows, columns or oblique lines of a frame and collects what they show. Its memory is kept from one scan to the next.
 struct LineScan {
@@ -7,7 +8,9 @@ struct LineScan {
     private let singleReader: LineReader
     private(set) var lineEnds: [LineEnd] = []
     private var lines = 0
-    /// One resampled line, in 1/6 grey levels.
+    /// Of one grey level in ``samples``.
+    static let unitsPerLevel = 3
+    /// One resampled line.
     private(set) var samples: [Int16] = []
     /// The one before it, where lines are compared.
     var before: [Int16] = []
@@ -50,15 +53,13 @@ struct LineScan {
         guard count > 40, count < 16_384, frame.width > 1, frame.height > 1 else { return }
         let (ux, uy) = (region.across.x / enlargement, region.across.y / enlargement)
         reader.forget()
-        let spacing = max(1, region.height / Double(most))
-        var offset = -region.height / 2
-        while offset <= region.height / 2 {
-            // `offset` runs along the bars.
-            let x = region.centre.x - region.across.x * reach - region.across.y * offset
-            let y = region.centre.y - region.across.y * reach + region.across.x * offset
-            sample(frame, from: (x, y), step: (ux, uy), count: count, beside: region.across)
-            readSamples(count: count, from: (Float(x), Float(y)), step: (Float(ux), Float(uy)))
-            offset += spacing
+        let lines = max(2, min(most, Int(region.height)))
+        for line in 0..<lines {
+            // Along the bars, closer towards their ends: where these are is told by the last lines that cross them.
+            let offset = -cos(.pi * (Double(line) + 0.5) / Double(lines)) * region.height / 2
+            let start = region.point(along: -reach, beside: offset)
+            sample(frame, from: (start.x, start.y), step: (ux, uy), count: count, beside: region.across)
+            readSamples(count: count, from: (Float(start.x), Float(start.y)), step: (Float(ux), Float(uy)))
         }
     }
 
@@ -85,8 +86,8 @@ struct LineScan {
                         let at = base + py * stride + px
                         let top = Int(at[0]) * (256 - fx) + Int(at[1]) * fx
                         let bottom = Int(at[stride]) * (256 - fx) + Int(at[stride + 1]) * fx
-                        // Each of the three lines brings twice its grey level.
-                        samples[index] &+= Int16(truncatingIfNeeded: (top * (256 - fy) + bottom * fy) >> 15)
+                        // Each of the three lines brings its grey level.
+                        samples[index] &+= Int16(truncatingIfNeeded: (top * (256 - fy) + bottom * fy) >> 16)
                         x &+= stepX
                         y &+= stepY
                     }

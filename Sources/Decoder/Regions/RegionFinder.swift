@@ -6,12 +6,14 @@ import Glibc
 /// Source: the structure tensor of a block (Bigün and Granlund, "Optimal orientation detection of linear symmetry", ICCV 1987); for
 /// bar codes in OpenCV's detector, from "Universal barcode detector via semantic segmentation" and its predecessors.
 struct RegionFinder {
-    /// Pixels of a block's side. A code of one pixel a module is then twelve blocks long.
+    /// Pixels of a block's side, where no pixel is left out. A code of one pixel a module is then twelve blocks long.
     static let blockSide = 8
 
     private var blocks: [Block] = []
     private var columns = 0
     private var rows = 0
+    /// Pixels of a block's side.
+    private var side = RegionFinder.blockSide
     private var found: [Region] = []
     /// Blocks of the region that is growing.
     private var members: [Int] = []
@@ -30,40 +32,67 @@ struct RegionFinder {
 
     /// Allocates nothing when it has seen a frame of that size before, and the last regions were let go.
     ///
+    /// - Parameter scale: how many times larger than ``blockSide`` a block is; of larger blocks fewer rows are looked at.
     /// - Returns: the likeliest first.
-    mutating func regions(in frame: Frame) -> [Region] {
-        measure(frame)
+    mutating func regions(in frame: Frame, scale: Int = 1) -> [Region] {
+        side = Self.blockSide * scale
+        measure(frame, scale)
         choose()
         grow()
         return found
     }
 
-    /// The sums of products of the gradients, per block; every second row is enough.
-    private mutating func measure(_ frame: Frame) {
-        columns = frame.width / Self.blockSide
-        rows = frame.height / Self.blockSide
+    /// The sums of products of the gradients, per block: of four rows of each.
+    private mutating func measure(_ frame: Frame, _ scale: Int) {
+        columns = (frame.width - 2 * scale) / side
+        rows = (frame.height - 2 * scale) / side
         blocks.removeAll(keepingCapacity: true)
+        guard columns > 0, rows > 0 else { return }
         blocks.reserveCapacity(columns * rows)
-        let stride = frame.bytesPerLine
+        let (stride, side) = (frame.bytesPerLine, side)
         frame.withLuma { luma in
+            guard let base = luma.baseAddress else { return }
             for row in 0..<rows {
                 for column in 0..<columns {
-                    var (xx, xy, yy): (Int32, Int32, Int32) = (0, 0, 0)
-                    for y in Swift.stride(from: row * Self.blockSide, to: (row + 1) * Self.blockSide, by: 2)
-                    where y > 0 && y < frame.height - 1 {
-                        for x in max(1, column * Self.blockSide)..<min((column + 1) * Self.blockSide, frame.width - 1) {
-                            let at = luma.baseAddress! + y * stride + x
-                            let gx = Int32(at[1]) - Int32(at[-1])
-                            let gy = Int32(at[stride]) - Int32(at[-stride])
-                            xx &+= gx &* gx
-                            xy &+= gx &* gy
-                            yy &+= gy &* gy
-                        }
+                    var sums = SIMD8<Int32>.zero
+                    let corner = base + (row * side + scale) * stride + column * side + scale
+                    for part in 0..<scale {
+                        sums &+= Self.products(
+                            corner + part * Self.blockSide, across: scale, along: scale * stride,
+                            rows: 2 * scale * stride)
                     }
-                    blocks.append(Block(xx: Float(xx), xy: Float(xy), yy: Float(yy)))
+                    let share = Float(4) / Float(scale)
+                    blocks.append(
+                        Block(xx: Float(sums[0]) * share, xy: Float(sums[1]) * 2 * share, yy: Float(sums[2]) * share))
                 }
             }
         }
+    }
+
+    /// Sums over eight pixels of four rows: of the squares of the differences across (0) and along (2), and of half their products (1).
+    /// The differences are halved, so that sixteen bits hold four of their products.
+    @inline(__always)
+    private static func products(_ first: UnsafePointer<UInt8>, across: Int, along: Int, rows: Int) -> SIMD8<Int32> {
+        typealias Eight = SIMD8<Int16>
+        func load(_ pixel: UnsafePointer<UInt8>) -> Eight {
+            Eight(truncatingIfNeeded: UnsafeRawPointer(pixel).loadUnaligned(as: SIMD8<UInt8>.self))
+        }
+        var (xx, xy, yy) = (Eight.zero, Eight.zero, Eight.zero)
+        for step in 0..<4 {
+            let pixel = first + step * rows
+            let x = (load(pixel + across) &- load(pixel - across)) &>> 1
+            let y = (load(pixel + along) &- load(pixel - along)) &>> 1
+            xx &+= x &* x
+            xy &+= x &* (y &>> 1)
+            yy &+= y &* y
+        }
+        let squares = SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: xx)).wrappedSum()
+        let others = SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: yy)).wrappedSum()
+        var result = SIMD8<Int32>.zero
+        result[0] = squares
+        result[1] = SIMD8<Int32>(truncatingIfNeeded: xy).wrappedSum()
+        result[2] = others
+        return result
     }
 
     /// Marks the blocks whose surroundings (3 by 3) have strong gradients of one direction.
@@ -93,7 +122,7 @@ struct RegionFinder {
     }
 
     private func middle(column: Int, row: Int) -> Point {
-        Point(x: (Double(column) + 0.5) * Double(Self.blockSide), y: (Double(row) + 0.5) * Double(Self.blockSide))
+        Point(x: (Double(column) + 0.5) * Double(side), y: (Double(row) + 0.5) * Double(side))
     }
 
     /// Joins neighbours of one direction (within 15 degrees) and keeps what has the shape of a code.
@@ -145,14 +174,14 @@ struct RegionFinder {
             along = (min(along.low, u), max(along.high, u))
             beside = (min(beside.low, v), max(beside.high, v))
         }
-        let side = Double(Self.blockSide)
+        let side = Double(self.side)
         let (length, height) = (along.high - along.low + side, beside.high - beside.low + side)
         // A line of print or the edge of a book is long along its own direction and thin across.
         let filled = Double(members.count) * side * side / (length * height)
-        guard length >= 32, length > height * 0.4, length < height * 14, filled > 0.35 else { return nil }
+        guard length >= 4 * side, length > height * 0.4, length < height * 14, filled > 0.35 else { return nil }
         let (u, v) = ((along.low + along.high) / 2, (beside.low + beside.high) / 2)
         return Region(
             centre: Point(x: u * across.x - v * across.y, y: u * across.y + v * across.x), across: across,
-            length: length, height: height, weight: Double(energy) * filled)
+            length: length, height: height, weight: Double(energy) * filled * side * side / 64)
     }
 }

@@ -91,7 +91,7 @@ extension LineScan {
                 var step = 0
                 for at in 1..<count { step = max(step, abs(Int(line[at]) - Int(line[at - 1]))) }
                 stripes.sharpness += high > low ? Double(step) / Double(high - low) / 5 : 0
-                stripes.range = min(stripes.range, Double(high - low) / 6)
+                stripes.range = min(stripes.range, Double(high - low) / Double(Self.unitsPerLevel))
                 stripes.changes = min(stripes.changes, line.changes(hysteresis: (high - low) / 10))
                 before.withUnsafeMutableBufferPointer { before in
                     let before = UnsafeMutableBufferPointer(rebasing: before[0..<count])

@@ -9,7 +9,7 @@ struct Region {
     var length: Double
     /// Along the bars, in pixels.
     var height: Double
-    /// Pixels of gradient in it: the more, the likelier.
+    /// Squared differences of grey levels in it, of all pixels: the more, the likelier.
     var weight: Double
 
     /// The factors of the two axes differ by the rounding of a frame's size only.
@@ -27,9 +27,31 @@ struct Region {
         return larger
     }
 
+    /// A point by pixels along and beside its middle.
+    func point(along: Double, beside: Double) -> Point {
+        Point(
+            x: centre.x + across.x * along - across.y * beside, y: centre.y + across.y * along + across.x * beside)
+    }
+
     func contains(_ point: Point, margin: Double = 0) -> Bool {
         let (x, y) = (point.x - centre.x, point.y - centre.y)
         return abs(x * across.x + y * across.y) <= length / 2 + margin
             && abs(x * across.y - y * across.x) <= height / 2 + margin
+    }
+}
+
+extension Region {
+    /// The code's box where it was not read. Which end is the code's left is not known: the left one in the picture stands for it.
+    var corners: Corners {
+        let sign = across.x < 0 ? -1.0 : 1.0
+        let (x, y) = (across.x * sign, across.y * sign)
+        func corner(_ along: Double, _ beside: Double) -> Point {
+            Point(
+                x: centre.x + x * length * along - y * height * beside,
+                y: centre.y + y * length * along + x * height * beside)
+        }
+        return Corners(
+            topLeft: corner(-0.5, -0.5), topRight: corner(0.5, -0.5), bottomRight: corner(0.5, 0.5),
+            bottomLeft: corner(-0.5, 0.5))
     }
 }

@@ -15,6 +15,11 @@ public struct FrameReader: FrameDecoder {
     private var regions: [Region] = []
     private var places: [Place] = []
     private var frames = 0
+    private var evidence = FrameEvidence()
+    /// Something looked like bars in the last frame and was not read.
+    private var hasUnread = false
+    /// What several frames said together.
+    private var certain: [RawSymbol] = []
 
     /// Where a code was read lately.
     private struct Place {
@@ -43,6 +48,8 @@ public struct FrameReader: FrameDecoder {
     public mutating func read(_ frame: Frame, into reading: inout FrameReading) {
         reading.symbols.removeAll(keepingCapacity: true)
         reading.unread.removeAll(keepingCapacity: true)
+        reading.certain.removeAll(keepingCapacity: true)
+        certain.removeAll(keepingCapacity: true)
         (reading.sharpness, reading.pixelsPerModule) = (nil, nil)
         // All lines have their turn, in an order that soon comes near each.
         let turn = frames * 5
@@ -56,7 +63,10 @@ public struct FrameReader: FrameDecoder {
         scan.scan(frame, density: density, offset: min(turn % density, min(frame.width, frame.height) - 1))
         scan.lineEnds.assemble(into: &raw)
         let isOpen = lookAgain(frame)
-        if isOpen || frames % Self.searchEvery == 0 { search(frame, &reading) }
+        if isOpen || hasUnread || frames % Self.searchEvery == 1 {
+            search(frame, &reading)
+            hasUnread = !reading.unread.isEmpty
+        }
         report(at: frame.timestamp, into: &reading)
     }
 
@@ -99,11 +109,18 @@ public struct FrameReader: FrameDecoder {
         for region in regions { read(region, of: frame) }
         scan.lineEnds.assemble(into: &raw)
         keepUnread()
+        // One region of a frame, by turns: it costs as much as all the rest.
+        var isLooking = true
+        if regions.count > 1 { regions.swapAt(0, frames / Self.searchEvery % regions.count) }
         for region in regions {
             let isKnown = raw.contains { $0.isFirm && Region(around: $0.corners).withAddon.contains(region.centre) }
             guard !isKnown, let stripes = scan.stripes(of: frame, in: region), stripes.areBars else { continue }
             reading.unread.append(region.corners)
             note(region.length, stripes.sharpness, in: &reading)
+            if isLooking {
+                isLooking = false
+                if let symbol = evidence.look(frame, at: region, slack: 2.5 * Double(RegionFinder.blockSide * factor), hints: hints(in: region)) { certain.append(symbol) }
+            }
         }
         for symbol in raw where symbol.isFirm {
             let region = Region(around: symbol.corners)
@@ -111,6 +128,11 @@ public struct FrameReader: FrameDecoder {
                 note(region.length, stripes.sharpness, in: &reading)
             }
         }
+    }
+
+    /// Books that lines of this frame saw, and not often enough.
+    private func hints(in region: Region) -> [Digits] {
+        raw.filter { $0.digits.isBook && (region.contains($0.corners.centre) || $0.isPlaced == false) }.map(\.digits)
     }
 
     /// The longest code is the one that is held up.
@@ -139,6 +161,11 @@ public struct FrameReader: FrameDecoder {
 
     /// What is told of this frame: what lines enough agree on, and nothing that is disputed.
     private mutating func report(at time: Duration, into reading: inout FrameReading) {
+        for symbol in certain {
+            raw.removeAll { $0.digits == symbol.digits }
+            raw.append(symbol)
+            reading.certain.append(symbol.digits.text)
+        }
         for symbol in raw where symbol.isFirm && !isDisputed(symbol) {
             reading.symbols.append(
                 Symbol(
@@ -175,20 +202,4 @@ extension RawSymbol {
     /// Lines enough to tell it of one frame. A code that is no book has no prefix to vouch for it, and halves that neighbouring lines saw
     /// may be of two codes.
     fileprivate var isFirm: Bool { digits.isBook ? wholeLines >= 2 || lines >= 4 : wholeLines >= 2 && lines >= 3 }
-}
-
-extension Region {
-    /// The code's box where it was not read. Which end is the code's left is not known: the left one in the picture stands for it.
-    fileprivate var corners: Corners {
-        let sign = across.x < 0 ? -1.0 : 1.0
-        let (x, y) = (across.x * sign, across.y * sign)
-        func corner(_ along: Double, _ beside: Double) -> Point {
-            Point(
-                x: centre.x + x * length * along - y * height * beside,
-                y: centre.y + y * length * along + x * height * beside)
-        }
-        return Corners(
-            topLeft: corner(-0.5, -0.5), topRight: corner(0.5, -0.5), bottomRight: corner(0.5, 0.5),
-            bottomLeft: corner(-0.5, 0.5))
-    }
 }

@@ -1,0 +1,282 @@
+import Bookplate
+
+/// Fits place, blur and light to a profile for digits that are thought to stand there: how well it can be done tells whether they do.
+///
+/// Source: Gauss and Newton's method with Levenberg's damping (Levenberg, Quart. Appl. Math. 2, 1944).
+final class CodeFit {
+    /// Start, module, bend, skew, disc, bell; then paper's level, slope and curvature, and ink's.
+    private static let unknowns = 12
+    private static let geometry = 4
+    private static let optics = 6
+
+    private(set) var warp = Warp(start: 0, module: 1)
+    private(set) var spread = PointSpread(disc: 0, bell: 0.4)
+    /// Ink from 0 for paper to 1, as the fit sees it; ``Modules/count`` of them.
+    let ink = Samples(count: Modules.count)
+    /// Between paper and ink, in the profile's levels.
+    private(set) var contrast: Float = 0
+    /// Mean squared difference per sample where the fit looks, as a part of the contrast.
+    private(set) var cost: Float = .infinity
+
+    private let bars = Samples(count: Modules.count + 2 * PointSpread.padded)
+    private let kernel = Samples(count: PointSpread.padded)
+    /// The profile's levels at every sample, then how fast they rise.
+    private let light = Samples(count: 2 * Modules.count)
+    private let pattern = Samples(count: Modules.count)
+    private let trial = Samples(count: Modules.count)
+    private let rest = Samples(count: Modules.count)
+    private let columns = Samples(count: CodeFit.unknowns * Modules.count)
+    private var normal = [Double](repeating: 0, count: CodeFit.unknowns * CodeFit.unknowns)
+    private var right = [Double](repeating: 0, count: CodeFit.unknowns)
+    private var levels = (paper: SIMD3<Float>.zero, ink: SIMD3<Float>.zero)
+    private var sums = [Double](repeating: 0, count: 36)
+    private var sides = [Double](repeating: 0, count: 6)
+
+    /// Samples that count: the code and two modules of paper on either side.
+    static let seen = Modules.sample(ofModule: -2)..<Modules.sample(ofModule: 97)
+    /// The same with four modules of paper.
+    private static let wide = Modules.sample(ofModule: -4)..<Modules.sample(ofModule: 99)
+    /// Along the code, -1 to 1.
+    private static let along: [Float] = (0..<Modules.count).map {
+        Modules.place(ofSample: $0) / Float(Modules.code) * 2 - 1
+    }
+    /// Its powers, from 1 to the fourth.
+    private let powers = Samples(count: 5 * Modules.count)
+    private var moments = [Float](repeating: 0, count: 5)
+
+    init() {
+        for degree in 0..<5 {
+            for index in 0..<Modules.count {
+                let before = degree == 0 ? 1 : powers[(degree - 1) * Modules.count + index] * Self.along[index]
+                powers[degree * Modules.count + index] = before
+                if Self.seen.contains(index) { moments[degree] += before }
+            }
+        }
+    }
+
+    /// Fits all of it.
+    ///
+    /// - Returns: whether the digits can stand there at all.
+    func fit(_ profile: GreyProfile, digits: Digits, from warp: Warp, _ spread: PointSpread, steps: Int = 12) -> Bool {
+        setBars(digits)
+        (self.warp, self.spread) = (warp, spread.limited)
+        guard let first = evaluate(profile, self.warp, self.spread) else { return false }
+        var best = first + Self.penalty(warp)
+        var damping = 0.01
+        var isStale = false
+        for _ in 0..<steps {
+            if isStale { _ = evaluate(profile, self.warp, self.spread) }
+            derive()
+            var improved = false
+            isStale = true
+            for _ in 0..<4 {
+                guard let change = solve(damping: damping) else { break }
+                var (warp, spread) = (self.warp, self.spread)
+                warp.start += change[0] * warp.module
+                warp.module *= 1 + max(-0.05, min(0.05, change[1]))
+                warp.bend += change[2]
+                warp.skew += change[3]
+                spread.disc += max(-0.5, min(0.5, change[4]))
+                spread.bell += max(-0.3, min(0.3, change[5]))
+                spread = spread.limited
+                if warp.isPlausible, let fitted = evaluate(profile, warp, spread),
+                    case let cost = fitted + Self.penalty(warp), cost < best
+                {
+                    improved = best - cost > best * 0.003
+                    best = cost
+                    (self.warp, self.spread) = (warp, spread)
+                    damping = max(damping * 0.2, 1e-6)
+                    isStale = false
+                    break
+                }
+                damping *= 8
+            }
+            if !improved { break }
+        }
+        if isStale { _ = evaluate(profile, self.warp, self.spread) }
+        cost = max(best - Self.penalty(self.warp), 0)
+        normalise()
+        return true
+    }
+
+    /// Takes place and blur for known, and fits the light to what every book's code has at its ends.
+    func lookAtPilot(_ profile: GreyProfile, at warp: Warp, _ spread: PointSpread) -> Bool {
+        setBars(Digits(number: 9_780_000_000_000, count: 13))
+        (self.warp, self.spread) = (warp, spread)
+        profile.sample(warp, into: light.pointer(), slopes: light.pointer(at: Modules.count))
+        spread.fill(kernel.pointer())
+        blur(bars.pointer(at: PointSpread.padded), Self.wide, kernel: kernel.pointer(), into: pattern.pointer())
+        // y = paper, rising or falling along the code, - ink * pattern.
+        var (sums, sides) = ([Double](repeating: 0, count: 9), [Double](repeating: 0, count: 3))
+        for part in Self.pilot {
+            for index in part {
+                let row = [1, Double(Self.along[index]), -Double(pattern[index])]
+                for i in 0..<3 {
+                    sides[i] += row[i] * Double(light[index])
+                    for j in 0...i { sums[i * 3 + j] += row[i] * row[j] }
+                }
+            }
+        }
+        guard Cholesky.solve(&sums, &sides, count: 3), sides[2] > 2 else { return false }
+        levels.paper = [Float(sides[0]), Float(sides[1]), 0]
+        levels.ink = [Float(sides[2]), 0, 0]
+        contrast = levels.ink.x
+        normalise()
+        return true
+    }
+
+    /// Where nothing but the pilot is seen, blurred or not.
+    private static let pilot = [
+        Modules.sample(ofModule: -4)..<Modules.sample(ofModule: 13),
+        Modules.sample(ofModule: 94)..<Modules.sample(ofModule: 98),
+    ]
+
+    private func setBars(_ digits: Digits) {
+        for index in 0..<Modules.count { bars[PointSpread.padded + index] = 0 }
+        func draw(_ module: Int) {
+            for sample in 0..<Modules.fineness {
+                bars[PointSpread.padded + Modules.sample(ofModule: module) + sample] = 1
+            }
+        }
+        for module in [0, 2, 46, 48, 92, 94] { draw(module) }
+        var rest = digits.number
+        var all = [Int](repeating: 0, count: 13)
+        for at in stride(from: 12, through: 0, by: -1) { (all[at], rest) = (rest % 10, rest / 10) }
+        let sets = DigitTemplates.setB[all[0]]
+        for place in 0..<12 {
+            let digit = all[place + 1]
+            let pattern =
+                place >= 6
+                ? DigitTemplates.c[digit]
+                : sets >> (5 - place) & 1 == 1 ? DigitTemplates.b[digit] : DigitTemplates.a[digit]
+            for module in 0..<7 where pattern >> (6 - module) & 1 == 1 { draw(Modules.begin(ofDigit: place) + module) }
+        }
+    }
+
+    /// Fills ``light`` and ``pattern``, and fits paper and ink: the light is paper - ink * pattern, either of second degree along the code.
+    ///
+    /// - Returns: mean squared difference as a part of the contrast, `nil` where there is none.
+    private func evaluate(_ profile: GreyProfile, _ warp: Warp, _ spread: PointSpread) -> Float? {
+        profile.sample(warp, into: light.pointer(), slopes: light.pointer(at: Modules.count))
+        spread.fill(kernel.pointer())
+        blur(bars.pointer(at: PointSpread.padded), Self.seen, kernel: kernel.pointer(), into: pattern.pointer())
+        let (from, count) = (Self.seen.lowerBound, Self.seen.count)
+        let powers = self.powers.pointer(at: from)
+        func power(_ degree: Int) -> UnsafePointer<Float> { UnsafePointer(powers + degree * Modules.count) }
+        // Columns 1, u, u², -m, -mu, -mu²: their products are moments of m and m².
+        let (m, y) = (UnsafePointer(pattern.pointer(at: from)), UnsafePointer(light.pointer(at: from)))
+        for index in Self.seen { trial[index] = pattern[index] * pattern[index] }
+        let square = UnsafePointer(trial.pointer(at: from))
+        for degree in 0..<5 {
+            let (zeroth, first, second) = (
+                Double(moments[degree]), Double(dot(m, power(degree), count)),
+                Double(dot(square, power(degree), count))
+            )
+            for row in max(0, degree - 2)...min(2, degree) {
+                let column = degree - row
+                if column <= row {
+                    sums[row * 6 + column] = zeroth
+                    sums[(row + 3) * 6 + column + 3] = second
+                }
+                sums[(row + 3) * 6 + column] = -first
+            }
+        }
+        for index in Self.seen { trial[index] = pattern[index] * light[index] }
+        for degree in 0..<3 {
+            sides[degree] = Double(dot(y, power(degree), count))
+            sides[degree + 3] = -Double(dot(square, power(degree), count))
+        }
+        for i in 0..<6 { sums[i * 6 + i] *= 1 + 1e-6 }
+        guard Cholesky.solve(&sums, &sides, count: 6) else { return nil }
+        levels.paper = [Float(sides[0]), Float(sides[1]), Float(sides[2])]
+        levels.ink = [Float(sides[3]), Float(sides[4]), Float(sides[5])]
+        contrast = levels.ink.x + levels.ink.z / 3
+        guard contrast > Self.leastContrast else { return nil }
+        for index in Self.seen { trial[index] = light[index] - model(index) }
+        return dot(square, square, count) / Float(count) / (contrast * contrast)
+    }
+
+    /// Grey levels between paper and ink below which there is no code.
+    private static let leastContrast: Float = 2
+
+    @inline(__always)
+    private func value(_ level: SIMD3<Float>, _ u: Float) -> Float { level.x + u * (level.y + u * level.z) }
+
+    @inline(__always)
+    private func model(_ index: Int) -> Float {
+        let u = Self.along[index]
+        return value(levels.paper, u) - value(levels.ink, u) * pattern[index]
+    }
+
+    /// Fills the normal equations at the fit that was evaluated last.
+    private func derive() {
+        let count = Modules.count
+        for index in Self.seen {
+            let u = Self.along[index]
+            let place = Modules.place(ofSample: index)
+            let part = place / Float(Modules.code)
+            let arc = part * (1 - part) * Float(Modules.code)
+            let slope = light[count + index] * warp.module
+            columns[index] = slope
+            columns[count + index] = slope * place
+            columns[2 * count + index] = slope * arc
+            columns[3 * count + index] = slope * arc * (1 - 2 * part)
+            for (power, factor) in [1, u, u * u].enumerated() {
+                columns[(6 + power) * count + index] = -factor
+                columns[(9 + power) * count + index] = factor * pattern[index]
+            }
+        }
+        // What evaluate left there: the differences.
+        for index in Self.seen { rest[index] = trial[index] }
+        for (unknown, change) in [
+            (4, PointSpread(disc: spread.disc + 0.05, bell: spread.bell)),
+            (5, PointSpread(disc: spread.disc, bell: spread.bell + 0.05)),
+        ] {
+            change.fill(kernel.pointer())
+            blur(
+                bars.pointer(at: PointSpread.padded), Self.seen, kernel: kernel.pointer(), into: trial.pointer())
+            for index in Self.seen {
+                columns[unknown * count + index] =
+                    value(levels.ink, Self.along[index]) * (trial[index] - pattern[index]) / 0.05
+            }
+        }
+        let (from, length) = (Self.seen.lowerBound, Self.seen.count)
+        for i in 0..<Self.unknowns {
+            let column = columns.pointer(at: i * count + from)
+            right[i] = -Double(dot(column, rest.pointer(at: from), length))
+            for j in 0...i {
+                normal[i * Self.unknowns + j] = Double(dot(column, columns.pointer(at: j * count + from), length))
+            }
+        }
+        let weight = Double(Self.bendPenalty * contrast * contrast * Float(length))
+        for (unknown, value) in [(2, warp.bend), (3, warp.skew)] {
+            normal[unknown * Self.unknowns + unknown] += weight
+            right[unknown] -= weight * Double(value)
+        }
+    }
+
+    /// Paper that is bent is rarer than paper that is not: as a squared difference, so that much bend must fit much better.
+    private static func penalty(_ warp: Warp) -> Float { bendPenalty * (warp.bend * warp.bend + warp.skew * warp.skew) }
+    private static let bendPenalty: Float = 0.15
+
+    /// One step: changes of the unknowns.
+    private func solve(damping: Double) -> [Float]? {
+        var (matrix, side) = (normal, right)
+        for i in 0..<Self.unknowns { matrix[i * Self.unknowns + i] = matrix[i * Self.unknowns + i] * (1 + damping) + 1e-6 }
+        guard Cholesky.solve(&matrix, &side, count: Self.unknowns) else { return nil }
+        return side.map(Float.init)
+    }
+
+    /// Between the ink and what the digits make of it, at one of the samples ``seen``.
+    func difference(_ index: Int) -> Float { ink[index] - pattern[index] }
+
+    private func normalise() {
+        let least = contrast * 0.2
+        for index in 0..<Modules.count {
+            let u = Self.along[index]
+            // Outside of what was fitted a curve of second degree may run anywhere.
+            let held = max(-1.1, min(1.1, u))
+            ink[index] = (value(levels.paper, held) - light[index]) / max(value(levels.ink, held), least)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+/// What is known of a book's code before it is read: paper, the left guard and 978 or 979, the guard in the middle, the right guard
+/// and paper. By these 35 of 95 modules a code is found that is too blurred to be told from stripes by its digits, as radio finds its
+/// place in time by a known word.
+///
+/// Source: the known word as in "pilot symbols" (Cavers, IEEE Trans. Veh. Technol. 40(4), 1991); the score is a correlation coefficient.
+struct Pilot {
+    /// Where a book's code may lie on a profile, and how blurred it looks.
+    struct Place {
+        var warp: Warp
+        var spread: PointSpread
+        var score: Float
+    }
+
+    /// One stretch of the code, for each of the usual blurs: its ink without its mean, of length 1.
+    private struct Stretch {
+        let from: Int
+        let count: Int
+        let patterns: [[Float]]
+
+        /// - Parameter inks: modules of `range` and three on either side, of which blur takes some.
+        init(_ range: Range<Int>, inks: (Int) -> Float) {
+            from = range.lowerBound * 2
+            count = range.count * 2
+            patterns = PointSpread.usual.map { spread in
+                let kernel = Samples(count: PointSpread.padded)
+                spread.fill(kernel.pointer())
+                let fine = Modules.fineness
+                let margin = 4
+                let count = (range.count + 2 * margin) * fine
+                var ink = [Float](repeating: 0, count: count + 2 * PointSpread.padded)
+                for index in 0..<count {
+                    ink[PointSpread.padded + index] = inks(range.lowerBound - margin + index / fine)
+                }
+                var blurred = [Float](repeating: 0, count: count)
+                ink.withUnsafeBufferPointer { ink in
+                    guard let base = ink.baseAddress else { return }
+                    blur(base + PointSpread.padded, 0..<count, kernel: kernel.pointer(), into: &blurred)
+                }
+                // Two samples a module.
+                var means = (0..<(range.count * 2)).map { half in
+                    let at = margin * fine + half * fine / 2
+                    return blurred[at..<(at + fine / 2)].reduce(0, +) / Float(fine / 2)
+                }
+                let mean = means.reduce(0, +) / Float(means.count)
+                for index in means.indices { means[index] = mean - means[index] }
+                let length = means.reduce(0) { $0 + $1 * $1 }.squareRoot()
+                return means.map { $0 / length }
+            }
+        }
+    }
+
+    private let lefts: [Stretch]
+    private let middle: Stretch
+    private let right: Stretch
+    private var sums: [Float] = []
+    private var halves = [Float](repeating: 0, count: 64)
+    private var places: [Place] = []
+
+    /// What stands in the modules that no pilot tells: half ink.
+    private static let unknown: Float = 0.45
+
+    init() {
+        let guards: [Float] = [1, 0, 1]
+        lefts = [DigitTemplates.b[8], DigitTemplates.b[9]].map { second in
+            Stretch(-4..<17) { module in
+                switch module {
+                case ..<0: 0
+                case 0..<3: guards[module]
+                case 3..<10: Float(DigitTemplates.a[7] >> (9 - module) & 1)
+                case 10..<17: Float(second >> (16 - module) & 1)
+                default: Self.unknown
+                }
+            }
+        }
+        middle = Stretch(44..<51) { (44..<51).contains($0) ? Float(($0 + 1) % 2) : Self.unknown }
+        right = Stretch(91..<99) { module in
+            switch module {
+            case ..<91: Self.unknown
+            case 92..<95: guards[module - 92]
+            default: 0
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - modules: how many samples a module may have.
+    ///   - start: where the code's left edge may be.
+    /// - Returns: the likeliest places, the best first.
+    mutating func places(
+        on profile: GreyProfile, modules: ClosedRange<Float>, start: ClosedRange<Float>, most: Int
+    ) -> [Place] {
+        sums.removeAll(keepingCapacity: true)
+        sums.append(0)
+        var total: Float = 0
+        for value in profile.values {
+            total += value
+            sums.append(total)
+        }
+        places.removeAll(keepingCapacity: true)
+        let last = Float(profile.values.count)
+        var module = modules.lowerBound
+        while module <= modules.upperBound {
+            var at = start.lowerBound
+            while at <= start.upperBound, at + module * 94 < last {
+                if beginsOnPaper(at, module) { consider(start: at, module: module, most: most) }
+                at += max(0.5, module * 0.3)
+            }
+            module *= 1.025
+        }
+        return places
+    }
+
+    /// Whether it is lighter before the code than in it.
+    private func beginsOnPaper(_ start: Float, _ module: Float) -> Bool {
+        let limit = Float(sums.count - 1)
+        func upTo(_ place: Float) -> Float { sums[Int(min(max(place, 0), limit))] }
+        let (from, to) = (max(start - 4 * module, 0), start + 17 * module)
+        let edge = max(start - 0.5 * module, from + 1)
+        return (upTo(edge) - upTo(from)) * (to - edge) > (upTo(to) - upTo(edge)) * (edge - from)
+    }
+
+    private mutating func consider(start: Float, module: Float, most: Int) {
+        var best: (score: Float, spread: Int) = (0, 0)
+        measure(start, module, lefts[0].from, lefts[0].count)
+        guard let energy = centre(lefts[0].count) else { return }
+        for left in lefts {
+            for spread in left.patterns.indices {
+                let score = dot(left.patterns[spread], halves, left.count) / energy
+                if score > best.score { best = (score, spread) }
+            }
+        }
+        let worst = places.count < most ? 0.6 : places[places.count - 1].score
+        guard best.score > max(0.65, worst - 0.4) else { return }
+        let ends = score(right, start, module, best.spread)
+        guard best.score * 0.7 + ends * 0.3 > worst - 0.1 else { return }
+        // Where the paper is bent, its middle lies elsewhere.
+        var centre: (score: Float, shift: Float) = (-1, 0)
+        for shift in [0, -0.6, 0.6, -1.2, 1.2] as [Float] {
+            let score = score(middle, start + shift * module, module, best.spread) - abs(shift) * 0.05
+            if score > centre.score { centre = (score, shift) }
+        }
+        let score = best.score * 0.6 + ends * 0.25 + centre.score * 0.15
+        guard score > worst else { return }
+        let place = Place(
+            warp: Warp(start: start, module: module, bend: centre.shift * 4 / Float(Modules.code)),
+            spread: PointSpread.usual[best.spread], score: score)
+        keep(place, most: most)
+    }
+
+    private mutating func score(_ stretch: Stretch, _ start: Float, _ module: Float, _ spread: Int) -> Float {
+        measure(start, module, stretch.from, stretch.count)
+        guard let energy = centre(stretch.count) else { return 0 }
+        return dot(stretch.patterns[spread], halves, stretch.count) / energy
+    }
+
+    /// Means of the profile over half modules.
+    private mutating func measure(_ start: Float, _ module: Float, _ from: Int, _ count: Int) {
+        let limit = Float(sums.count - 2)
+        let step = module / 2
+        halves.withUnsafeMutableBufferPointer { halves in
+            sums.withUnsafeBufferPointer { sums in
+                func upTo(_ place: Float) -> Float {
+                    let held = min(max(place, 0), limit)
+                    let whole = Int(held)
+                    return sums[whole] + (sums[whole + 1] - sums[whole]) * (held - Float(whole))
+                }
+                var place = start + Float(from) * step
+                var before = upTo(place)
+                for index in 0..<count {
+                    place += step
+                    let after = upTo(place)
+                    halves[index] = after - before
+                    before = after
+                }
+            }
+        }
+    }
+
+    /// Takes the mean away.
+    ///
+    /// - Returns: the length of what is left, `nil` where nothing is.
+    private mutating func centre(_ count: Int) -> Float? {
+        halves.withUnsafeMutableBufferPointer { halves in
+            var (sum, square): (Float, Float) = (0, 0)
+            for index in 0..<count { sum += halves[index] }
+            let mean = sum / Float(count)
+            for index in 0..<count {
+                halves[index] -= mean
+                square += halves[index] * halves[index]
+            }
+            return square > 0.25 * Float(count) ? square.squareRoot() : nil
+        }
+    }
+
+    /// Keeps the list sorted, and one of those that lie on each other.
+    private mutating func keep(_ place: Place, most: Int) {
+        let width = place.spread.width
+        for index in places.indices
+        where abs(places[index].warp.start - place.warp.start) < place.warp.module * (0.5 + 0.4 * width)
+            && abs(places[index].warp.end - place.warp.end) < place.warp.module * (1 + 0.7 * width)
+        {
+            if places[index].score >= place.score { return }
+            places.remove(at: index)
+            break
+        }
+        places.insert(place, at: places.firstIndex { $0.score < place.score } ?? places.count)
+        if places.count > most { places.removeLast() }
+    }
+}

@@ -1,0 +1,38 @@
+/// A random number generator that gives the same numbers on every run (Steele, Lea and Flood, OOPSLA 2014).
+public struct SplitMix: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// Thirteen digits with a right check digit.
+    public mutating func payload(prefix: String) -> String {
+        var digits = prefix.compactMap(\.wholeNumberValue)
+        while digits.count < 12 { digits.append(Int(next() % 10)) }
+        let sum = digits.enumerated().reduce(0) { $0 + $1.element * ($1.offset % 2 == 0 ? 1 : 3) }
+        return (digits + [(10 - sum % 10) % 10]).map(String.init).joined()
+    }
+
+    /// Evenly from a range.
+    public mutating func number(_ range: ClosedRange<Double>) -> Double {
+        range.lowerBound + (range.upperBound - range.lowerBound) * Double(next() >> 11) / Double(1 << 53)
+    }
+
+    /// About normal, of deviation 1: the sum of twelve even ones.
+    public mutating func noise() -> Double {
+        // Four of sixteen bits in each word; twelve of them have the variance 1.
+        var sum = 0
+        for _ in 0..<3 {
+            let word = next()
+            sum += Int(word & 0xFFFF) + Int(word >> 16 & 0xFFFF) + Int(word >> 32 & 0xFFFF) + Int(word >> 48)
+        }
+        return Double(sum) / 65_536 - 6
+    }
+}

@@ -1,0 +1,75 @@
+import Bookplate
+import Capture
+import Decoder
+import Foundation
+import ZBarPeer
+
+/// Reads photos by ours and by libzbar in turns, from the same grey picture in memory, on one thread.
+///
+/// `DecodeBench ROUNDS PHOTO...`; prints one JSON object a photo. Started by script/bench.
+@main
+struct DecodeBench {
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.first == "--sequences", let count = arguments.dropFirst().first.flatMap({ UInt64($0) }) {
+            return try Sequences.run(0..<count)
+        }
+        guard let rounds = arguments.first.flatMap({ Int($0) }), rounds > 0, arguments.count > 1 else {
+            FileHandle.standardError.write(Data("usage: DecodeBench ROUNDS PHOTO...\n".utf8))
+            exit(64)
+        }
+        var decoder = try ZBarDecoder()
+        let peer = ProcessInfo.processInfo.environment["NO_PEER"] == nil ? try ZBarPeer() : nil
+        let encoder = JSONEncoder()
+        for path in arguments.dropFirst() {
+            let photo = try PhotoFile(path: path)
+            // Decompressed once: what follows is made from it.
+            let grey = try photo.luma(atLeast: .max)
+            var reading = Reading(path: path, width: photo.width, height: photo.height)
+            for _ in 0..<rounds {
+                reading.scan.add(try Self.measured { try decoder.decode(photo).map(\.payload) })
+                guard let peer else { continue }
+                reading.libzbar.add(
+                    try Self.measured {
+                        try grey.withLuma { try peer.read($0, width: grey.width, height: grey.height) }
+                    })
+            }
+            print(String(decoding: try encoder.encode(reading), as: UTF8.self))
+        }
+    }
+
+    private static func measured(_ work: () throws -> [String]) rethrows -> (Double, [String]) {
+        let start = cpuTime()
+        let codes = try work()
+        return (cpuTime() - start, codes)
+    }
+
+}
+
+/// CPU seconds of this thread.
+func cpuTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// What both read of one photo.
+struct Reading: Codable {
+    struct Side: Codable {
+        /// CPU milliseconds of each round.
+        var times: [Double] = []
+        /// Payloads of the last round.
+        var codes: [String] = []
+
+        mutating func add(_ result: (seconds: Double, codes: [String])) {
+            times.append(result.seconds * 1000)
+            codes = result.codes
+        }
+    }
+
+    var path: String
+    var width: Int
+    var height: Int
+    var scan = Side()
+    var libzbar = Side()
+}

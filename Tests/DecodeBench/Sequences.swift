@@ -1,0 +1,60 @@
+import Bookplate
+import CodeMaker
+import Decoder
+import Foundation
+import ZBarPeer
+
+/// Hard codes held before a camera for three frames: what the live decoder believes of them, beside what zbar reads of one frame.
+enum Sequences {
+    struct Outcome: Codable {
+        var sequences = 0
+        /// Of the first frame alone.
+        var zbarRight = 0
+        var zbarWrong = 0
+        /// After three frames.
+        var right = 0
+        var wrong = 0
+        /// CPU milliseconds of every frame.
+        var worstFrame = 0.0
+        var allFrames = 0.0
+        var wrongSeeds: [UInt64] = []
+    }
+
+    static func run(_ seeds: Range<UInt64>) throws {
+        var outcome = Outcome()
+        let peer = try ZBarPeer()
+        var frame = Frame(width: HardSequence.width, height: HardSequence.height)
+        for seed in seeds {
+            outcome.sequences += 1
+            var sequence = HardSequence(seed: seed)
+            // As a camera that has just been started: nothing is known from before.
+            var reader = try FrameReader()
+            var consensus = Consensus()
+            var reading = FrameReading()
+            var believed: [Symbol] = []
+            var accepted: Set<String> = []
+            for number in 0..<HardSequence.frames {
+                sequence.draw(into: &frame)
+                frame.timestamp = .milliseconds(1000 + 33 * number)
+                if number == 0 {
+                    let codes = try frame.withLuma { try peer.read($0, width: frame.width, height: frame.height) }
+                    outcome.zbarRight += codes.contains(sequence.payload) ? 1 : 0
+                    outcome.zbarWrong += codes.contains { $0 != sequence.payload && $0.hasPrefix("97") } ? 1 : 0
+                }
+                let start = cpuTime()
+                reader.read(frame, into: &reading)
+                consensus.take(reading, at: frame.timestamp, believed: &believed)
+                let cost = (cpuTime() - start) * 1000
+                outcome.worstFrame = max(outcome.worstFrame, cost)
+                outcome.allFrames += cost
+                accepted.formUnion(believed.map(\.payload))
+            }
+            if accepted.contains(sequence.payload) { outcome.right += 1 }
+            if accepted.contains(where: { $0 != sequence.payload && $0.hasPrefix("97") }) {
+                outcome.wrong += 1
+                outcome.wrongSeeds.append(seed)
+            }
+        }
+        print(String(decoding: try JSONEncoder().encode(outcome), as: UTF8.self))
+    }
+}

@@ -1,0 +1,43 @@
+import CZBar
+
+/// zbar's own image scanner, from its shared library, with every row and column and EAN-13 alone: what other programs use.
+///
+/// Not for two threads at once.
+public struct ZBarPeer {
+    private let zbar: ZBarLibrary
+    private let scanner: OpaquePointer
+    private let image: OpaquePointer
+
+    /// - Throws: ``PeerError`` where the library is not installed.
+    public init() throws {
+        zbar = try ZBarLibrary()
+        guard let scanner = zbar.createScanner(), let image = zbar.createImage()
+        else { throw PeerError(what: "the peer does not start") }
+        (self.scanner, self.image) = (scanner, image)
+        _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_ENABLE, 0)
+        _ = zbar.setConfig(scanner, ZBAR_EAN13, ZBAR_CFG_ENABLE, 1)
+        _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_X_DENSITY, 1)
+        _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_Y_DENSITY, 1)
+        zbar.enableCache(scanner, 0)
+        // "Y800", its first letter lowest (zbar_fourcc).
+        zbar.setFormat(image, "Y800".utf8.reversed().reduce(0) { $0 << 8 | UInt($1) })
+    }
+
+    /// - Parameter luma: `height` rows of `width` bytes.
+    public func read(_ luma: UnsafeBufferPointer<UInt8>, width: Int, height: Int) throws -> [String] {
+        zbar.setSize(image, UInt32(width), UInt32(height))
+        zbar.setData(image, luma.baseAddress, UInt(luma.count), nil)
+        guard zbar.scan(scanner, image) >= 0 else { throw PeerError(what: "zbar_scan_image failed") }
+        var codes: [String] = []
+        var symbol = zbar.firstSymbol(image)
+        while let found = symbol {
+            if let data = zbar.data(found) { codes.append(String(cString: data)) }
+            symbol = zbar.nextSymbol(found)
+        }
+        return codes
+    }
+}
+
+public struct PeerError: Error {
+    public var what: String
+}
