@@ -2,8 +2,8 @@
 import PackageDescription
 
 // The arrows between modules: every module may know Bookplate, the domain; no adapter knows another;
-// ScanCommand wires them. HTTP is no adapter: it is what those that ask over the network stand on. Tests/ArchitectureTests pins
-// this table.
+// ScanCommand wires them. HTTP and Processes are no adapters: they are what those stand on that ask over the network, and that run
+// other programs. Tests/ArchitectureTests pins this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -54,6 +54,8 @@ let package = Package(
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
+        .target(name: "Processes", dependencies: ["CProcess"]),
+        .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
         .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb]),
         .target(name: "Hub", dependencies: [domain, "HTTP"]),
@@ -73,7 +75,8 @@ let package = Package(
         .executableTarget(
             name: "ScanCommand",
             dependencies: [
-                domain, "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station", "Kiosk", "Hub", "CProcess",
+                domain, "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange", "Station",
+                "Kiosk", "Hub", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -93,6 +96,7 @@ let package = Package(
         .testTarget(name: "BookplateTests", dependencies: [domain]),
         .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
         .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"]),
+        .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),
         // What tests of several modules need.
         .target(name: "TestTools", path: "Tests/TestTools"),
         .testTarget(
@@ -123,8 +127,8 @@ let package = Package(
         .testTarget(
             name: "ScanCommandTests",
             dependencies: [
-                domain, "Capture", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "Kiosk", "ScanCommand",
-                "FaultServer", "Hub",
+                domain, "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "Kiosk",
+                "ScanCommand", "FaultServer", "Hub",
                 grdb,
             ]),
         .testTarget(

@@ -77,7 +77,9 @@ public struct CaptureEvent: Sendable, Equatable {
             candidate.item.reason
             ?? (candidate.metadata.isWeakMatch
                 ? "perhaps another book: the source names no ISBN"
-                : candidate.isComplete ? "not confirmed" : "it has no title yet")
+                : candidate.isComplete
+                    ? candidate.item.isReadFromPrint ? "read from print: compare it with the book" : "not confirmed"
+                    : "it has no title yet")
         return event
     }
 

@@ -198,8 +198,13 @@ public struct CaptureFlow: Sendable {
 
 extension Candidate {
     /// Whether a yes in advance covers it: a source that named the very ISBN knows it, or a person gave it its title.
+    ///
+    /// Not what was read from print: one misread number in ten has the right check digit by chance, and may well be a book that the
+    /// sources know. Somebody has to compare it with the book in hand.
     public var isSureEnough: Bool {
-        isComplete && (metadata.sources[.title] == .person || (item.outcome == .found && !metadata.isWeakMatch))
+        isComplete
+            && (metadata.sources[.title] == .person
+                || (item.outcome == .found && !metadata.isWeakMatch && !item.isReadFromPrint))
     }
 }
 

@@ -2,11 +2,13 @@ import Foundation
 import Testing
 
 /// What each module may know, as in docs and style: every module the domain, no adapter another, `ScanCommand` all of them. HTTP is
-/// the ground of those that ask over the network.
+/// the ground of those that ask over the network, Processes of those that run other programs.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
     "Capture": ["Bookplate", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
     "Decoder": ["Bookplate", "CZBar"],
+    "Processes": ["CProcess"],
+    "PrintedText": ["Bookplate", "Processes"],
     "HTTP": ["Bookplate", "CCurl"],
     "Lookup": ["Bookplate", "HTTP", "CZlib", "GRDB"],
     "Hub": ["Bookplate", "HTTP"],
@@ -18,8 +20,8 @@ private let arrows: [String: Set<String>] = [
         "ServiceLifecycle",
     ],
     "ScanCommand": [
-        "Bookplate", "Capture", "Decoder", "Lookup", "Library", "Exchange", "Station", "Kiosk", "Hub", "CProcess",
-        "ArgumentParser", "Logging",
+        "Bookplate", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange", "Station",
+        "Kiosk", "Hub", "CProcess", "ArgumentParser", "Logging",
     ],
 ]
 

@@ -7,8 +7,9 @@ import Testing
             let photo = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg").path
             let ending = try scan.run("decode", "--json", photo)
             let line = try #require(ending.objects().first)
-            #expect(Set(line.keys) == ["image", "symbols", "error"])
+            #expect(Set(line.keys) == ["image", "symbols", "printed", "error"])
             #expect(line["image"] as? String == photo)
+            #expect((line["printed"] as? [Any])?.isEmpty == true)
             #expect(line["error"] is NSNull)
             let symbol = try #require((line["symbols"] as? [[String: Any]])?.first)
             #expect(Set(symbol.keys) == ["payload", "kind", "isbn13", "addon", "quality", "corners"])

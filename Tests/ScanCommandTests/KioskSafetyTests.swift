@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Kiosk
+import Processes
 import Testing
 
 @testable import ScanCommand
@@ -144,7 +145,7 @@ import Testing
     @Test func `gets nothing of the service's: no descriptors, no environment`() throws {
         let seen = try ChildProcess.run(
             shell("ls /proc/self/fd | wc -l; env | cut -d= -f1"), input: [], within: .seconds(60), limit: 4096)
-        guard case .answered(let bytes) = seen else {
+        guard case .answered(let bytes, _, _) = seen else {
             Issue.record("\(seen)")
             return
         }

@@ -290,6 +290,45 @@ def back_cover(isbn, size=(128, 198), seed=1, background=None, ink=(0.95, 0.94, 
     return cover.wear(wear, crease)
 
 
+def old_back(number, isbn, size=(106, 178), seed=1, background=None, ink=(0.13, 0.11, 0.1), accent=(0.62, 0.12, 0.1)):
+    """The back of a paperback from before bar codes: a blurb, prices, and its number in small print."""
+    title, author, tagline, paragraphs, category = BOOKS[isbn]
+    W, H = size
+    cover = Cover(size, background, seed, spine_text=f"{author.upper()}    {title}")
+    pen = cover.pen
+    y = paragraph(pen, (mm(9), mm(12)), title, "libertine-display", mm(7.2), mm(W - 18), rgb(accent), 1.15, "left")
+    y = paragraph(pen, (mm(9), y + mm(1)), author, "libertine-italic", mm(4.2), mm(W - 18), rgb(ink), 1.3, "left") + mm(4)
+    for words in [tagline] + paragraphs:
+        y = paragraph(pen, (mm(9), y), words, "garamond", mm(3.9), mm(W - 18), rgb(ink), 1.36) + mm(2)
+    pen.line([mm(9), mm(H - 21), mm(W - 9), mm(H - 21)], fill=rgb(accent), width=mm(0.4))
+    small = fonts.get("libertine", mm(2.7))
+    pen.text((mm(9), mm(H - 18)), "For copyright reasons this edition is not for sale in the U.S.A.", font=fonts.get("libertine-italic", mm(2.5)), fill=rgb(ink))
+    pen.text((mm(9), mm(H - 13.5)), "United Kingdom 35p   Australia $1.20   Canada $1.75", font=small, fill=rgb(ink))
+    pen.text((mm(W - 9), mm(H - 9.4)), number, font=small, fill=rgb(ink), anchor="ra")
+    pen.text((mm(9), mm(H - 9.4)), category, font=small, fill=rgb(ink))
+    return cover.wear(1.0, "right")
+
+
+def imprint_page(number, isbn, size=(110, 178), seed=1):
+    """The page behind the title: who printed the book, when, and its number."""
+    title, author, *_ = BOOKS[isbn]
+    W, H = size
+    cover = Cover(size, texture.linen(texture.gradient(mm(W) // 3, mm(H) // 3, (0.95, 0.93, 0.87), (0.92, 0.89, 0.82)), seed, 0.015), seed)
+    pen = cover.pen
+    y = mm(H * 0.46)
+    for lines in [["Larkspur Books Ltd, 14 Weir Lane, Wells, Somerset", "Larkspur Books, 27 Quay Street, Auckland 1, New Zealand"],
+                  ["First published 1969", "Published in Larkspur Books 1973", "Reprinted 1974, 1976 (twice), 1978"],
+                  [f"Copyright © {author}, 1969"], [number],
+                  ["Made and printed in Great Britain by", "Weir & Daughters Ltd, Wells", "Set in Monotype Garamond"]]:
+        for line in lines:
+            y = paragraph(pen, (mm(14), y), line, "garamond", mm(2.9), mm(W - 24), (42, 38, 36), 1.3, "left")
+        y += mm(3)
+    paragraph(pen, (mm(14), y), "This book is sold subject to the condition that it shall not, by way of trade or otherwise, be lent, re-sold, "
+              "hired out or otherwise circulated without the publisher's prior consent in any form of binding or cover other than that in "
+              "which it is published.", "garamond-italic", mm(2.4), mm(W - 24), (42, 38, 36), 1.28)
+    return cover.wear(0.4, "left")
+
+
 def japanese_back(seed=31, size=(105, 148)):
     """A Japanese pocket edition: two codes one above the other, the second for price and category."""
     isbn = "978-4-06-274868-1"

@@ -11,7 +11,7 @@ from PIL import Image
 import barcode
 import texture as t
 from books import digits
-from cover import (back_cover, front_cover, japanese_back, magazine, mm, pencil_box, sheet_music, tea_box)
+from cover import (back_cover, front_cover, imprint_page, japanese_back, magazine, mm, old_back, pencil_box, sheet_music, tea_box)
 from scene import Camera, Canvas, reading_order
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos"
@@ -515,6 +515,25 @@ def _(w, h):
     return c, dict()
 
 
+@photo("printed-imprint.jpg", 1500, 2000, printed="9780140449136 0 14 044913 2")
+def _(w, h):
+    """A page with an ISBN in print alone."""
+    c = canvas(w, h, 141, "wood", dict(distance=225, tilt=9, azimuth=6, roll=1.5))
+    c.book(imprint_page("ISBN 0 14 044913 2", "978-0-14-044913-6", B, 41), (0, 0), 2, 9, spine="left")
+    c.lamp(215, 0.5, (1.0, 0.96, 0.9))
+    return c, dict()
+
+
+@photo("printed-back-sideways.jpg", 2000, 1500, printed="9780441478125 0 441 47812 3")
+def _(w, h):
+    """The back of a book from before bar codes, lying on its side, with the nine digits of an SBN."""
+    size = (106, 178)
+    c = canvas(w, h, 142, "cloth", dict(distance=225, tilt=7), base=(0.40, 0.44, 0.40))
+    c.book(old_back("SBN 441 47812 3", "978-0-441-47812-5", size, 42, plain(size, (0.95, 0.88, 0.72), (0.92, 0.84, 0.66), 42, 0.02)), (0, 0), 91, 14)
+    c.lamp(150, 0.5)
+    return c, dict()
+
+
 @photo("too-blurred.jpg", 1200, 1600)
 def _(w, h):
     c = canvas(w, h, 140, "wood", dict(distance=267, tilt=8))
@@ -547,6 +566,7 @@ def save(picture, path, quality=80, progressive=False, cmyk=False, orientation=N
 
 def make(name):
     function, width, height, options = SCENES[name]
+    printed = options.pop("printed", None)
     scene, optics = function(width, height)
     save(scene.photo((width, height), **optics), PHOTOS / name, **options)
     lines = []
@@ -556,6 +576,8 @@ def make(name):
             raise ValueError(f"{name}: {payload} is not wholly in the picture")
         lines.append(f"{kind} {payload}" + (f" +{addon}" if addon else ""))
     (PHOTOS / name).with_suffix(".txt").write_text("".join(line + "\n" for line in lines))
+    if printed:
+        (PHOTOS / name).with_suffix(".print.txt").write_text(printed + "\n")
     modules = [min(np.hypot(*(c[1] - c[0])), np.hypot(*(c[2] - c[3]))) / 95 * width / scene.camera.width for c in [code[3] for code in scene.codes]]
     return f"{name}: {'; '.join(lines) or 'no code'}  [{', '.join(f'{m:.1f}' for m in modules)} px a module]"
 

@@ -54,6 +54,9 @@ public struct IntakeItem: Sendable, Equatable {
     /// What is known by now: a source's record, with a person's edits in it.
     public var metadata: Metadata?
 
+    /// Whether it was read from print in a photo: nobody else gives a typed number a photo.
+    public var isReadFromPrint: Bool { origin == .typed && image != nil }
+
     public enum State: String, Sendable, Codable, CaseIterable {
         /// In the queue: looking up, or waiting for a person.
         case waiting

@@ -26,6 +26,7 @@ struct CaptureCommand: AsyncParsableCommand {
               rpicam-vid -t 0 --codec mjpeg -n -o - | scan --frames -
               scan --image cover.jpg                  every book in the photo
               scan --image photos/ --shelf Attic      all photos of a folder, onto a shelf
+              scan --image imprint.jpg --ocr          a book without a bar code
               curl -s $URL | scan --image -           a photo on standard input
               scan --isbn 0-441-47812-3 --yes         save it if it is found
               scan --stdin --yes --json < isbns.txt   lines in, events out
@@ -34,6 +35,8 @@ struct CaptureCommand: AsyncParsableCommand {
 
     @Option(parsing: .upToNextOption, help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
     var image: [String] = []
+
+    @OptionGroup var print: PrintOptions
 
     @Option(parsing: .upToNextOption, help: ArgumentHelp("Typed ISBNs.", valueName: "number"))
     var isbn: [String] = []
@@ -70,6 +73,7 @@ struct CaptureCommand: AsyncParsableCommand {
                     ? "A command comes first: scan \(stray) …"
                     : "There is no command \"\(String(stray.prefix(40)).oneLine)\". scan --help lists them.")
         }
+        if print.ocr, image.isEmpty { throw ValidationError("--ocr goes with --image.") }
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
         case 0: return
         case 1:
@@ -158,7 +162,10 @@ struct CaptureCommand: AsyncParsableCommand {
     }
 
     private func feed(_ report: ExitReport, _ settings: Settings) throws -> Feed {
-        if !image.isEmpty { return Feed(photos: image, answer: confirming.answer(json: output.json)) }
+        if !image.isEmpty {
+            return Feed(
+                photos: image, print: print, answer: confirming.answer(json: output.json), report: report)
+        }
         if !isbn.isEmpty { return Feed(numbers: isbn, answer: confirming.answer(json: output.json)) }
         if !stdin {
             return Feed(

@@ -10,13 +10,20 @@ struct DecodeCommand: AsyncParsableCommand {
             everything below them, and - for standard input. All EAN-13 codes of a
             photo are listed in reading order with what they stand for.
 
+            Books before the 1980s have no bar code; --ocr reads their printed ISBN
+            or SBN where tesseract is installed (apt install tesseract-ocr). Only
+            numbers with the right check digit are told, and always as read from
+            print: compare them with the book.
+
               scan decode cover.jpg
               scan decode --json photos/
+              scan decode --ocr imprint.jpg
             """)
 
     @Argument(help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
     var files: [String]
 
+    @OptionGroup var print: PrintOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -31,11 +38,12 @@ struct DecodeCommand: AsyncParsableCommand {
         var foundISBN = false
         func take(_ reading: PhotoReading) {
             if reading.isUnreadable { report.note(.unreadable) }
-            if reading.symbols.contains(where: { $0.kind == .isbn }) { foundISBN = true }
+            if reading.hasISBN || !reading.printed.isEmpty { foundISBN = true }
+            if reading.printTrouble != nil { report.note(.unavailable) }
             if output.json { Output.shared.line(Self.json(reading)) } else { show(reading) }
         }
         for reading in unreadable { take(reading) }
-        for await reading in PhotoReader(withThumbnails: false).read(inputs) {
+        for await reading in PhotoReader(withThumbnails: false, print: print.reader()).read(inputs) {
             bar.advance()
             take(reading)
         }
@@ -56,15 +64,17 @@ struct DecodeCommand: AsyncParsableCommand {
             let number = (try? symbol.isbn())?.hyphenated ?? symbol.payload
             Output.shared.line("\(reading.name.oneLine): \(symbol.kind.rawValue) \(number)\(addon)")
         }
-        if reading.symbols.isEmpty, reading.error == nil {
-            Output.shared.line("\(reading.name.oneLine): no bar code found")
+        print.show(reading)
+        if reading.symbols.isEmpty, reading.printed.isEmpty, !reading.hasTrouble {
+            let nothing = reading.isPrintRead ? "no bar code and no printed ISBN" : "no bar code"
+            Output.shared.line("\(reading.name.oneLine): \(nothing) found")
         }
     }
 
     static func json(_ reading: PhotoReading) -> JSONValue {
         [
             "image": .string(reading.name), "symbols": .array(reading.symbols.map(json)),
-            "error": JSONValue(reading.error),
+            "printed": .array(reading.printed.map(\.json)), "error": JSONValue(reading.whatIsMissing),
         ]
     }
 

@@ -29,14 +29,33 @@ extension PhotoReading {
                         refused: .unreadable, origin: .photo, image: name, reason: error ?? "it cannot be read"))
             ]
         }
-        if symbols.isEmpty {
+        if symbols.isEmpty, printed.isEmpty {
+            let nothing = isPrintRead ? "no bar code and no printed ISBN found in it" : "no bar code found in it"
+            let reason = [error ?? nothing, printTrouble?.description].compactMap { $0 }
             return [
                 .event(
                     CaptureEvent(
-                        refused: .refused, origin: .photo, image: name, reason: error ?? "no bar code found in it"))
+                        refused: .refused, origin: .photo, image: name, reason: reason.joined(separator: "; ")))
             ]
         }
-        return symbols.enumerated().map { index, symbol in
+        return codes
+            + printed.map { number in
+                // As if it were typed, and with the photo that it stands in: that is how what is read from print is told from what a
+                // person typed, also by whoever goes through the queue later.
+                .sighting(
+                    Sighting(
+                        isbn: number.isbn, raw: number.text, origin: .typed, image: name, thumbnail: printedThumbnail))
+            } + [unreadPrint].compactMap { $0 }
+    }
+
+    private var unreadPrint: Arrival? {
+        printTrouble.map {
+            .event(CaptureEvent(refused: .refused, origin: .photo, image: name, reason: $0.description))
+        }
+    }
+
+    private var codes: [Arrival] {
+        symbols.enumerated().map { index, symbol in
             do throws(ISBNRefusal) {
                 let thumbnail = thumbnails.indices.contains(index) ? thumbnails[index] : nil
                 return .sighting(

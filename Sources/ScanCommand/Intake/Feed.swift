@@ -13,12 +13,14 @@ struct Feed {
     var isLive = false
 
     /// Photos, folders, and - for standard input.
-    init(photos: [String], answer: CaptureRun.Answer) {
+    ///
+    /// - Parameter print: whether and how printed numbers are read as well.
+    init(photos: [String], print: PrintOptions, answer: CaptureRun.Answer, report: ExitReport) {
         let (inputs, problems) = PhotoInput.expand(photos)
         if inputs.isEmpty, problems.isEmpty {
             Output.shared.complain("there is no photo in \(photos.joined(separator: ", ").printable).")
         }
-        let readings = PhotoReader(withThumbnails: true).read(inputs)
+        let readings = PhotoReader(withThumbnails: true, print: print.reader()).read(inputs)
         let bar = ProgressBar("photos", total: inputs.count)
         arrivals = AsyncStream { continuation in
             let unreadable = problems.map {
@@ -28,6 +30,8 @@ struct Feed {
             let reading = Task {
                 for await reading in readings {
                     bar.advance()
+                    // Whatever is printed there was left because of it.
+                    if reading.printTrouble != nil { report.note(.unavailable) }
                     continuation.yield(ArrivalBurst(arrivals: reading.arrivals))
                 }
                 bar.finish()

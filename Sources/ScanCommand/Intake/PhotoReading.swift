@@ -2,6 +2,7 @@ import Bookplate
 import Capture
 import Decoder
 import Foundation
+import PrintedText
 import Synchronization
 
 /// A photo that was asked for by name.
@@ -56,15 +57,29 @@ struct PhotoReading: Sendable {
     var symbols: [Symbol] = []
     /// A small JPEG around each symbol, in the same order; empty when none was asked for.
     var thumbnails: [[UInt8]?] = []
+    /// ISBNs that are printed as text, where no bar code names a book and print was asked for. Never among the symbols: a bar code
+    /// is sure, these want a person's look.
+    var printed: [PrintedISBN] = []
+    /// A small JPEG of the whole photo beside them.
+    var printedThumbnail: [UInt8]?
+    /// Whether print was looked at.
+    var isPrintRead = false
+    /// Why print was not read although it was asked for.
+    var printTrouble: TesseractError?
     /// Why nothing, or not all, could be read, for a person; `nil` when the photo was read whole.
     var error: String?
     /// Whether the photo could not be read at all.
     var isUnreadable = false
+
+    /// Whether a bar code in it names a book.
+    var hasISBN: Bool { symbols.contains { $0.kind == .isbn } }
 }
 
 /// Reads photos on threads of its own, as many as there are processors: zbar and the image libraries block.
 struct PhotoReader {
     let withThumbnails: Bool
+    /// Reads the print of photos without an ISBN among their bar codes; `nil` when nobody asked for it.
+    var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
     /// - Returns: a reading for each input, in the order of the inputs.
     func read(_ inputs: [PhotoInput]) -> AsyncStream<PhotoReading> {
@@ -101,12 +116,25 @@ struct PhotoReader {
             if withThumbnails {
                 reading.thumbnails = try reading.symbols.map { try photo.thumbnail(around: $0.corners) }
             }
+            try readPrint(of: photo, into: &reading)
             if photo.isDamaged { reading.error = "the photo is damaged; only a part of it could be read" }
         } catch {
             reading.error = "\(error)"
-            reading.isUnreadable = reading.symbols.isEmpty
+            reading.isUnreadable = reading.symbols.isEmpty && reading.printed.isEmpty
         }
         return reading
+    }
+
+    /// What goes wrong here takes nothing away from what the bar codes said.
+    private func readPrint(of photo: PhotoFile, into reading: inout PhotoReading) throws {
+        guard let print, !reading.hasISBN else { return }
+        do {
+            reading.printed = try print(photo)
+            reading.isPrintRead = true
+        } catch let trouble as TesseractError {
+            reading.printTrouble = trouble
+        }
+        if withThumbnails, !reading.printed.isEmpty { reading.printedThumbnail = try photo.thumbnail() }
     }
 }
 

@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Kiosk
+import Processes
 import Synchronization
 
 /// Reads photos that came over the web, each in a process of its own: the libraries that decode pictures are where a stranger's bytes
@@ -41,8 +42,10 @@ final class PhotoChildren: Sendable {
             }
         }
         switch ending {
-        case .answered(let line): return try PhotoAnswer(line).reading()
-        case .ended: throw PhotoAnswer.unreadable("reading it failed")
+        // One whole line, however it ended then: without it, it crashed, was killed, or had nothing to say.
+        case .answered(let line, _, _) where line.last == UInt8(ascii: "\n"):
+            return try PhotoAnswer(line.dropLast()).reading()
+        case .answered: throw PhotoAnswer.unreadable("reading it failed")
         case .tooLong: throw PhotoAnswer.unreadable("reading it took too long")
         case .tooMuch: throw PhotoAnswer.unreadable("reading it failed")
         }
@@ -68,7 +71,7 @@ struct PhotoAnswer: Decodable {
     }
 
     /// - Throws: ``KioskTrouble`` when it is no answer.
-    init(_ line: [UInt8]) throws {
+    init(_ line: some Collection<UInt8>) throws {
         do {
             self = try JSONDecoder().decode(PhotoAnswer.self, from: Data(line))
         } catch {

@@ -40,6 +40,9 @@ struct Card {
             candidate.item.image.map { ($0 as NSString).lastPathComponent },
         ].compactMap { $0?.oneLine }
         rows.append(style.faint(origin.joined(separator: " · ").fitted(inner)))
+        if candidate.item.isReadFromPrint {
+            rows.append(style.attention("Read from print: compare the number with the book.".fitted(inner)))
+        }
         if let owned = candidate.owned {
             rows.append(style.owned("You have it: \(owned.standing)".fitted(inner)))
         } else if let known = candidate.existing.first {

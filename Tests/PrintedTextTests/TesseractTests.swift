@@ -1,0 +1,216 @@
+import Bookplate
+import Capture
+import Foundation
+import TestTools
+import Testing
+
+@testable import PrintedText
+
+private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("samples/photos")
+private let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
+private let isInstalled = folders.split(separator: ":").contains { access("\($0)/tesseract", X_OK) == 0 }
+
+/// A white picture without anything on it.
+private struct Sheet: Picture {
+    var width = 64
+    var height = 48
+    var orientation = Orientation.up
+
+    func luma(atLeast longSide: Int) -> Frame {
+        var frame = Frame(width: width, height: height, bytesPerLine: width + 5)
+        frame.withMutableLuma { $0.update(repeating: 255) }
+        return frame
+    }
+}
+
+/// The real one, on pictures of `samples/`.
+@Suite(.enabled(if: isInstalled, "tesseract-ocr is not installed"), .serialized) struct `The real tesseract` {
+    /// A photo, and what is printed there.
+    static let printed: [String] = ["printed-imprint", "printed-back-sideways"]
+
+    @Test(arguments: printed) func `reads the number of a book from before bar codes`(name: String) throws {
+        let photo = try PhotoFile(path: samples.appendingPathComponent("\(name).jpg").path)
+        let answer = try String(contentsOf: samples.appendingPathComponent("\(name).print.txt"), encoding: .utf8)
+        let found = try Tesseract(inFolders: folders).isbns(in: photo)
+        // Where the spaces stand is not to be seen in every type.
+        #expect(found.map(\.isbn.digits) == [String(answer.prefix(13))])
+    }
+
+    @Test(arguments: [Orientation.right, .down, .left, .mirrored])
+    func `reads a page however the photo is stored`(orientation: Orientation) throws {
+        let photo = try PhotoFile(path: samples.appendingPathComponent("printed-imprint.jpg").path)
+        let page = Page(try photo.luma(atLeast: 2400), longSide: 2400)
+        let found = try Tesseract(inFolders: folders).isbns(in: Stored(page: page, orientation: orientation))
+        #expect(found.map(\.isbn.digits) == ["9780140449136"])
+    }
+
+    @Test(arguments: ["no-code-table.jpg", "no-code-spines.jpg", "no-code-front-cover.jpg"])
+    func `finds none where none is printed`(photo: String) throws {
+        let file = try PhotoFile(path: samples.appendingPathComponent(photo).path)
+        #expect(try Tesseract(inFolders: folders).isbns(in: file).isEmpty)
+    }
+}
+
+/// A page as a camera stores it that was held in another way.
+private struct Stored: Picture {
+    let page: Page
+    let orientation: Orientation
+    private var stored: Page {
+        page.turned(by: orientation == .right ? .left : orientation == .left ? .right : orientation)
+    }
+    var width: Int { stored.width }
+    var height: Int { stored.height }
+
+    init(page: Page, orientation: Orientation) { (self.page, self.orientation) = (page, orientation) }
+
+    func luma(atLeast longSide: Int) -> Frame {
+        let stored = stored
+        var frame = Frame(width: stored.width, height: stored.height)
+        let grey = stored.pgm.suffix(stored.width * stored.height)
+        frame.withMutableLuma { luma in for (index, value) in grey.enumerated() { luma[index] = value } }
+        return frame
+    }
+}
+
+/// What may be in its place, or become of it.
+@Suite struct `A program called tesseract` {
+    private static let header =
+        #"level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"#
+    private static let page = #"1\t1\t0\t0\t0\t0\t0\t0\t64\t48\t-1\t\n"#
+
+    /// Stands in its place in the folder.
+    private func install(_ script: String, in folder: Scratch, patience: Duration = .seconds(60)) throws -> Tesseract {
+        let path = try folder.write(Array("#!/bin/sh\n\(script)\n".utf8), to: "tesseract")
+        try #require(chmod(path, 0o755) == 0)
+        return try Tesseract(inFolders: "relative:/nowhere:\(folder.path)", patience: patience)
+    }
+
+    private func error(of script: String, patience: Duration = .seconds(60)) throws -> TesseractError {
+        let folder = try Scratch()
+        let tesseract = try install(script, in: folder, patience: patience)
+        // More than any buffer between two programs holds, so that one that does not read is felt.
+        return try #require(throws: TesseractError.self) { try tesseract.isbns(in: Sheet(width: 2000, height: 2000)) }
+    }
+
+    @Test func `is missing where none of the folders has it, and the message says what to install`() throws {
+        let folder = try Scratch()
+        try folder.write([], to: "tesseract")
+        for folders in ["", ":", "/nowhere", "relative", folder.path] {
+            let error = try #require(throws: TesseractError.self) { try Tesseract(inFolders: folders) }
+            #expect(error == .notInstalled)
+            #expect(error.description.contains("apt install tesseract-ocr"))
+        }
+    }
+
+    @Test func `is given the picture upright, then turned, as a page and as scattered text, until it finds an ISBN`()
+        throws
+    {
+        let folder = try Scratch()
+        let tesseract = try install(
+            """
+            echo "$4" >> '\(folder.file("modes"))'
+            head -c 9 | tr '\\n' ' ' >> '\(folder.file("looks"))'; cat > /dev/null
+            printf '\(Self.header)\(Self.page)'
+            test $(wc -c < '\(folder.file("looks"))') -ge 27 || exit 0
+            printf '5\\t1\\t1\\t1\\t1\\t1\\t0\\t0\\t9\\t9\\t95.5\\tISBN\\n5\\t1\\t1\\t1\\t1\\t2\\t9\\t0\\t9\\t9\\t9\\t0-14-\\n'
+            printf '5\\t1\\t1\\t1\\t2\\t1\\t0\\t0\\t9\\t9\\t95.5\\t044926-4\\n'
+            """, in: folder)
+        let found = try tesseract.isbns(in: Sheet(orientation: .left))
+        #expect(found == [PrintedISBN(isbn: try ISBN("0-14-044926-4"), text: "0-14-044926-4")])
+        let looks = try String(contentsOfFile: folder.file("looks"), encoding: .utf8)
+        #expect(looks == "P5 48 64 P5 64 48 P5 48 64 ")
+        #expect(try String(contentsOfFile: folder.file("modes"), encoding: .utf8) == "3\n3\n12\n")
+    }
+
+    @Test func `that crashes, fails, or says nonsense is told as that, and never as "nothing found"`() throws {
+        #expect(try error(of: "kill -SEGV $$") == .crashed(signal: SIGSEGV))
+        #expect(try error(of: "cat > /dev/null; kill -KILL $$") == .crashed(signal: SIGKILL))
+        #expect(try error(of: "printf '\(Self.header)'; exit 1") == .failed(status: 1, complaint: ""))
+        let failed = try error(of: "cat > /dev/null; echo one >&2; echo 'no language eng' >&2; exit 3")
+        #expect(failed == .failed(status: 3, complaint: "no language eng"))
+        #expect(failed.description.contains("ended with 3: no language eng"))
+        for nonsense in [
+            "exit 0", "cat", "echo ISBN 0-14-044926-4", "printf '\\377\\376'", "head -c 100000 /dev/urandom",
+            "printf '\(Self.header)5\\t1\\n'",
+            "printf '\(Self.header)5\\t1\\t1\\t1\\t1\\tx\\t0\\t0\\t9\\t9\\t9\\tISBN\\n'",
+        ] {
+            #expect(try error(of: nonsense) == .nonsense, "\(nonsense)")
+        }
+    }
+
+    @Test func `that hangs or never ends is stopped, and what it said on the way does not count`() throws {
+        #expect(try error(of: "exec sleep 600", patience: .milliseconds(300)) == .tooLong(.milliseconds(300)))
+        #expect(
+            try error(of: "printf '\(Self.header)'; exec sleep 600", patience: .milliseconds(300)).description
+                == "print was not read: tesseract took longer than 0.3 s and was stopped")
+        #expect(try error(of: "yes") == .tooMuch(limit: 4 << 20))
+        #expect(try error(of: "yes complaint >&2", patience: .milliseconds(300)) == .tooLong(.milliseconds(300)))
+    }
+
+    @Test func `that is no program at all cannot be started`() throws {
+        let folder = try Scratch()
+        let path = try folder.write([0x7F, 0x45, 0x4C, 0x46, 0], to: "tesseract")
+        try #require(chmod(path, 0o755) == 0)
+        let error = try #require(throws: TesseractError.self) {
+            try Tesseract(inFolders: folder.path).isbns(in: Sheet())
+        }
+        guard case .cannotStart = error else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
+    @Test func `works on one picture at a time, with one thread`() async throws {
+        let folder = try Scratch()
+        let tesseract = try install(
+            """
+            test "$OMP_THREAD_LIMIT" = 1 || exit 1
+            mkdir '\(folder.file("busy"))' || exit 2
+            cat > /dev/null; printf '\(Self.header)'
+            rmdir '\(folder.file("busy"))'
+            """, in: folder)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    #expect(throws: Never.self) { try tesseract.isbns(in: Sheet()) }
+                }
+            }
+        }
+    }
+}
+
+@Suite struct `A page` {
+    private func frame(_ width: Int, _ height: Int, _ grey: (Int, Int) -> UInt8) -> Frame {
+        var frame = Frame(width: width, height: height, bytesPerLine: width + 3)
+        frame.withMutableLuma { luma in
+            for y in 0..<height { for x in 0..<width { luma[y * (width + 3) + x] = grey(x, y) } }
+        }
+        return frame
+    }
+
+    @Test(arguments: [
+        (4032, 3024, 2400, 1800), (3024, 4032, 1800, 2400), (2400, 10, 2400, 10), (12_000, 1, 2400, 1), (1, 1, 1, 1),
+    ])
+    func `is no larger than it has to be`(width: Int, height: Int, pageWidth: Int, pageHeight: Int) {
+        let page = Page(frame(width, height) { _, _ in 77 }, longSide: 2400)
+        #expect(page.width == pageWidth && page.height == pageHeight)
+        #expect(page.pgm.suffix(pageWidth * pageHeight).allSatisfy { $0 == 77 })
+    }
+
+    @Test func `keeps thin lines as grey when it is made smaller`() {
+        // Two black columns of eight.
+        let page = Page(frame(800, 8) { x, _ in x % 8 < 2 ? 0 : 200 }, longSide: 100)
+        #expect(page.pgm.suffix(page.width * page.height).allSatisfy { (140...160).contains($0) })
+        let finer = Page(frame(150, 6) { x, _ in x % 3 == 0 ? 0 : 200 }, longSide: 100)
+        #expect(finer.pgm.suffix(finer.width * finer.height).contains { $0 < 120 })
+    }
+
+    @Test func `is a greymap, and turns by quarters`() {
+        let page = Page(frame(3, 2) { x, y in UInt8(10 * y + x) }, longSide: 100)
+        #expect(page.pgm == Array("P5\n3 2\n255\n".utf8) + [0, 1, 2, 10, 11, 12])
+        #expect(page.turned(by: .right).pgm == Array("P5\n2 3\n255\n".utf8) + [10, 0, 11, 1, 12, 2])
+        #expect(page.turned(by: .left).pgm == Array("P5\n2 3\n255\n".utf8) + [2, 12, 1, 11, 0, 10])
+        #expect(page.turned(by: .down).pgm == Array("P5\n3 2\n255\n".utf8) + [12, 11, 10, 2, 1, 0])
+    }
+}
