@@ -262,7 +262,9 @@ final class CodeFit {
     /// One step: changes of the unknowns.
     private func solve(damping: Double) -> [Float]? {
         var (matrix, side) = (normal, right)
-        for i in 0..<Self.unknowns { matrix[i * Self.unknowns + i] = matrix[i * Self.unknowns + i] * (1 + damping) + 1e-6 }
+        for i in 0..<Self.unknowns {
+            matrix[i * Self.unknowns + i] = matrix[i * Self.unknowns + i] * (1 + damping) + 1e-6
+        }
         guard Cholesky.solve(&matrix, &side, count: Self.unknowns) else { return nil }
         return side.map(Float.init)
     }

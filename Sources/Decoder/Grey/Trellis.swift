@@ -118,7 +118,9 @@ final class Trellis {
         return total
     }
 
-    private func cost(_ look: Look, _ rest: UnsafePointer<Float>, _ window: Range<Int>, _ left: Int, _ right: Int?) -> Float {
+    private func cost(_ look: Look, _ rest: UnsafePointer<Float>, _ window: Range<Int>, _ left: Int, _ right: Int?)
+        -> Float
+    {
         let (left, right) = (look.digits.pointer() + left, right.map { look.digits.pointer() + $0 })
         var sum = SIMD4<Float>.zero
         var index = window.lowerBound

@@ -119,7 +119,11 @@ public struct FrameReader: FrameDecoder {
             note(region.length, stripes.sharpness, in: &reading)
             if isLooking {
                 isLooking = false
-                if let symbol = evidence.look(frame, at: region, slack: 2.5 * Double(RegionFinder.blockSide * factor), hints: hints(in: region)) { certain.append(symbol) }
+                if let symbol = evidence.look(
+                    frame, at: region, slack: 2.5 * Double(RegionFinder.blockSide * factor), hints: hints(in: region))
+                {
+                    certain.append(symbol)
+                }
             }
         }
         for symbol in raw where symbol.isFirm {

@@ -79,6 +79,13 @@ struct Evidence {
         }.map(\.digits)
     }
 
+    /// Codes among these digits that are settled and have no add-on yet.
+    func withoutAddon(_ digits: [Digits]) -> [Region] {
+        claims.filter { digits.contains($0.digits) && $0.addon == nil && $0.pointsPerEnd > 0 && isSettled($0) }.map {
+            Region(around: $0.corners)
+        }
+    }
+
     /// Where something was read that is not settled.
     var doubtful: [Region] { claims.filter { !isSettled($0) }.map(\.place) }
 
@@ -106,7 +113,9 @@ struct Evidence {
 
     func isBelieved(_ claim: Claim) -> Bool {
         if claim.isConfirmed == true { return true }
-        guard claim.lines >= (claim.digits.isBook ? Self.sureLines : Self.sureLinesOfOthers), !claim.digits.looksLikeMisreadBook else { return false }
+        guard claim.lines >= (claim.digits.isBook ? Self.sureLines : Self.sureLinesOfOthers),
+            !claim.digits.looksLikeMisreadBook
+        else { return false }
         return claims.allSatisfy { other in
             // Of a thousand misreads two begin as books do: one line that says book weighs more.
             let weight = other.digits.isBook && !claim.digits.isBook ? 12 : 3

@@ -25,7 +25,8 @@ struct Stage: Sendable {
             name: "grey levels", reason: "blurred, bent, glossy and dark codes of books",
             look: .greyLevels(mostRegions: 4)),
         Stage(
-            name: "small regions", reason: "where bars are in a photo of many books, or of one far away", look: .findSmall),
+            name: "small regions", reason: "where bars are in a photo of many books, or of one far away",
+            look: .findSmall),
         Stage(name: "lines of small regions", reason: "the same for these", look: .lines(most: 13)),
         Stage(
             name: "grey levels of small regions", reason: "the same for these", look: .greyLevels(mostRegions: 4)),
@@ -43,6 +44,8 @@ struct Stage: Sendable {
     /// The long side, in pixels, from which on a picture is looked at: averaged or reduced to near that, zbar reads more than at the
     /// full size of a telephone's camera, and eight times as fast (docs/decoding.md).
     static let overviewSide = 1280
+    /// Lines that are read of the place where an add-on may stand.
+    static let linesOfAddon = 6
     /// The most regions that lines are read of.
     static let mostRegions = 10
     /// The part of a picture's long side below which a code is small.

@@ -21,7 +21,8 @@ public struct ZBarDecoder: SymbolDecoder {
     }
 
     /// The same, telling what was done where an explanation is given to be filled.
-    public mutating func decode(_ picture: some Picture, explaining explanation: inout Explanation?) throws -> [Symbol] {
+    public mutating func decode(_ picture: some Picture, explaining explanation: inout Explanation?) throws -> [Symbol]
+    {
         var search = Search(picture)
         for stage in Stage.cascade {
             let start = explanation == nil ? .zero : threadTime()
@@ -91,6 +92,12 @@ public struct ZBarDecoder: SymbolDecoder {
             }
         }
         if let region { search.evidence.settle(region, by: symbols.map(\.digits)) }
+        for place in search.evidence.withoutAddon(symbols.map(\.digits)) {
+            let seen = search.seen(place, in: frame).reachingToAddon
+            scan.begin()
+            scan.scan(frame, region: seen, enlargement: min(3 * 119 / seen.length, 2), most: Stage.linesOfAddon)
+            search.evidence.add(scan.lineEnds.assembled().map { search.full($0, from: frame) })
+        }
     }
 
     private mutating func readGreyLevels(

@@ -133,7 +133,9 @@ struct BarRun {
         var spans: [ClosedRange<Float>] = []
         var (start, last): (Int?, Int) = (nil, 0)
         func close() {
-            if let start, last - start > 60, last - start > values.count / 5 { spans.append(Float(start)...Float(last)) }
+            if let start, last - start > 60, last - start > values.count / 5 {
+                spans.append(Float(start)...Float(last))
+            }
         }
         for index in activity.indices where activity[index] > level {
             if start == nil || index - last > gap {

@@ -33,6 +33,16 @@ struct Region {
             x: centre.x + across.x * along - across.y * beside, y: centre.y + across.y * along + across.x * beside)
     }
 
+    /// Of a code: with the room to its right where an add-on stands, from 7 to 12 modules behind it and 47 wide (GS1 General Specifications,
+    /// 5.2.1.4). The height is what both have in common.
+    var reachingToAddon: Region {
+        var result = self
+        result.centre = point(along: length * 0.25, beside: 0)
+        result.length *= 1.25
+        result.height *= 0.7
+        return result
+    }
+
     func contains(_ point: Point, margin: Double = 0) -> Bool {
         let (x, y) = (point.x - centre.x, point.y - centre.y)
         return abs(x * across.x + y * across.y) <= length / 2 + margin

@@ -26,6 +26,8 @@ struct RegionFinder {
         var doubleX: Float = 0
         var doubleY: Float = 0
         var isCandidate = false
+        /// Of a candidate: the energy of its surroundings.
+        var strength: Float = 0
 
         var energy: Float { xx + yy }
     }
@@ -95,9 +97,16 @@ struct RegionFinder {
         return result
     }
 
+    /// Energy of a block with those around it, from which on there is more than noise.
+    private static let strong = Float(blockSide * blockSide / 2) * 9 * 60
+    /// What seeds must have, in turn: print in bars has a hundred times the energy of the cloth that it is printed on, and must not be joined with
+    /// it.
+    private static let seeds = [strong * 256, strong * 16, strong]
+    /// The part of a seed's least energy that its neighbours must have: light and shade on one code differ by less.
+    private static let shade: Float = 1.0 / 16
+
     /// Marks the blocks whose surroundings (3 by 3) have strong gradients of one direction.
     private mutating func choose() {
-        let strong = Float(Self.blockSide * Self.blockSide / 2) * 9 * 60
         for row in 0..<rows {
             for column in 0..<columns {
                 var (xx, xy, yy): (Float, Float, Float) = (0, 0, 0)
@@ -113,9 +122,10 @@ struct RegionFinder {
                 let size = (x * x + y * y).squareRoot()
                 let energy = xx + yy
                 let at = row * columns + column
-                blocks[at].isCandidate = energy > strong && size > energy * 0.6
+                blocks[at].isCandidate = energy > Self.strong && size > energy * 0.6
                 if blocks[at].isCandidate {
                     (blocks[at].doubleX, blocks[at].doubleY) = (x / size, y / size)
+                    blocks[at].strength = energy
                 }
             }
         }
@@ -128,30 +138,37 @@ struct RegionFinder {
     /// Joins neighbours of one direction (within 15 degrees) and keeps what has the shape of a code.
     private mutating func grow() {
         found.removeAll(keepingCapacity: true)
-        for seed in blocks.indices where blocks[seed].isCandidate {
-            members.removeAll(keepingCapacity: true)
-            members.append(seed)
-            blocks[seed].isCandidate = false
-            var next = 0
-            while next < members.count {
-                let at = members[next]
-                next += 1
-                let (row, column) = (at / columns, at % columns)
-                for r in max(0, row - 1)...min(rows - 1, row + 1) {
-                    for c in max(0, column - 1)...min(columns - 1, column + 1) {
-                        let other = r * columns + c
-                        let agreement =
-                            blocks[at].doubleX * blocks[other].doubleX + blocks[at].doubleY * blocks[other].doubleY
-                        if blocks[other].isCandidate, agreement > 0.85 {
-                            blocks[other].isCandidate = false
-                            members.append(other)
-                        }
+        for least in Self.seeds {
+            for seed in blocks.indices where blocks[seed].isCandidate && blocks[seed].strength >= least {
+                grow(from: seed, least: least * Self.shade)
+                if let region = regionOfMembers() { found.append(region) }
+            }
+        }
+        found.sort { $0.weight > $1.weight }
+    }
+
+    /// Fills ``members``.
+    private mutating func grow(from seed: Int, least: Float) {
+        members.removeAll(keepingCapacity: true)
+        members.append(seed)
+        blocks[seed].isCandidate = false
+        var next = 0
+        while next < members.count {
+            let at = members[next]
+            next += 1
+            let (row, column) = (at / columns, at % columns)
+            for r in max(0, row - 1)...min(rows - 1, row + 1) {
+                for c in max(0, column - 1)...min(columns - 1, column + 1) {
+                    let other = r * columns + c
+                    let agreement =
+                        blocks[at].doubleX * blocks[other].doubleX + blocks[at].doubleY * blocks[other].doubleY
+                    if blocks[other].isCandidate, agreement > 0.85, blocks[other].strength >= least {
+                        blocks[other].isCandidate = false
+                        members.append(other)
                     }
                 }
             }
-            if let region = regionOfMembers() { found.append(region) }
         }
-        found.sort { $0.weight > $1.weight }
     }
 
     private func regionOfMembers() -> Region? {

@@ -66,6 +66,8 @@ struct PhotoReading: Sendable {
     var isPrintRead = false
     /// Why print was not read although it was asked for.
     var printTrouble: TesseractError?
+    /// What the decoder did, where that was asked for.
+    var explanation: Explanation?
     /// Why nothing, or not all, could be read, for a person; `nil` when the photo was read whole.
     var error: String?
     /// Whether the photo could not be read at all.
@@ -78,6 +80,8 @@ struct PhotoReading: Sendable {
 /// Reads photos on threads of its own, as many as there are processors: zbar and the image libraries block.
 struct PhotoReader {
     let withThumbnails: Bool
+    /// Whether to tell what the decoder did.
+    var isExplaining = false
     /// Reads the print of photos without an ISBN among their bar codes; `nil` when nobody asked for it.
     var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
@@ -112,7 +116,8 @@ struct PhotoReader {
         do {
             if decoder == nil { decoder = try ZBarDecoder() }
             let photo = try input.open()
-            reading.symbols = try decoder?.decode(photo) ?? []
+            if isExplaining { reading.explanation = Explanation() }
+            reading.symbols = try decoder?.decode(photo, explaining: &reading.explanation) ?? []
             if withThumbnails {
                 reading.thumbnails = try reading.symbols.map { try photo.thumbnail(around: $0.corners) }
             }
