@@ -42,7 +42,8 @@ struct Search<Photo: Picture> {
     /// The same made small by whole parts.
     func reduced() throws -> Frame {
         let frame = try overview()
-        let scale = scale(of: frame)
+        // No thinner than a pixel: a picture can be all length.
+        let scale = min(scale(of: frame), frame.width, frame.height)
         guard scale > 1 else { return frame }
         var result = Frame(width: 1, height: 1)
         frame.reduce(by: scale, into: &result)
