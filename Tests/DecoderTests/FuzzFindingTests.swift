@@ -1,4 +1,5 @@
 import Bookplate
+import CodeMaker
 import Decoder
 import Testing
 
@@ -27,4 +28,20 @@ func `finds nothing in a picture that is all length, and goes on`(_ width: Int, 
     var (reader, reading) = (try FrameReader(), FrameReading())
     for _ in 0..<3 { reader.read(scene.frame, into: &reading) }
     #expect(reading.symbols.isEmpty)
+}
+
+/// Sequences in which a code that several frames tell stands where a line saw another.
+private let disputed: [UInt64] = [25, 121, 328, 514, 724, 730]
+
+@Test(arguments: disputed)
+func `is certain of nothing that it does not tell`(_ seed: UInt64) throws {
+    var (sequence, frame) = (HardSequence(seed: seed), Frame(width: 1, height: 1))
+    var (reader, reading) = (try FrameReader(), FrameReading())
+    for number in 0..<4 {
+        sequence.draw(into: &frame)
+        frame.timestamp = .milliseconds(100 * number)
+        reader.read(frame, into: &reading)
+        let payloads = reading.symbols.map(\.payload)
+        #expect(reading.certain.allSatisfy(payloads.contains), "\(reading.certain), told \(payloads)")
+    }
 }

@@ -168,13 +168,13 @@ public struct FrameReader: FrameDecoder {
         for symbol in certain {
             raw.removeAll { $0.digits == symbol.digits }
             raw.append(symbol)
-            reading.certain.append(symbol.digits.text)
         }
         for symbol in raw where symbol.isFirm && !isDisputed(symbol) {
             reading.symbols.append(
                 Symbol(
                     payload: symbol.digits.text, addon: symbol.addon?.text, quality: symbol.lines,
                     corners: symbol.corners))
+            if certain.contains(where: { $0.digits == symbol.digits }) { reading.certain.append(symbol.digits.text) }
             let place = Place(region: Region(around: symbol.corners), digits: symbol.digits, lastRead: time)
             if let known = places.firstIndex(where: { $0.digits == symbol.digits }) {
                 if symbol.isPlaced { places[known].region = place.region }
