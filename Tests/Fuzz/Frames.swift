@@ -10,7 +10,9 @@ func runFrames(_ bytes: [UInt8]) {
     let scales = source.next()
     var frames: [Frame] = []
     if how & 3 == 0 {
-        frames = [source.frame(mostWidth: 160, mostHeight: 120)]
+        // Now and then one that is all length.
+        let (width, height) = scales == 7 ? (12_000, 4) : scales == 15 ? (4, 12_000) : (160, 120)
+        frames = [source.frame(mostWidth: width, mostHeight: height)]
         for _ in 0..<(how >> 2 & 3) { frames.append(frames[0]) }
     } else {
         var frame = source.printedCode()
