@@ -6,20 +6,20 @@ import ZBarPeer
 
 /// Reads photos by ours and by libzbar in turns, from the same grey picture in memory, on one thread.
 ///
-/// `DecodeBench ROUNDS PHOTO...`; prints one JSON object a photo. Started by script/bench.
+/// `DecodeBench ROUNDS PHOTO...` prints one JSON object a photo; `DecodeBench --sequences FROM-TO` one for all (``Sequences``). Started by
+/// script/bench.
 @main
 struct DecodeBench {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
-        if arguments.first == "--sequences", let count = arguments.dropFirst().first.flatMap({ UInt64($0) }) {
-            return try Sequences.run(0..<count)
+        if arguments.first == "--sequences" {
+            let seeds = (arguments.dropFirst().first ?? "").split(separator: "-").compactMap { UInt64($0) }
+            guard seeds.count == 2, seeds[0] < seeds[1] else { usage() }
+            return try Sequences.run(seeds[0]..<seeds[1])
         }
-        guard let rounds = arguments.first.flatMap({ Int($0) }), rounds > 0, arguments.count > 1 else {
-            FileHandle.standardError.write(Data("usage: DecodeBench ROUNDS PHOTO...\n".utf8))
-            exit(64)
-        }
+        guard let rounds = arguments.first.flatMap({ Int($0) }), rounds > 0, arguments.count > 1 else { usage() }
         var decoder = try ZBarDecoder()
-        let peer = ProcessInfo.processInfo.environment["NO_PEER"] == nil ? try ZBarPeer() : nil
+        let peer = try ZBarPeer()
         let encoder = JSONEncoder()
         for path in arguments.dropFirst() {
             let photo = try PhotoFile(path: path)
@@ -28,7 +28,6 @@ struct DecodeBench {
             var reading = Reading(path: path, width: photo.width, height: photo.height)
             for _ in 0..<rounds {
                 reading.scan.add(try Self.measured { try decoder.decode(photo).map(\.payload) })
-                guard let peer else { continue }
                 reading.libzbar.add(
                     try Self.measured {
                         try grey.withLuma { try peer.read($0, width: grey.width, height: grey.height) }
@@ -36,6 +35,11 @@ struct DecodeBench {
             }
             print(String(decoding: try encoder.encode(reading), as: UTF8.self))
         }
+    }
+
+    private static func usage() -> Never {
+        FileHandle.standardError.write(Data("usage: DecodeBench ROUNDS PHOTO... | --sequences FROM-TO\n".utf8))
+        exit(64)
     }
 
     private static func measured(_ work: () throws -> [String]) rethrows -> (Double, [String]) {
