@@ -18,7 +18,7 @@ private struct View {
 
     mutating func show(
         _ codes: [(payload: String, at: Point)], unread: [Point] = [], frames: Int = 1, every milliseconds: Int = 33,
-        addon: String? = nil
+        addon: String? = nil, certain: [String] = []
     ) {
         for _ in 0..<frames {
             var reading = FrameReading()
@@ -26,6 +26,7 @@ private struct View {
                 Symbol(payload: $0.payload, addon: addon, quality: 2, corners: box(at: $0.at))
             }
             reading.unread = unread.map { box(at: $0) }
+            reading.certain = certain
             var news: [Symbol] = []
             consensus.take(reading, at: time, believed: &news)
             believed += news.map(\.payload)
@@ -60,6 +61,20 @@ private func box(at point: Point) -> Corners {
         view.show(dune)
         #expect(view.believed == [dune])
         #expect(view.moments == [66])
+    }
+
+    @Test func `counts at once what the decoder is certain of`() {
+        var view = View()
+        view.show([(dune, centre)], certain: [dune])
+        #expect(view.believed == [dune])
+        view.show([(dune, centre)], frames: 10, certain: [dune])
+        #expect(view.believed == [dune])
+    }
+
+    @Test func `does not count what it is certain of while something else is read in its place`() {
+        var view = View()
+        view.show([(dune, centre), (misread, Point(x: 650, y: 370))], frames: 20, certain: [dune])
+        #expect(view.believed == [])
     }
 
     @Test func `is one capture for a book held for a minute`() {

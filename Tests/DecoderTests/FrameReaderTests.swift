@@ -1,4 +1,5 @@
 import Bookplate
+import CodeMaker
 import Decoder
 import Testing
 
@@ -110,6 +111,27 @@ func `gives the add-on to its code`(_ addon: String) throws {
         if (13...18).contains(number) { #expect(reading.symbols.isEmpty) }
     }
     #expect(hits >= 16)
+}
+
+@Test func `captures hard codes from three frames together, and never a wrong one`() throws {
+    var frame = Frame(width: 1, height: 1)
+    var captured = 0
+    for seed in 0..<40 as Range<UInt64> {
+        var sequence = HardSequence(seed: seed)
+        var reader = try FrameReader()
+        var (consensus, reading) = (Consensus(), FrameReading())
+        var believed: [Symbol] = []
+        for number in 0..<HardSequence.frames {
+            sequence.draw(into: &frame)
+            frame.timestamp = .milliseconds(33 * number)
+            reader.read(frame, into: &reading)
+            consensus.take(reading, at: frame.timestamp, believed: &believed)
+            #expect(believed.allSatisfy { $0.payload == sequence.payload })
+            if !believed.isEmpty { captured += 1 }
+        }
+    }
+    // Three agreeing frames alone capture less than half as many.
+    #expect(captured >= 25, "\(captured) of 40")
 }
 
 @Test func `finds nothing on blank paper or in noise`() throws {

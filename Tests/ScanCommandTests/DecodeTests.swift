@@ -21,6 +21,19 @@ import Testing
         }
     }
 
+    @Test func `explains which stage read a code`() throws {
+        try withScan { scan in
+            let photo = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg").path
+            let ending = try scan.run("decode", "--explain", photo)
+            #expect(ending.status == 0)
+            #expect(ending.lines.first == "\(photo): isbn 978-0-441-47812-5")
+            let steps = ending.lines.dropFirst()
+            #expect(steps.first?.contains(" ms  regions (where bars are), ") == true)
+            #expect(steps.filter { $0.hasSuffix(": read 9780441478125") }.count == 1)
+            #expect(try scan.run("decode", "--explain", "--json", photo).status == 64)
+        }
+    }
+
     @Test func `keeps the order of the arguments, and goes on after what it cannot read`() throws {
         try withScan { scan in
             let photos = ScanProcess.samples.appendingPathComponent("photos")

@@ -6,8 +6,6 @@ import Bookplate
 final class CodeFit {
     /// Start, module, bend, skew, disc, bell; then paper's level, slope and curvature, and ink's.
     private static let unknowns = 12
-    private static let geometry = 4
-    private static let optics = 6
 
     private(set) var warp = Warp(start: 0, module: 1)
     private(set) var spread = PointSpread(disc: 0, bell: 0.4)
@@ -138,7 +136,7 @@ final class CodeFit {
                 bars[PointSpread.padded + Modules.sample(ofModule: module) + sample] = 1
             }
         }
-        for module in [0, 2, 46, 48, 92, 94] { draw(module) }
+        for module in DigitTemplates.guardBars { draw(module) }
         var rest = digits.number
         var all = [Int](repeating: 0, count: 13)
         for at in stride(from: 12, through: 0, by: -1) { (all[at], rest) = (rest % 10, rest / 10) }

@@ -18,6 +18,8 @@ enum DigitTemplates {
 
     /// Modules of a code, and where its parts begin.
     static let modules = 95
+    /// The bars of the guards at both ends and in the middle.
+    static let guardBars = [0, 2, 46, 48, 92, 94]
     static let leftDigits = 3
     static let rightDigits = 50
 

@@ -1,7 +1,7 @@
 /// The raster on which grey levels are compared with patterns: a code's 95 modules and some paper on either side, finely enough that a
 /// pattern's edges may lie between.
 enum Modules {
-    /// Samples a module. Three lose a tenth of the blurred codes that four read; five bring none.
+    /// Samples a module; a digit's seven modules are then whole vectors of four.
     static let fineness = 4
     /// Modules of paper before and behind the code.
     static let margin = 6

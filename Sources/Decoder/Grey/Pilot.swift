@@ -1,5 +1,5 @@
 /// What is known of a book's code before it is read: paper, the left guard and 978 or 979, the guard in the middle, the right guard
-/// and paper. By these 35 of 95 modules a code is found that is too blurred to be told from stripes by its digits, as radio finds its
+/// and paper. By these 28 of 95 modules a code is found that is too blurred to be told from stripes by its digits, as radio finds its
 /// place in time by a known word.
 ///
 /// Source: the known word as in "pilot symbols" (Cavers, IEEE Trans. Veh. Technol. 40(4), 1991); the score is a correlation coefficient.
@@ -11,13 +11,13 @@ struct Pilot {
         var score: Float
     }
 
-    /// One stretch of the code, for each of the usual blurs: its ink without its mean, of length 1.
+    /// One stretch of the code, for each of the usual blurs: its light without the mean, of length 1.
     private struct Stretch {
         let from: Int
         let count: Int
         let patterns: [[Float]]
 
-        /// - Parameter inks: modules of `range` and three on either side, of which blur takes some.
+        /// - Parameter inks: of the modules of `range` and four on either side, of which blur takes some.
         init(_ range: Range<Int>, inks: (Int) -> Float) {
             from = range.lowerBound * 2
             count = range.count * 2

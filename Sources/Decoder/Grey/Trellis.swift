@@ -43,7 +43,7 @@ final class Trellis {
     private let bars = Samples(count: Modules.count + 2 * PointSpread.padded)
 
     init() {
-        for module in [0, 2, 46, 48, 92, 94] {
+        for module in DigitTemplates.guardBars {
             for sample in 0..<Modules.fineness {
                 bars[PointSpread.padded + Modules.sample(ofModule: module) + sample] = 1
             }

@@ -1,10 +1,11 @@
 /// Where a code lies on a profile: which sample of it falls on which module.
 struct Warp: Equatable {
-    /// The code's left edge, in samples of the profile; the profile is read backwards where the module is negative.
+    /// The code's left edge, in samples of the profile.
     var start: Float
     /// Samples a module, on average.
     var module: Float
-    /// How much the modules widen towards the middle (paper that is bent) and towards one end (seen at an angle), as parts of the code.
+    /// By how much the modules at the left end are wider than the average, and those at the right end narrower; and by how much those at both
+    /// ends are wider than those in the middle: paper that is bent or seen at an angle.
     var bend: Float = 0
     var skew: Float = 0
 
@@ -44,5 +45,5 @@ struct Warp: Equatable {
     var end: Float { start + module * Float(Modules.code) }
 
     /// Paper bends no more than this without its code being out of sight.
-    var isPlausible: Bool { start.isFinite && abs(bend) < 0.25 && abs(skew) < 0.25 && abs(module) > 0.5 }
+    var isPlausible: Bool { start.isFinite && abs(bend) < 0.25 && abs(skew) < 0.25 && module > 0.5 }
 }

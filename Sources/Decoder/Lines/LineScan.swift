@@ -46,7 +46,7 @@ struct LineScan {
 
     /// Reads a region along its length, at most `most` lines of it. Each is the mean of three lines beside each other, which
     /// takes noise away and keeps the bars.
-    mutating func scan(_ frame: Frame, region: Region, enlargement: Double, most: Int = 60) {
+    mutating func scan(_ frame: Frame, region: Region, enlargement: Double, most: Int) {
         // Quiet zones and what the blocks missed on both sides.
         let reach = region.length * 0.5 + max(16, region.length * 0.25)
         let count = Int(reach * 2 * enlargement)

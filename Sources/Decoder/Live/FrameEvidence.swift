@@ -20,8 +20,8 @@ struct FrameEvidence {
     private static let mostPlaces = 6
     /// From how many frames together something is told.
     private static let fewestLooks = 2
-    /// How much better the digits must fit than any others. Of 5,600 sequences that were told something of, wrong digits had at most
-    /// 1.42, and 97 of 100 right ones more than 1.5.
+    /// How much better the digits must fit than any others. Of 5,654 findings in 6,000 drawn sequences the
+    /// 1,230 wrong ones had at most 1.42, and 97 of 100 right ones more than 1.5.
     private static let leastRatio: Float = 1.5
     /// What one frame must say to be worth keeping; a code that can be read in the end fits no worse.
     private static let worstCost: Float = 0.03

@@ -3,10 +3,11 @@ import Bookplate
 /// Reads a camera's frames: a cheap look at every one, costlier ones by turns and where the last code was seen.
 ///
 /// Every frame: each eighth row and column (twelfth at 1920x1080), others from frame to frame; then, across the bars, where a code was
-/// read within the last second and is not now. Every third frame, and when a code was lost: whatever looks like bars and was not
-/// read. What one frame does not give the next may, and ``Consensus`` wants several anyway.
+/// read within the last second and is not now. Every third frame, when a code was lost, and as long as something is not read: whatever looks
+/// like bars, and of one such place the grey levels (``FrameEvidence``). What one frame does not give the next may, and ``Consensus``
+/// wants several anyway.
 ///
-/// Nothing is allocated once its memory has grown to the frames. Not for two threads at once.
+/// The grey levels allocate; nothing else does once its memory has grown to the frames. Not for two threads at once.
 public struct FrameReader: FrameDecoder {
     private var scan: LineScan
     private var finder = RegionFinder()

@@ -14,8 +14,6 @@ public struct Explanation: Sendable {
     }
 
     public internal(set) var steps: [Step] = []
-    /// What looked like bars, in pixels of the upright full-size image.
-    public internal(set) var regions: [Corners] = []
 
     public init() {}
 }

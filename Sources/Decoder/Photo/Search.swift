@@ -6,7 +6,8 @@ struct Search<Photo: Picture> {
     var evidence = Evidence()
     /// What looks like bars, the likeliest first.
     private(set) var regions: [Region] = []
-    private var hasSmallRegions = false
+    /// The most of them that are read.
+    var mostRegions = Stage.mostRegions
     /// Regions whose grey levels were read, and what was known of them then.
     private var tried: [(region: Region, hints: [Digits])] = []
 
@@ -17,11 +18,11 @@ struct Search<Photo: Picture> {
     /// The picture as it can be had most cheaply.
     func overview() throws -> Frame { try picture.luma(atLeast: Stage.overviewSide) }
 
+    /// The picture at its full size.
     func largest() throws -> Frame { try picture.luma(atLeast: longSide) }
 
     /// Adds what was found, unless it is read or known.
     mutating func add(_ found: [Region]) {
-        hasSmallRegions = !regions.isEmpty
         let known = regions
         regions += found.filter { region in
             region.length >= Stage.shortestCode && !evidence.isSettled(region)
@@ -36,8 +37,6 @@ struct Search<Photo: Picture> {
         let lengths = evidence.symbols.map(\.length)
         return lengths.isEmpty || lengths.contains { $0 < Stage.smallPart * Double(longSide) }
     }
-
-    var mostRegions: Int { hasSmallRegions ? Stage.mostSmallRegions : Stage.mostRegions }
 
     /// The same made small by whole parts.
     func reduced() throws -> Frame {
@@ -58,7 +57,7 @@ struct Search<Photo: Picture> {
     /// A frame in which a region is large enough.
     func frame(for region: Region) throws -> Frame {
         let frame = try overview()
-        return seen(region, in: frame).length < Stage.smallCode ? try picture.luma(atLeast: longSide) : frame
+        return seen(region, in: frame).length < Stage.smallCode ? try largest() : frame
     }
 
     /// Where a book may still be: what was read and is not believed, and what looks like bars.

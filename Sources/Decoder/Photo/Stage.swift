@@ -41,8 +41,7 @@ struct Stage: Sendable {
             look: .greyLevels(mostRegions: 2)),
     ]
 
-    /// The long side, in pixels, from which on a picture is looked at: averaged or reduced to near that, zbar reads more than at the
-    /// full size of a telephone's camera, and eight times as fast (docs/decoding.md).
+    /// The long side, in pixels, that a picture is asked for at least, and that larger ones are looked at as if they had.
     static let overviewSide = 1280
     /// Lines that are read of the place where an add-on may stand.
     static let linesOfAddon = 6

@@ -26,14 +26,13 @@ public struct ZBarDecoder: SymbolDecoder {
         var search = Search(picture)
         for stage in Stage.cascade {
             let start = explanation == nil ? .zero : threadTime()
-            let before = search.evidence.symbols.map(\.digits)
+            let before = explanation == nil ? [] : search.evidence.symbols.map(\.digits)
             let looked = try run(stage.look, &search)
             explanation?.steps.append(
                 Explanation.Step(
                     stage: stage.name, reason: stage.reason, regions: looked, cpu: threadTime() - start,
                     read: search.evidence.symbols.map(\.digits).filter { !before.contains($0) }.map(\.text)))
         }
-        explanation?.regions = search.regions.map { search.upright($0.corners) }
         return search.evidence.symbols.map { search.symbol($0) }.inReadingOrder()
     }
 
@@ -52,6 +51,7 @@ public struct ZBarDecoder: SymbolDecoder {
             let frame = try search.largest()
             let scale = max(1, search.scale(of: frame) / 2)
             let before = search.regions.count
+            search.mostRegions = Stage.mostSmallRegions
             search.add(finder.regions(in: frame, scale: scale).map { search.full($0, from: frame) })
             looked = search.regions.count - before
         case .lines(let most):

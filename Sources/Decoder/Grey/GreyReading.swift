@@ -5,10 +5,6 @@ struct GreyReading {
     var digits: Digits
     /// Lines across the code that were read together.
     var looks: Int
-    /// How much worse the next payload fits, 1 for as well.
-    var ratio: Float
-    /// Root of the mean squared difference, as a part of the contrast.
-    var residue: Float
     var corners: Corners
 }
 
@@ -58,8 +54,7 @@ extension GreyReader {
             all.sequence.digits == found.sequence.digits, isBook(all)
         else { return nil }
         return GreyReading(
-            digits: all.sequence.digits, looks: all.looks.count, ratio: all.sequence.ratio,
-            residue: all.sequence.cost.squareRoot(), corners: bars.corners(of: known))
+            digits: all.sequence.digits, looks: all.looks.count, corners: bars.corners(of: known))
     }
 
     /// Whether the grey levels say the same of a code of any kind as some lines did.
