@@ -121,7 +121,7 @@ let package = Package(
         .testTarget(
             name: "KioskTests",
             dependencies: [
-                domain, "Kiosk", "Station", "Library", "LibraryMaker",
+                domain, "Kiosk", "Processes", "Station", "Library", "LibraryMaker",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -1,4 +1,4 @@
-import Foundation
+import Processes
 import Testing
 
 @testable import Kiosk
@@ -59,16 +59,13 @@ import Testing
 
     /// What gzip itself makes of it.
     private func unpacked(_ bytes: [UInt8]) throws -> [UInt8] {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("bookplate-\(UUID().uuidString).gz")
-        try Data(bytes).write(to: file)
-        defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: file) } }
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/gzip")
-        process.arguments = ["-dc", file.path]
-        process.standardOutput = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd()
-        process.waitUntilExit()
-        return Array(data ?? Data())
+        let ending = try ChildProcess.run(
+            .init(path: "/usr/bin/gzip", arguments: ["gzip", "-dc"]), input: bytes, within: .seconds(30), limit: 1 << 20
+        )
+        guard case .answered(let answer, _, .exited(0)) = ending else {
+            Issue.record("gzip: \(ending)")
+            return []
+        }
+        return answer
     }
 }

@@ -101,6 +101,8 @@ import Testing
             try terminal.wait(for: "1 ticked")
             terminal.type("a")
             try terminal.wait(for: "✓ saved")
+            // Both are looked up, and only what has a title can be saved.
+            try terminal.wait(for: "● The Left Hand of Darkness")
             terminal.type("c")
             try terminal.wait(for: "2 saved")
             terminal.type("q")

@@ -120,6 +120,8 @@ extension LiveLoop {
         case "s" where state.batch.standing(of: row) == .lookingUp:
             tell("Still looking it up; e enters it by hand.", .attention)
         case "s", "e": state.mode = .edit(row.id, EditForm(metadata: row.candidate.metadata))
+        case "c" where !row.candidate.isComplete && row.isLookingUp:
+            tell("Still looking it up; e enters it by hand.", .attention)
         case "c" where !row.candidate.isComplete: tell("It has no title yet; e enters it by hand.", .attention)
         case "c" where !state.batch.isAnotherCopy(row): tell("There is no copy of it yet: s saves it.", .attention)
         case "c": save([row], by: .person)
