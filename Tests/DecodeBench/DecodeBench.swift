@@ -33,7 +33,18 @@ struct DecodeBench {
                         try grey.withLuma { try peer.read($0, width: grey.width, height: grey.height) }
                     })
             }
+            reading.stages = try explain(photo, &decoder)
+            reading.addons = try decoder.decode(photo).compactMap(\.addon)
             print(String(decoding: try encoder.encode(reading), as: UTF8.self))
+        }
+    }
+
+    /// What each stage cost, and what it read.
+    private static func explain(_ photo: PhotoFile, _ decoder: inout ZBarDecoder) throws -> [Reading.Stage] {
+        var explanation: Explanation? = Explanation()
+        _ = try decoder.decode(photo, explaining: &explanation)
+        return (explanation?.steps ?? []).map {
+            Reading.Stage(name: $0.stage, regions: $0.regions, cpu: $0.cpu / .milliseconds(1), codes: $0.read)
         }
     }
 
@@ -71,9 +82,20 @@ struct Reading: Codable {
         }
     }
 
+    /// Of one round more.
+    struct Stage: Codable {
+        var name: String
+        var regions: Int
+        /// Milliseconds.
+        var cpu: Double
+        var codes: [String]
+    }
+
     var path: String
     var width: Int
     var height: Int
     var scan = Side()
     var libzbar = Side()
+    var stages: [Stage] = []
+    var addons: [String] = []
 }

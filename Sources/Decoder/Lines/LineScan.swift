@@ -48,19 +48,60 @@ struct LineScan {
     /// takes noise away and keeps the bars.
     mutating func scan(_ frame: Frame, region: Region, enlargement: Double, most: Int) {
         // Quiet zones and what the blocks missed on both sides.
-        let reach = region.length * 0.5 + max(16, region.length * 0.25)
-        let count = Int(reach * 2 * enlargement)
-        guard count > 40, count < 16_384, frame.width > 1, frame.height > 1 else { return }
-        let (ux, uy) = (region.across.x / enlargement, region.across.y / enlargement)
-        reader.forget()
+        var wide = region
+        wide.length += max(32, region.length * 0.5)
+        guard let path = Path(wide, in: frame, enlargement: enlargement) else { return }
         let lines = max(2, min(most, Int(region.height)))
+        reader.forget()
         for line in 0..<lines {
             // Along the bars, closer towards their ends: where these are is told by the last lines that cross them.
             let offset = -cos(.pi * (Double(line) + 0.5) / Double(lines)) * region.height / 2
-            let start = region.point(along: -reach, beside: offset)
-            sample(frame, from: (start.x, start.y), step: (ux, uy), count: count, beside: region.across)
-            readSamples(count: count, from: (Float(start.x), Float(start.y)), step: (Float(ux), Float(uy)))
+            let start = sample(frame, path, beside: offset)
+            withSamples { scan, values in
+                scan.read(values, count: path.count, stride: 1, from: start, step: path.step)
+            }
         }
+    }
+
+    /// Reads a place where an add-on may stand, from its left: zbar knows none the other way round.
+    mutating func scan(_ frame: Frame, addon place: Region, enlargement: Double, lines: Int) {
+        guard let path = Path(place, in: frame, enlargement: enlargement) else { return }
+        for line in 0..<lines {
+            let start = sample(frame, path, beside: ((Double(line) + 0.5) / Double(lines) - 0.5) * place.height)
+            withSamples { scan, values in
+                scan.singleReader.forget()
+                scan.singleReader.read(values, count: path.count, stride: 1, coarseness: line.isMultiple(of: 2) ? 3 : 1)
+                {
+                    scan.note($0, from: start, step: path.step, isWhole: true)
+                }
+                scan.lines += 1
+            }
+        }
+    }
+
+    /// How lines go through a region.
+    private struct Path {
+        let region: Region
+        /// From one sample to the next, in pixels.
+        let step: (Float, Float)
+        let count: Int
+
+        /// - Returns: nil where there is too little to read, or more than any picture has.
+        init?(_ region: Region, in frame: Frame, enlargement: Double) {
+            let count = region.length * enlargement
+            guard count > 40, count < 16_384, frame.width > 1, frame.height > 1 else { return nil }
+            (self.region, self.count) = (region, Int(count))
+            step = (Float(region.across.x / enlargement), Float(region.across.y / enlargement))
+        }
+    }
+
+    /// - Returns: where the line begins.
+    private mutating func sample(_ frame: Frame, _ path: Path, beside: Double) -> (Float, Float) {
+        let start = path.region.point(along: -path.region.length / 2, beside: beside)
+        sample(
+            frame, from: (start.x, start.y), step: (Double(path.step.0), Double(path.step.1)), count: path.count,
+            beside: path.region.across)
+        return (Float(start.x), Float(start.y))
     }
 
     /// Fills ``samples`` by bilinear interpolation; outside the frame its edge goes on.
@@ -96,12 +137,11 @@ struct LineScan {
         }
     }
 
-    private mutating func readSamples(count: Int, from origin: (Float, Float), step: (Float, Float)) {
+    private mutating func withSamples(_ body: (inout LineScan, UnsafePointer<Int16>) -> Void) {
         // Taken out while it is lent: the lineEnds are written meanwhile.
         let line = samples
         line.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
-            read(base, count: count, stride: 1, from: origin, step: step)
+            if let base = buffer.baseAddress { body(&self, base) }
         }
     }
 

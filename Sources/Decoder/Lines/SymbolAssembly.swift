@@ -178,7 +178,7 @@ extension RawSymbol {
     ///
     /// Distances are in modules (a code is 95 wide): the add-on begins 7 to 12 behind the code's right end, and is 20 or 47 wide
     /// (GS1 General Specifications, 5.2.1.4); some room is given for perspective.
-    fileprivate func addon(among lineEnds: [LineEnd]) -> Digits? {
+    func addon(among lineEnds: [LineEnd]) -> Digits? {
         guard length > 0 else { return nil }
         let right = corners.topRight.middle(to: corners.bottomRight)
         let left = corners.topLeft.middle(to: corners.bottomLeft)

@@ -15,6 +15,10 @@ struct Evidence {
         var place: Region
         /// What the grey levels say of it, once they were asked.
         var isConfirmed: Bool?
+
+        var symbol: RawSymbol {
+            RawSymbol(digits: digits, addon: addon, lines: lines, pointsPerEnd: pointsPerEnd, corners: corners)
+        }
     }
 
     private var claims: [Claim] = []
@@ -80,22 +84,21 @@ struct Evidence {
     }
 
     /// Codes among these digits that are settled and have no add-on yet.
-    func withoutAddon(_ digits: [Digits]) -> [Region] {
-        claims.filter { digits.contains($0.digits) && $0.addon == nil && $0.pointsPerEnd > 0 && isSettled($0) }.map {
-            Region(around: $0.corners)
-        }
+    func withoutAddon(_ digits: [Digits]) -> [RawSymbol] {
+        claims.filter { digits.contains($0.digits) && $0.addon == nil && $0.pointsPerEnd > 0 && isSettled($0) }
+            .map(\.symbol)
+    }
+
+    /// Adds what was read beside a code.
+    mutating func join(_ addon: Digits, to digits: Digits) {
+        for index in claims.indices where claims[index].digits == digits { claims[index].addon = addon }
     }
 
     /// Where something was read that is not settled.
     var doubtful: [Region] { claims.filter { !isSettled($0) }.map(\.place) }
 
     /// What is believed.
-    var symbols: [RawSymbol] {
-        claims.filter(isBelieved).map {
-            RawSymbol(
-                digits: $0.digits, addon: $0.addon, lines: $0.lines, pointsPerEnd: $0.pointsPerEnd, corners: $0.corners)
-        }
-    }
+    var symbols: [RawSymbol] { claims.filter(isBelieved).map(\.symbol) }
 
     /// Whether a place needs no further look.
     func isSettled(_ region: Region) -> Bool {

@@ -61,7 +61,8 @@ public struct ZBarDecoder: SymbolDecoder {
                 let seen = search.seen(region, in: frame)
                 scan.begin()
                 // Three samples a module: more is slower, less is worse.
-                scan.scan(frame, region: seen, enlargement: min(3 * 95 / seen.length, 2), most: most)
+                scan.scan(
+                    frame, region: seen, enlargement: min(3 * 95 / seen.length, 2), most: most)
                 try take(frame, &search, from: region)
             }
         case .greyLevels(let most):
@@ -92,11 +93,13 @@ public struct ZBarDecoder: SymbolDecoder {
             }
         }
         if let region { search.evidence.settle(region, by: symbols.map(\.digits)) }
-        for place in search.evidence.withoutAddon(symbols.map(\.digits)) {
-            let seen = search.seen(place, in: frame).reachingToAddon
+        for var symbol in search.evidence.withoutAddon(symbols.map(\.digits)) {
+            symbol.corners = search.seen(symbol.corners, in: frame)
             scan.begin()
-            scan.scan(frame, region: seen, enlargement: min(3 * 119 / seen.length, 2), most: Stage.linesOfAddon)
-            search.evidence.add(scan.lineEnds.assembled().map { search.full($0, from: frame) })
+            scan.scan(
+                frame, addon: Region(around: symbol.corners).placeOfAddon, enlargement: min(3 * 95 / symbol.length, 2),
+                lines: Stage.linesOfAddon)
+            if let addon = symbol.addon(among: scan.lineEnds) { search.evidence.join(addon, to: symbol.digits) }
         }
     }
 

@@ -33,12 +33,13 @@ struct Region {
             x: centre.x + across.x * along - across.y * beside, y: centre.y + across.y * along + across.x * beside)
     }
 
-    /// Of a code: with the room to its right where an add-on stands, from 7 to 12 modules behind it and 47 wide (GS1 General Specifications,
-    /// 5.2.1.4). The height is what both have in common.
-    var reachingToAddon: Region {
+    /// Of a code, which is 95 modules long: the room to its right where an add-on stands, from 7 to 12 modules behind it and at most 47 wide
+    /// (GS1 General Specifications, 5.2.1.4), with a little before and behind it. The height is what both have in common.
+    var placeOfAddon: Region {
+        let (from, to) = (length * (95 - 5) / 95, length * (95 + 12 + 47 + 8) / 95)
         var result = self
-        result.centre = point(along: length * 0.25, beside: 0)
-        result.length *= 1.25
+        result.centre = point(along: (from + to - length) / 2, beside: 0)
+        result.length = to - from
         result.height *= 0.7
         return result
     }

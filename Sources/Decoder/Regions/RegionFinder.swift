@@ -15,13 +15,14 @@ struct RegionFinder {
     /// Pixels of a block's side.
     private var side = RegionFinder.blockSide
     private var found: [Region] = []
+    /// For each column, the sums of three blocks below each other.
+    private var threes: [SIMD4<Float>] = []
     /// Blocks of the region that is growing.
     private var members: [Int] = []
 
     private struct Block {
-        var xx: Float = 0
-        var xy: Float = 0
-        var yy: Float = 0
+        /// Of the squares of its gradients across and down, and of their products: xx, xy, yy.
+        var sums: SIMD4<Float>
         /// Twice the angle of the gradient, as a direction of length 1: then a bar's two edges agree.
         var doubleX: Float = 0
         var doubleY: Float = 0
@@ -29,7 +30,7 @@ struct RegionFinder {
         /// Of a candidate: the energy of its surroundings.
         var strength: Float = 0
 
-        var energy: Float { xx + yy }
+        var energy: Float { sums.x + sums.z }
     }
 
     /// Allocates nothing when it has seen a frame of that size before, and the last regions were let go.
@@ -52,29 +53,36 @@ struct RegionFinder {
         guard columns > 0, rows > 0 else { return }
         blocks.reserveCapacity(columns * rows)
         let (stride, side) = (frame.bytesPerLine, side)
+        let share = Float(4) / Float(scale)
         frame.withLuma { luma in
             guard let base = luma.baseAddress else { return }
             for row in 0..<rows {
                 for column in 0..<columns {
-                    var sums = SIMD8<Int32>.zero
+                    var sums = (SIMD8<Int32>.zero, SIMD8<Int32>.zero, SIMD8<Int32>.zero)
                     let corner = base + (row * side + scale) * stride + column * side + scale
                     for part in 0..<scale {
-                        sums &+= Self.products(
+                        Self.addProducts(
                             corner + part * Self.blockSide, across: scale, along: scale * stride,
-                            rows: 2 * scale * stride)
+                            rows: 2 * scale * stride, to: &sums)
                     }
-                    let share = Float(4) / Float(scale)
                     blocks.append(
-                        Block(xx: Float(sums[0]) * share, xy: Float(sums[1]) * 2 * share, yy: Float(sums[2]) * share))
+                        Block(
+                            sums: share
+                                * SIMD4(
+                                    Float(sums.0.wrappedSum()), Float(sums.1.wrappedSum()) * 2,
+                                    Float(sums.2.wrappedSum()), 0)))
                 }
             }
         }
     }
 
-    /// Sums over eight pixels of four rows: of the squares of the differences across (0) and along (2), and of half their products (1).
+    /// Adds, of eight pixels of four rows: the squares of the differences across (0) and along (2), and half their products (1).
     /// The differences are halved, so that sixteen bits hold four of their products.
     @inline(__always)
-    private static func products(_ first: UnsafePointer<UInt8>, across: Int, along: Int, rows: Int) -> SIMD8<Int32> {
+    private static func addProducts(
+        _ first: UnsafePointer<UInt8>, across: Int, along: Int, rows: Int,
+        to sums: inout (SIMD8<Int32>, SIMD8<Int32>, SIMD8<Int32>)
+    ) {
         typealias Eight = SIMD8<Int16>
         func load(_ pixel: UnsafePointer<UInt8>) -> Eight {
             Eight(truncatingIfNeeded: UnsafeRawPointer(pixel).loadUnaligned(as: SIMD8<UInt8>.self))
@@ -88,13 +96,9 @@ struct RegionFinder {
             xy &+= x &* (y &>> 1)
             yy &+= y &* y
         }
-        let squares = SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: xx)).wrappedSum()
-        let others = SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: yy)).wrappedSum()
-        var result = SIMD8<Int32>.zero
-        result[0] = squares
-        result[1] = SIMD8<Int32>(truncatingIfNeeded: xy).wrappedSum()
-        result[2] = others
-        return result
+        sums.0 &+= SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: xx))
+        sums.1 &+= SIMD8<Int32>(truncatingIfNeeded: xy)
+        sums.2 &+= SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: yy))
     }
 
     /// Energy of a block with those around it, from which on there is more than noise.
@@ -107,26 +111,28 @@ struct RegionFinder {
 
     /// Marks the blocks whose surroundings (3 by 3) have strong gradients of one direction.
     private mutating func choose() {
+        // One more on either side, with nothing in it.
+        threes.removeAll(keepingCapacity: true)
+        threes.append(contentsOf: repeatElement(.zero, count: columns + 2))
         for row in 0..<rows {
             for column in 0..<columns {
-                var (xx, xy, yy): (Float, Float, Float) = (0, 0, 0)
-                for r in max(0, row - 1)...min(rows - 1, row + 1) {
-                    for c in max(0, column - 1)...min(columns - 1, column + 1) {
-                        let block = blocks[r * columns + c]
-                        xx += block.xx
-                        xy += block.xy
-                        yy += block.yy
-                    }
-                }
-                let (x, y) = (xx - yy, 2 * xy)
-                let size = (x * x + y * y).squareRoot()
-                let energy = xx + yy
                 let at = row * columns + column
-                blocks[at].isCandidate = energy > Self.strong && size > energy * 0.6
-                if blocks[at].isCandidate {
-                    (blocks[at].doubleX, blocks[at].doubleY) = (x / size, y / size)
-                    blocks[at].strength = energy
-                }
+                var sum = blocks[at].sums
+                if row > 0 { sum += blocks[at - columns].sums }
+                if row < rows - 1 { sum += blocks[at + columns].sums }
+                threes[column + 1] = sum
+            }
+            for column in 0..<columns {
+                let sums = threes[column] + threes[column + 1] + threes[column + 2]
+                let (x, y) = (sums.x - sums.z, 2 * sums.y)
+                let energy = sums.x + sums.z
+                guard energy > Self.strong else { continue }
+                let size = (x * x + y * y).squareRoot()
+                guard size > energy * 0.6 else { continue }
+                let at = row * columns + column
+                blocks[at].isCandidate = true
+                (blocks[at].doubleX, blocks[at].doubleY) = (x / size, y / size)
+                blocks[at].strength = energy
             }
         }
     }
