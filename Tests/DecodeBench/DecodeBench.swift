@@ -44,7 +44,8 @@ struct DecodeBench {
         var explanation: Explanation? = Explanation()
         _ = try decoder.decode(photo, explaining: &explanation)
         return (explanation?.steps ?? []).map {
-            Reading.Stage(name: $0.stage, regions: $0.regions, cpu: $0.cpu / .milliseconds(1), codes: $0.read)
+            Reading.Stage(
+                name: $0.stage, regions: $0.places.count, cpu: $0.cpu / .milliseconds(1), codes: $0.read.map(\.payload))
         }
     }
 

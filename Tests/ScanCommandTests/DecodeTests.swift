@@ -1,4 +1,5 @@
 import Foundation
+import FoundationXML
 import Testing
 
 @Suite struct `scan decode` {
@@ -33,6 +34,31 @@ import Testing
             #expect(try scan.run("decode", "--explain", "--json", photo).status == 64)
         }
     }
+
+    @Test func `draws what it saw on the photo`() throws {
+        try withScan { scan in
+            let photo = ScanProcess.samples.appendingPathComponent("photos/six-books.jpg").path
+            let picture = scan.home.appendingPathComponent("seen.svg").path
+            #expect(try scan.run("decode", "--picture", picture, photo).status == 0)
+            let svg = try XMLDocument(contentsOf: URL(fileURLWithPath: picture), options: [])
+            let labels = try svg.nodes(forXPath: "//*[local-name()='text']").compactMap(\.stringValue)
+            #expect(labels.filter { $0.hasSuffix(" lines") }.map { $0.prefix(13) }.sorted() == Self.sixBooks)
+            #expect(labels.contains { $0.hasSuffix(" places: read 6 codes") })
+            // The photo, a place for each code at least, and the codes.
+            #expect(try svg.nodes(forXPath: "//*[local-name()='image']").count == 1)
+            #expect(try svg.nodes(forXPath: "//*[local-name()='path']").count >= 12)
+
+            let again = try scan.run("decode", "--picture", picture, photo)
+            #expect(again.status == 64 && again.err.contains("is there already; --force replaces it"))
+            #expect(try scan.run("decode", "--picture", picture, "--force", photo).status == 0)
+            #expect(try scan.run("decode", "--picture", picture + "2", photo, photo).status == 64)
+            #expect(!FileManager.default.fileExists(atPath: picture + "2"))
+        }
+    }
+
+    private static let sixBooks: [Substring] = [
+        "9780140449136", "9780141439556", "9780141439846", "9782070360420", "9783257228007", "9783518366752",
+    ]
 
     @Test func `keeps the order of the arguments, and goes on after what it cannot read`() throws {
         try withScan { scan in

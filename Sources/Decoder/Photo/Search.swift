@@ -22,13 +22,25 @@ struct Search<Photo: Picture> {
     func largest() throws -> Frame { try picture.luma(atLeast: longSide) }
 
     /// Adds what was found, unless it is read or known.
-    mutating func add(_ found: [Region]) {
+    ///
+    /// - Returns: what was added.
+    mutating func add(_ found: [Region]) -> [Region] {
         let known = regions
-        regions += found.filter { region in
+        let new = found.filter { region in
             region.length >= Stage.shortestCode && !evidence.isSettled(region)
                 && !known.contains { $0.contains(region.centre) && $0.length < region.length * 1.4 }
         }
+        regions += new
         regions.sort { $0.weight > $1.weight }
+        return new
+    }
+
+    /// All of the picture.
+    var whole: Region {
+        let (width, height) = (Double(picture.width), Double(picture.height))
+        return Region(
+            centre: Point(x: width / 2, y: height / 2), across: Point(x: 1, y: 0), length: width, height: height,
+            weight: 0)
     }
 
     /// Whether there may be codes that were not found because they are small.

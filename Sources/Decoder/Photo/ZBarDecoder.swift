@@ -24,39 +24,40 @@ public struct ZBarDecoder: SymbolDecoder {
     public mutating func decode(_ picture: some Picture, explaining explanation: inout Explanation?) throws -> [Symbol]
     {
         var search = Search(picture)
+        let size = picture.orientation.uprightSize(width: picture.width, height: picture.height)
+        explanation?.width = size.width
+        explanation?.height = size.height
         for stage in Stage.cascade {
             let start = explanation == nil ? .zero : threadTime()
             let before = explanation == nil ? [] : search.evidence.symbols.map(\.digits)
             let looked = try run(stage.look, &search)
             explanation?.steps.append(
                 Explanation.Step(
-                    stage: stage.name, reason: stage.reason, regions: looked, cpu: threadTime() - start,
-                    read: search.evidence.symbols.map(\.digits).filter { !before.contains($0) }.map(\.text)))
+                    stage: stage.name, reason: stage.reason, places: looked.map { search.upright($0.corners) },
+                    cpu: threadTime() - start,
+                    read: search.evidence.symbols.filter { !before.contains($0.digits) }.map { search.symbol($0) }))
         }
         return search.evidence.symbols.map { search.symbol($0) }.inReadingOrder()
     }
 
-    /// - Returns: how many places were looked at.
-    private mutating func run(_ look: Stage.Look, _ search: inout Search<some Picture>) throws -> Int {
-        var looked = 0
+    /// - Returns: what was looked at; of a search what was found.
+    private mutating func run(_ look: Stage.Look, _ search: inout Search<some Picture>) throws -> [Region] {
+        var looked: [Region] = []
         switch look {
         case .find:
             let frame = try search.overview()
-            guard frame.width > 1, frame.height > 1 else { return 0 }
+            guard frame.width > 1, frame.height > 1 else { return [] }
             let scale = search.scale(of: frame)
-            search.add(finder.regions(in: frame, scale: scale).map { search.full($0, from: frame) })
-            looked = search.regions.count
+            looked = search.add(finder.regions(in: frame, scale: scale).map { search.full($0, from: frame) })
         case .findSmall:
-            guard search.mayHaveSmallCodes else { return 0 }
+            guard search.mayHaveSmallCodes else { return [] }
             let frame = try search.largest()
             let scale = max(1, search.scale(of: frame) / 2)
-            let before = search.regions.count
             search.mostRegions = Stage.mostSmallRegions
-            search.add(finder.regions(in: frame, scale: scale).map { search.full($0, from: frame) })
-            looked = search.regions.count - before
+            looked = search.add(finder.regions(in: frame, scale: scale).map { search.full($0, from: frame) })
         case .lines(let most):
             for region in search.open.prefix(search.mostRegions) where search.isOpen(region) {
-                looked += 1
+                looked.append(region)
                 let frame = try search.frame(for: region)
                 let seen = search.seen(region, in: frame)
                 scan.begin()
@@ -69,12 +70,12 @@ public struct ZBarDecoder: SymbolDecoder {
             for region in search.open.prefix(most) where search.isOpen(region) {
                 let hints = search.evidence.hints(in: region)
                 guard search.isNew(region, hints: hints) else { continue }
-                looked += 1
+                looked.append(region)
                 try readGreyLevels(of: region, hints: hints, &search)
             }
         case .rowsAndColumns(let density):
-            guard search.evidence.symbols.isEmpty else { return 0 }
-            looked = 1
+            guard search.evidence.symbols.isEmpty else { return [] }
+            looked = [search.whole]
             let frame = try search.reduced()
             scan.begin()
             scan.scan(frame, density: density)

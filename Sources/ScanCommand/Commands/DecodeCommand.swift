@@ -22,6 +22,9 @@ struct DecodeCommand: AsyncParsableCommand {
 
             --explain tells which stage of the decoder looked at how many places, read
             what, and what it cost in CPU time; docs/decoding.md says what they do.
+            --picture draws that on the photo, for a browser to show.
+
+              scan decode --explain --picture seen.svg cover.jpg
             """)
 
     @Argument(help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
@@ -30,11 +33,18 @@ struct DecodeCommand: AsyncParsableCommand {
     @Flag(help: "Tell what each stage of the decoder read, and what it cost.")
     var explain = false
 
+    @Option(help: ArgumentHelp("Draw what the decoder saw in one photo, as SVG.", valueName: "file"))
+    var picture: String?
+
+    @Flag(help: "Replace a picture that is there already.")
+    var force = false
+
     @OptionGroup var print: PrintOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if explain, output.json { throw ValidationError("--explain is for people; --json has no place for it.") }
+        if force, picture == nil { throw ValidationError("--force goes with --picture.") }
         if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be named only once.") }
     }
 
@@ -42,6 +52,10 @@ struct DecodeCommand: AsyncParsableCommand {
         let report = ExitReport()
         let (inputs, problems) = PhotoInput.expand(files)
         let unreadable = problems.map { PhotoReading(name: $0.photo, error: "\($0)", isUnreadable: true) }
+        if picture != nil, inputs.count != 1 {
+            throw ValidationError("--picture is of one photo, not of \(inputs.count).")
+        }
+        let drawing = try picture.map { try OutputFile($0, mayReplace: force) }
         let bar = ProgressBar("photos", total: inputs.count)
         var foundISBN = false
         func take(_ reading: PhotoReading) {
@@ -51,11 +65,16 @@ struct DecodeCommand: AsyncParsableCommand {
             if output.json { Output.shared.line(Self.json(reading)) } else { show(reading) }
         }
         for reading in unreadable { take(reading) }
-        for await reading in PhotoReader(withThumbnails: false, isExplaining: explain, print: print.reader()).read(
-            inputs)
-        {
+        let reader = PhotoReader(
+            withThumbnails: false, isExplaining: explain || picture != nil, withPicture: picture != nil,
+            print: print.reader())
+        for await reading in reader.read(inputs) {
             bar.advance()
             take(reading)
+            if let drawing, let photo = reading.picture, let explanation = reading.explanation {
+                try drawing.write(AnnotatedPicture(photo: photo, explanation: explanation).svg)
+                try drawing.finish()
+            }
         }
         bar.finish()
         if inputs.isEmpty, problems.isEmpty {
@@ -75,19 +94,17 @@ struct DecodeCommand: AsyncParsableCommand {
             Output.shared.line("\(reading.name.oneLine): \(symbol.kind.rawValue) \(number)\(addon)")
         }
         print.show(reading)
-        for step in reading.explanation?.steps ?? [] where step.regions > 0 { show(step) }
+        if explain {
+            // The costs below each other.
+            for step in reading.explanation?.steps ?? [] where !step.places.isEmpty {
+                let line = step.line()
+                Output.shared.line(String(repeating: " ", count: max(0, 8 - line.prefix { $0 != " " }.count)) + line)
+            }
+        }
         if reading.symbols.isEmpty, reading.printed.isEmpty, !reading.hasTrouble {
             let nothing = reading.isPrintRead ? "no bar code and no printed ISBN" : "no bar code"
             Output.shared.line("\(reading.name.oneLine): \(nothing) found")
         }
-    }
-
-    /// "    1.31 ms  lines: sharp codes, at any angle; 2 places: read 9780306406157"
-    private func show(_ step: Explanation.Step) {
-        let cost = String(format: "%8.2f", step.cpu / .milliseconds(1))
-        let places = step.regions == 1 ? "1 place" : "\(step.regions) places"
-        let read = step.read.isEmpty ? "" : ": read \(step.read.joined(separator: ", "))"
-        Output.shared.line("\(cost) ms  \(step.stage) (\(step.reason)), \(places)\(read)")
     }
 
     static func json(_ reading: PhotoReading) -> JSONValue {

@@ -68,6 +68,8 @@ struct PhotoReading: Sendable {
     var printTrouble: TesseractError?
     /// What the decoder did, where that was asked for.
     var explanation: Explanation?
+    /// A grey JPEG of the whole photo, for what the decoder did to be drawn on; where that was asked for.
+    var picture: [UInt8]?
     /// Why nothing, or not all, could be read, for a person; `nil` when the photo was read whole.
     var error: String?
     /// Whether the photo could not be read at all.
@@ -82,6 +84,8 @@ struct PhotoReader {
     let withThumbnails: Bool
     /// Whether to tell what the decoder did.
     var isExplaining = false
+    /// Whether to give the picture that this can be drawn on.
+    var withPicture = false
     /// Reads the print of photos without an ISBN among their bar codes; `nil` when nobody asked for it.
     var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
@@ -121,6 +125,7 @@ struct PhotoReader {
             if withThumbnails {
                 reading.thumbnails = try reading.symbols.map { try photo.thumbnail(around: $0.corners) }
             }
+            if withPicture { reading.picture = try photo.thumbnail(longSide: AnnotatedPicture.longSide) }
             try readPrint(of: photo, into: &reading)
             if photo.isDamaged { reading.error = "the photo is damaged; only a part of it could be read" }
         } catch {
