@@ -64,13 +64,14 @@ def thirteen(code):
 
 
 def in_process(bench, chosen):
-    """Ours and libzbar, by turns."""
+    """Ours and libzbar, by turns; and what each of our stages did."""
     out = subprocess.run([bench, str(ROUNDS)] + [photo.path for photo in chosen], check=True, capture_output=True, text=True).stdout
     answers = [json.loads(line) for line in out.splitlines()]
-    return [
+    sides = [
         [(min(answer[side]["times"]), {thirteen(code) for code in answer[side]["codes"]}) for answer in answers]
         for side in ("scan", "libzbar")
     ]
+    return *sides, [answer["stages"] for answer in answers]
 
 
 def zbarimg(chosen):
@@ -128,17 +129,32 @@ def table(name, chosen, sides):
               + ", ".join(f"{sum(photo.is_read(ours[photo][1]) for photo in half)} of {len(half)}" for half in halves))
 
 
+def stage_table(chosen, stages):
+    """What each stage reads for the first time, and costs; a round more, told by the decoder itself."""
+    print(f"  {'stage of scan':32}{'places':>8}{'codes':>8}{'ISBNs':>8}{'sum ms':>10}")
+    for index, name in enumerate(stage["name"] for stage in stages[0]):
+        of_all = [(photo, of_photo[index]) for photo, of_photo in zip(chosen, stages)]
+        read = [photo for photo, stage in of_all if photo.is_read({thirteen(code) for code in stage["codes"]})]
+        print(f"  {name:32}{sum(stage['regions'] for _, stage in of_all):>8}{len(read):>8}{sum(photo.is_isbn() for photo in read):>8}"
+              f"{sum(stage['cpu'] for _, stage in of_all):>10.1f}")
+
+
 def whole_command(scan, folder, chosen):
     """A folder at once, as a person would read it: all cores, decompression and all."""
     def wall(command):
         start = time.monotonic()
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return time.monotonic() - start
+        out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        return time.monotonic() - start, out
 
     paths = [photo.path for photo in chosen]
     rounds = [(wall([scan, "decode", "--json"] + paths), wall(["zbarimg", "-q", "-Sdisable", "-Sean13.enable"] + paths)) for _ in range(2)]
-    ours, theirs = (min(column) for column in zip(*rounds))
+    ours, theirs = (min(seconds for seconds, _ in column) for column in zip(*rounds))
     print(f"\nscan decode of all {len(paths)} at once, {os.cpu_count()} cores: {ours:.1f} s; zbarimg {theirs:.1f} s; {theirs / ours:.1f} times its throughput (wanted 6)")
+    answers = {line["image"]: {thirteen(symbol["payload"]) for symbol in line["symbols"]} for line in map(json.loads, rounds[0][0][1].splitlines())}
+    with_code = [photo for photo in chosen if photo.expected]
+    wrong = sum(len(photo.wrong(answers.get(photo.path, set()))) for photo in chosen)
+    print(f"  it reads {sum(photo.is_read(answers.get(photo.path, set())) for photo in with_code)} of {len(with_code)} codes, "
+          f"{sum(photo.is_read(answers.get(photo.path, set())) for photo in with_code if photo.is_isbn())} ISBNs, {wrong} wrong")
 
 
 def bench_decode(scan, bench, folders):
@@ -150,8 +166,10 @@ def bench_decode(scan, bench, folders):
             sys.exit(f"bench: {folder} has no photos")
         everything = []
         for group, chosen in groups.items():
-            ours, libzbar = in_process(bench, chosen)
+            ours, libzbar, stages = in_process(bench, chosen)
             sides = {"scan": ours, "libzbar": libzbar, "zbarimg": zbarimg(chosen), "zxing-cpp": zxing(chosen)}
             table(f"{os.path.basename(folder.rstrip('/'))}, {group}", chosen, sides)
+            if any(photo.expected for photo in chosen):
+                stage_table(chosen, stages)
             everything += chosen
         whole_command(scan, folder, everything)

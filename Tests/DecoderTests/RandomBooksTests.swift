@@ -54,7 +54,7 @@ private struct Misses {
     }
 }
 
-private let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
+let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
 
 /// 100,000 of them in the long tests, on all cores: all were read, and one of 10,000 may be missed.
 @Test func `reads random books back, exactly those`() async throws {

@@ -2,18 +2,20 @@ import Bookplate
 
 extension [LineEnd] {
     /// One symbol per payload, add-ons joined to the code that they stand beside, those of most lines first.
-    func assembled() -> [RawSymbol] {
+    ///
+    /// - Parameter length: of a code, in pixels, for those of which only one end was seen.
+    func assembled(length: Double = 0) -> [RawSymbol] {
         var symbols: [RawSymbol] = []
-        assemble(into: &symbols)
+        assemble(into: &symbols, length: length)
         return symbols
     }
 
     /// The same into memory that is there already: nothing is allocated once it is large enough.
-    func assemble(into symbols: inout [RawSymbol]) {
+    func assemble(into symbols: inout [RawSymbol], length: Double = 0) {
         symbols.removeAll(keepingCapacity: true)
         for lineEnd in self where lineEnd.digits.count == 13 {
             if symbols.contains(where: { $0.digits == lineEnd.digits }) { continue }
-            var symbol = Group(all: self, digits: lineEnd.digits).symbol
+            var symbol = Group(all: self, digits: lineEnd.digits, length: length).symbol
             symbol.addon = symbol.addon(among: self)
             symbols.append(symbol)
         }
@@ -34,6 +36,7 @@ extension [LineEnd] {
 private struct Group {
     let all: [LineEnd]
     let digits: Digits
+    let length: Double
 
     var symbol: RawSymbol {
         RawSymbol(
@@ -56,14 +59,15 @@ private struct Group {
     private var corners: Corners {
         let wholeOnly = all.contains { $0.digits == digits && $0.isWhole }
         let (right, left) = (end(right: true, whole: wholeOnly), end(right: false, whole: wholeOnly))
-        guard let rightMean = right.mean ?? left.mean, let leftMean = left.mean ?? right.mean else {
-            preconditionFailure("a group has at least one lineEnd")
-        }
         var way = Point(x: 0, y: 0)
         for lineEnd in all where lineEnd.digits == digits && (lineEnd.isWhole || !wholeOnly) {
             way = Point(x: way.x + Double(lineEnd.dx), y: way.y + Double(lineEnd.dy))
         }
         // Where only one end was seen: as the lines ran.
+        way = way.unit ?? Point(x: 1, y: 0)
+        guard let rightMean = right.mean ?? left.mean.map({ $0.moved(along: way, by: length) }),
+            let leftMean = left.mean ?? right.mean.map({ $0.moved(along: way, by: -length) })
+        else { preconditionFailure("a group has at least one lineEnd") }
         var axes = Axes(from: leftMean, to: rightMean, orAlong: way)
         // Rows across a slanted code meet its ends at different heights, so the edges know better which way is up.
         axes.lean(by: (right.spread(axes) + left.spread(axes)).slope)
@@ -153,8 +157,7 @@ private struct Axes {
     private var x: Point
 
     init(from left: Point, to right: Point, orAlong way: Point) {
-        let between = Point(x: right.x - left.x, y: right.y - left.y)
-        x = between.unit ?? way.unit ?? Point(x: 1, y: 0)
+        x = Point(x: right.x - left.x, y: right.y - left.y).unit ?? way
     }
 
     /// Turns them so that edges that ran `slope` to the right on their way down run straight down.
@@ -210,6 +213,10 @@ extension Point {
     fileprivate var unit: Point? {
         let length = (x * x + y * y).squareRoot()
         return length > 0 ? Point(x: x / length, y: y / length) : nil
+    }
+
+    fileprivate func moved(along way: Point, by distance: Double) -> Point {
+        Point(x: x + way.x * distance, y: y + way.y * distance)
     }
 
     func middle(to other: Point) -> Point { Point(x: (x + other.x) / 2, y: (y + other.y) / 2) }

@@ -94,6 +94,9 @@ struct Evidence {
         for index in claims.indices where claims[index].digits == digits { claims[index].addon = addon }
     }
 
+    /// Where codes are that are settled.
+    var settledPlaces: [Region] { claims.filter(isSettled).map(\.place) }
+
     /// Where something was read that is not settled.
     var doubtful: [Region] { claims.filter { !isSettled($0) }.map(\.place) }
 

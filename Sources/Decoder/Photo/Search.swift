@@ -21,15 +21,12 @@ struct Search<Photo: Picture> {
     /// The picture at its full size.
     func largest() throws -> Frame { try picture.luma(atLeast: longSide) }
 
-    /// Adds what was found, unless it is read or known.
+    /// Adds what was found, unless it is read; also what is known already, for in a larger picture a code may be told from what lies
+    /// beside it.
     ///
     /// - Returns: what was added.
     mutating func add(_ found: [Region]) -> [Region] {
-        let known = regions
-        let new = found.filter { region in
-            region.length >= Stage.shortestCode && !evidence.isSettled(region)
-                && !known.contains { $0.contains(region.centre) && $0.length < region.length * 1.4 }
-        }
+        let new = found.filter { $0.length >= Stage.shortestCode && !evidence.isSettled($0) }
         regions += new
         regions.sort { $0.weight > $1.weight }
         return new
@@ -77,15 +74,19 @@ struct Search<Photo: Picture> {
         regions.filter(isOpen) + evidence.doubtful.filter { claim in !regions.contains { $0.contains(claim.centre) } }
     }
 
-    /// Once a book is read, only what looks about as much like bars as its code does is open: other books of the same photo do, print and
-    /// textures do not.
+    /// Once books are read, only what looks about as much like bars as the least of their codes is open: other books of the same photo do,
+    /// print and textures do not.
     func isOpen(_ region: Region) -> Bool {
         if evidence.isSettled(region) { return false }
-        return region.weight == 0
-            || !regions.contains { $0.weight * Self.likeness >= region.weight && evidence.isSettled($0) }
+        if region.weight == 0 { return true }
+        // The likeliest region of each code stands for it.
+        let weights = evidence.settledPlaces.compactMap { place in
+            regions.first { place.withAddon.contains($0.centre) }?.weight
+        }
+        return region.weight > (weights.min() ?? 0) * Self.likeness
     }
 
-    /// Of the weight of a code that was read; tried on the sample photos of several books.
+    /// Of the weight of a code that was read; tried on photos of several books.
     private static var likeness: Double { 0.25 }
 
     /// Whether the grey levels of a region were not read yet, or not with what is known of it now.

@@ -86,7 +86,7 @@ public struct ZBarDecoder: SymbolDecoder {
 
     /// Takes over what lines showed, and asks the grey levels about what few lines showed, or what is no book.
     private mutating func take(_ frame: Frame, _ search: inout Search<some Picture>, from region: Region?) throws {
-        let symbols = scan.lineEnds.assembled()
+        let symbols = scan.lineEnds.assembled(length: region.map { search.seen($0, in: frame).length } ?? 0)
         search.evidence.add(symbols.map { search.full($0, from: frame) }, in: region)
         for claim in search.evidence.unconfirmed where symbols.contains(where: { $0.digits == claim.digits }) {
             if let answer = reader.confirms(claim.digits, in: frame, at: search.seen(claim.corners, in: frame)) {

@@ -51,23 +51,27 @@ struct AnnotatedPicture {
     }
 
     private func draw(_ symbol: Symbol, _ step: Explanation.Step, _ ink: String, _ letter: Double) -> [String] {
-        let top = symbol.corners.verticalExtent.lowerBound
-        let left = symbol.corners.all.map(\.x).min() ?? 0
-        let label = [symbol.payload, symbol.addon.map { "+\($0)" }, step.stage].compactMap(\.self)
-            .joined(separator: " ")
+        let (left, right, centre) = (symbol.corners.topLeft, symbol.corners.topRight, symbol.corners.centre)
+        let (x, y) = (right.x - left.x, right.y - left.y)
+        // Along the bars' own line and no longer than the code, so that those of many books stay apart.
+        let turn = "rotate(\(number(atan2(y, x) * 180 / .pi)) \(number(centre.x)) \(number(centre.y)))"
+        let size = min(letter * 1.4, hypot(x, y) / 8)
+        let digits = [symbol.payload, symbol.addon].compactMap(\.self).joined(separator: " +")
         return [
             """
             <path d="\(path(symbol.corners))" fill="\(ink)" fill-opacity="0.15" stroke="\(ink)" \
-            stroke-width="\(number(letter / 5))"/>
+            stroke-width="\(number(letter / 6))"/>
+            <g transform="\(turn)" text-anchor="middle" font-size="\(number(size))">
             """,
-            text(label, x: max(left, 0), y: max(top - letter / 2, letter), ink: ink),
+            text(digits, x: centre.x, y: centre.y, ink: ink),
+            text(step.stage, x: centre.x, y: centre.y + size, ink: ink), "</g>",
         ]
     }
 
     /// - Parameter text: of our own words and digits.
     private func text(_ text: String, x: Double, y: Double, ink: String) -> String {
         """
-        <text x="\(number(x))" y="\(number(y))" fill="\(ink)" stroke="white" stroke-width="0.25em" \
+        <text x="\(number(x))" y="\(number(y))" fill="\(ink)" stroke="white" stroke-width="0.12em" \
         stroke-linejoin="round" paint-order="stroke">\(text)</text>
         """
     }

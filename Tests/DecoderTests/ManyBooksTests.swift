@@ -1,0 +1,51 @@
+import Bookplate
+import CodeMaker
+import Decoder
+import Testing
+
+/// All codes of a photo, at two pixels a module and more, whatever lies beside them.
+@Suite(.serialized) struct `A photo of many books` {
+    @Test(arguments: 1...2)
+    func `tells twelve back covers on a table, in reading order, none twice`(_ seed: UInt64) throws {
+        try expectAll(BookScene.table(seed: seed))
+    }
+
+    @Test(arguments: 1...2)
+    func `tells the stickers of a shelf of spines, from left to right`(_ seed: UInt64) throws {
+        try expectAll(BookScene.shelf(seed: seed))
+    }
+
+    @Test(arguments: 1...2)
+    func `tells the stickers of a stack, from top to bottom`(_ seed: UInt64) throws {
+        try expectAll(BookScene.stack(seed: seed))
+    }
+
+    @Test(.enabled(if: isLong, "takes minutes: BOOKPLATE_LONG_TESTS=1"))
+    func `tells all of sixty tables, shelves and stacks`() throws {
+        for seed in 100..<120 as Range<UInt64> {
+            try expectAll(BookScene.table(seed: seed), "table \(seed)")
+            try expectAll(BookScene.shelf(seed: seed), "shelf \(seed)")
+            try expectAll(BookScene.stack(seed: seed), "stack \(seed)")
+        }
+    }
+
+    private func expectAll(_ scene: BookScene, _ name: Comment? = nil) throws {
+        var decoder = try ZBarDecoder()
+        let half = scene.half
+        // PNG and WebP are there at their full size, of JPEG half is had for less.
+        for small in [scene.frame, half] {
+            let photo = ScenePhoto(frame: scene.frame, small: small)
+            #expect(try decoder.decode(photo).map(\.payload) == scene.payloads, name)
+        }
+    }
+
+    private struct ScenePhoto: Picture {
+        let frame: Frame
+        let small: Frame
+        var width: Int { frame.width }
+        var height: Int { frame.height }
+        let orientation = Orientation.up
+
+        func luma(atLeast longSide: Int) -> Frame { longSide > small.width ? frame : small }
+    }
+}
