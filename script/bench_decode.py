@@ -130,17 +130,17 @@ def table(name, chosen, sides):
 
 
 def stage_table(chosen, stages):
-    """What each stage reads for the first time, and costs; a round more, told by the decoder itself."""
-    print(f"  {'stage of scan':32}{'places':>8}{'codes':>8}{'ISBNs':>8}{'sum ms':>10}")
+    """The photos of which each stage reads a code for the first time, and what it costs; a round more, told by the decoder itself."""
+    print(f"  {'stage of scan':32}{'places':>8}{'photos':>8}{'ISBNs':>8}{'sum ms':>10}")
     for index, name in enumerate(stage["name"] for stage in stages[0]):
         of_all = [(photo, of_photo[index]) for photo, of_photo in zip(chosen, stages)]
         read = [photo for photo, stage in of_all if photo.is_read({thirteen(code) for code in stage["codes"]})]
-        print(f"  {name:32}{sum(stage['regions'] for _, stage in of_all):>8}{len(read):>8}{sum(photo.is_isbn() for photo in read):>8}"
+        print(f"  {name:32}{sum(stage['places'] for _, stage in of_all):>8}{len(read):>8}{sum(photo.is_isbn() for photo in read):>8}"
               f"{sum(stage['cpu'] for _, stage in of_all):>10.1f}")
 
 
-def whole_command(scan, folder, chosen):
-    """A folder at once, as a person would read it: all cores, decompression and all."""
+def whole_command(scan, chosen):
+    """All photos at once, as a person would read them, decompression and all; zbarimg takes one core."""
     def wall(command):
         start = time.monotonic()
         out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
@@ -172,4 +172,4 @@ def bench_decode(scan, bench, folders):
             if any(photo.expected for photo in chosen):
                 stage_table(chosen, stages)
             everything += chosen
-        whole_command(scan, folder, everything)
+        whole_command(scan, everything)

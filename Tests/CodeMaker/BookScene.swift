@@ -32,21 +32,30 @@ public struct BookScene: Sendable {
     }
 
     /// Twelve books on cloth, their back covers up, some upside down.
-    public static func table(seed: UInt64) -> BookScene {
+    public static func table(seed: UInt64) -> BookScene { table(seed: seed, columns: 4, 2...2.7, height: 60) }
+
+    /// Fifteen of which only the part with the code is in view, at twice the pixels.
+    public static func closeUp(seed: UInt64) -> BookScene { table(seed: seed, columns: 5, 4.5...5, height: 30) }
+
+    private static func table(
+        seed: UInt64, columns: Int, _ modules: ClosedRange<Double>, height: Double
+    ) -> BookScene {
         var scene = BookScene(seed: seed)
         scene.lay(cloth: scene.random.number(60...150))
+        let step = 3960 / Double(columns)
         for row in 0..<3 {
-            for column in 0..<4 {
+            for column in 0..<columns {
                 let centre = Point(
-                    x: 530 + 990 * Double(column) + scene.random.number(-40...40),
+                    x: 36 + step * (Double(column) + 0.5) + scene.random.number(-30...30),
                     y: 520 + 990 * Double(row) + scene.random.number(-10...10))
-                var cover = Box(centre: centre, width: 760, height: 900, angle: scene.random.number(-9...9))
+                var cover = Box(centre: centre, width: step - 60, height: 900, angle: scene.random.number(-9...9))
                 if scene.random.next() % 4 == 0 { cover.angle += 180 }
                 scene.draw(Print(level: scene.random.number(25...230), seed: scene.random.next(), letter: 9), on: cover)
-                let module = scene.random.number(2...2.7)
-                // Low on the cover; in the middle of it, so that turned books keep the order of their rows.
+                let module = scene.random.number(modules)
+                // In the middle, so that turned books keep the order of their rows.
                 scene.stick(
-                    on: cover, along: scene.random.number(-100...100), down: 0, module: module, height: module * 60)
+                    on: cover, along: (step / 2 - 60 * module - 40) * scene.random.number(-0.5...0.5), down: 0,
+                    module: module, height: module * height)
             }
         }
         scene.see()

@@ -34,7 +34,6 @@ struct DecodeBench {
                     })
             }
             reading.stages = try explain(photo, &decoder)
-            reading.addons = try decoder.decode(photo).compactMap(\.addon)
             print(String(decoding: try encoder.encode(reading), as: UTF8.self))
         }
     }
@@ -45,7 +44,7 @@ struct DecodeBench {
         _ = try decoder.decode(photo, explaining: &explanation)
         return (explanation?.steps ?? []).map {
             Reading.Stage(
-                name: $0.stage, regions: $0.places.count, cpu: $0.cpu / .milliseconds(1), codes: $0.read.map(\.payload))
+                name: $0.stage, places: $0.places.count, cpu: $0.cpu / .milliseconds(1), codes: $0.read.map(\.payload))
         }
     }
 
@@ -86,7 +85,7 @@ struct Reading: Codable {
     /// Of one round more.
     struct Stage: Codable {
         var name: String
-        var regions: Int
+        var places: Int
         /// Milliseconds.
         var cpu: Double
         var codes: [String]
@@ -98,5 +97,4 @@ struct Reading: Codable {
     var scan = Side()
     var libzbar = Side()
     var stages: [Stage] = []
-    var addons: [String] = []
 }

@@ -11,6 +11,11 @@ import Testing
     }
 
     @Test(arguments: 1...2)
+    func `tells fifteen codes as large as a tenth of the photo`(_ seed: UInt64) throws {
+        try expectAll(BookScene.closeUp(seed: seed))
+    }
+
+    @Test(arguments: 1...2)
     func `tells the stickers of a shelf of spines, from left to right`(_ seed: UInt64) throws {
         try expectAll(BookScene.shelf(seed: seed))
     }
@@ -21,9 +26,10 @@ import Testing
     }
 
     @Test(.enabled(if: isLong, "takes minutes: BOOKPLATE_LONG_TESTS=1"))
-    func `tells all of sixty tables, shelves and stacks`() throws {
+    func `tells all of eighty tables, shelves and stacks`() throws {
         for seed in 100..<120 as Range<UInt64> {
             try expectAll(BookScene.table(seed: seed), "table \(seed)")
+            try expectAll(BookScene.closeUp(seed: seed), "close-up \(seed)")
             try expectAll(BookScene.shelf(seed: seed), "shelf \(seed)")
             try expectAll(BookScene.stack(seed: seed), "stack \(seed)")
         }

@@ -51,8 +51,20 @@ import Testing
             let again = try scan.run("decode", "--picture", picture, photo)
             #expect(again.status == 64 && again.err.contains("is there already; --force replaces it"))
             #expect(try scan.run("decode", "--picture", picture, "--force", photo).status == 0)
-            #expect(try scan.run("decode", "--picture", picture + "2", photo, photo).status == 64)
+            let two = try scan.run("decode", "--picture", picture + "2", photo, photo)
+            #expect(two.status == 64 && two.err.contains("has 2; name one of them"))
             #expect(!FileManager.default.fileExists(atPath: picture + "2"))
+        }
+    }
+
+    @Test func `never draws over the photo itself`() throws {
+        try withScan { scan in
+            let photo = scan.home.appendingPathComponent("own.jpg")
+            let original = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg")
+            try FileManager.default.copyItem(at: original, to: photo)
+            let ending = try scan.run("decode", "--picture", photo.path, "--force", photo.path)
+            #expect(ending.status == 64 && ending.err.contains("is the photo itself; name another file"))
+            #expect(try Data(contentsOf: photo) == Data(contentsOf: original))
         }
     }
 

@@ -118,7 +118,7 @@ struct Evidence {
     var unconfirmed: [Claim] { claims.filter { $0.isConfirmed == nil && !isSettled($0) } }
 
     func isBelieved(_ claim: Claim) -> Bool {
-        if claim.isConfirmed == true { return true }
+        if let isConfirmed = claim.isConfirmed { return isConfirmed }
         guard claim.lines >= (claim.digits.isBook ? Self.sureLines : Self.sureLinesOfOthers),
             !claim.digits.looksLikeMisreadBook
         else { return false }

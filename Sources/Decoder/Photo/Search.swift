@@ -10,6 +10,8 @@ struct Search<Photo: Picture> {
     var mostRegions = Stage.mostRegions
     /// Regions whose grey levels were read, and what was known of them then.
     private var tried: [(region: Region, hints: [Digits])] = []
+    /// Of which regions how many lines were read, in a frame of which width.
+    private var lined: [(region: Region, lines: Int, width: Int)] = []
 
     init(_ picture: Photo) { self.picture = picture }
 
@@ -97,12 +99,28 @@ struct Search<Photo: Picture> {
         }
     }
 
+    /// Whether these lines were not read yet, which is noted.
+    mutating func isNew(_ region: Region, lines: Int, of frame: Frame) -> Bool {
+        let isKnown = lined.contains {
+            $0.region.centre == region.centre && $0.region.length == region.length && $0.lines == lines
+                && $0.width == frame.width
+        }
+        if !isKnown { lined.append((region, lines, frame.width)) }
+        return !isKnown
+    }
+
     mutating func note(_ region: Region, hints: [Digits]) { tried.append((region, hints)) }
 
     // From one frame to the picture and back.
 
+    /// With its weight in the picture's pixels, so that those of two frames can be compared.
     func full(_ region: Region, from frame: Frame) -> Region {
-        region.scaled(x: Double(picture.width) / Double(frame.width), y: Double(picture.height) / Double(frame.height))
+        let (x, y) = (
+            Double(picture.width) / Double(frame.width), Double(picture.height) / Double(frame.height)
+        )
+        var region = region.scaled(x: x, y: y)
+        region.weight *= x * y
+        return region
     }
 
     func seen(_ region: Region, in frame: Frame) -> Region {

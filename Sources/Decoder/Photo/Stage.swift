@@ -50,7 +50,7 @@ struct Stage: Sendable {
     /// The part of a picture's long side below which a code is small.
     static let smallPart = 0.1
     /// The most regions of a photo of many books.
-    static let mostSmallRegions = 40
+    static let mostOfMany = 40
     /// Pixels that a code has at least: 95 modules of less than a pixel cannot be read.
     static let shortestCode = 80.0
     /// Pixels of a code below which a larger picture of it is asked for.

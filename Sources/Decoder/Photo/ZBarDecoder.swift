@@ -50,15 +50,19 @@ public struct ZBarDecoder: SymbolDecoder {
             let scale = search.scale(of: frame)
             looked = search.add(finder.regions(in: frame, scale: scale).map { search.full($0, from: frame) })
         case .findSmall:
+            // A photo of one book may well be one of many.
+            if !search.evidence.symbols.isEmpty { search.mostRegions = Stage.mostOfMany }
             guard search.mayHaveSmallCodes else { return [] }
             let frame = try search.largest()
             let scale = max(1, search.scale(of: frame) / 2)
-            search.mostRegions = Stage.mostSmallRegions
+            search.mostRegions = Stage.mostOfMany
             looked = search.add(finder.regions(in: frame, scale: scale).map { search.full($0, from: frame) })
         case .lines(let most):
             for region in search.open.prefix(search.mostRegions) where search.isOpen(region) {
-                looked.append(region)
                 let frame = try search.frame(for: region)
+                // The same lines would vote twice.
+                guard search.isNew(region, lines: most, of: frame) else { continue }
+                looked.append(region)
                 let seen = search.seen(region, in: frame)
                 scan.begin()
                 // Three samples a module: more is slower, less is worse.

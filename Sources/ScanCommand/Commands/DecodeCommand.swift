@@ -44,6 +44,9 @@ struct DecodeCommand: AsyncParsableCommand {
 
     func validate() throws {
         if explain, output.json { throw ValidationError("--explain is for people; --json has no place for it.") }
+        if let picture, picture.isEmpty || picture == "-" {
+            throw ValidationError("--picture names the file to write, such as seen.svg.")
+        }
         if force, picture == nil { throw ValidationError("--force goes with --picture.") }
         if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be named only once.") }
     }
@@ -52,10 +55,6 @@ struct DecodeCommand: AsyncParsableCommand {
         let report = ExitReport()
         let (inputs, problems) = PhotoInput.expand(files)
         let unreadable = problems.map { PhotoReading(name: $0.photo, error: "\($0)", isUnreadable: true) }
-        if picture != nil, inputs.count != 1 {
-            throw ValidationError("--picture is of one photo, not of \(inputs.count).")
-        }
-        let drawing = try picture.map { try OutputFile($0, mayReplace: force) }
         let bar = ProgressBar("photos", total: inputs.count)
         var foundISBN = false
         func take(_ reading: PhotoReading) {
@@ -65,6 +64,7 @@ struct DecodeCommand: AsyncParsableCommand {
             if output.json { Output.shared.line(Self.json(reading)) } else { show(reading) }
         }
         for reading in unreadable { take(reading) }
+        let drawing = try picture.map { try file(forPicture: $0, of: inputs) }
         let reader = PhotoReader(
             withThumbnails: false, isExplaining: explain || picture != nil, withPicture: picture != nil,
             print: print.reader())
@@ -72,7 +72,8 @@ struct DecodeCommand: AsyncParsableCommand {
             bar.advance()
             take(reading)
             if let drawing, let photo = reading.picture, let explanation = reading.explanation {
-                try drawing.write(AnnotatedPicture(photo: photo, explanation: explanation).svg)
+                try drawing.write(
+                    AnnotatedPicture(photo: photo, explanation: explanation, symbols: reading.symbols).svg)
                 try drawing.finish()
             }
         }
@@ -82,6 +83,22 @@ struct DecodeCommand: AsyncParsableCommand {
         }
         if !foundISBN { report.note(.nothing) }
         try report.end()
+    }
+
+    private func file(forPicture path: String, of inputs: [PhotoInput]) throws -> OutputFile {
+        guard inputs.count == 1, let photo = inputs.first else {
+            throw Complaint(
+                .usage,
+                "--picture draws on one photo, and \(files.joined(separator: ", ").printable) has \(inputs.count); name one of them."
+            )
+        }
+        var (facts, other) = (stat(), stat())
+        if stat(photo.name, &facts) == 0, stat(path, &other) == 0, facts.st_dev == other.st_dev,
+            facts.st_ino == other.st_ino
+        {
+            throw Complaint(.usage, "\(path.printable) is the photo itself; name another file for the picture.")
+        }
+        return try OutputFile(path, mayReplace: force)
     }
 
     private func show(_ reading: PhotoReading) {
