@@ -63,7 +63,7 @@ private func decode(_ frame: Frame, _ how: Int, isRepeated: Bool) {
         var explanation: Explanation? = Explanation()
         let symbols = try decoder.decode(picture, explaining: &explanation)
         check(symbols)
-        for corners in explanation?.regions ?? [] { check(corners) }
+        for corners in explanation?.steps.flatMap(\.places) ?? [] { check(corners) }
         // Of the same photo whatever was looked at before.
         if isRepeated {
             _ = try decoder.decode(ScaledPicture(frame: frame, factor: 1, isReduced: true, orientation: .up))
