@@ -143,8 +143,10 @@ def whole_command(scan, chosen):
     """All photos at once, as a person would read them, decompression and all; zbarimg takes one core."""
     def wall(command):
         start = time.monotonic()
-        out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-        return time.monotonic() - start, out
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if ended.returncode < 0:
+            sys.exit(f"bench: {command[0]} was ended by signal {-ended.returncode}")
+        return time.monotonic() - start, ended.stdout
 
     paths = [photo.path for photo in chosen]
     rounds = [(wall([scan, "decode", "--json"] + paths), wall(["zbarimg", "-q", "-Sdisable", "-Sean13.enable"] + paths)) for _ in range(2)]
