@@ -10,22 +10,6 @@ public struct BookScene: Sendable {
     private static let width = 4032
     private static let height = 3024
 
-    /// Half as large, as a JPEG can be had for less work.
-    public var half: Frame {
-        var half = Frame(width: Self.width / 2, height: Self.height / 2)
-        let width = half.width
-        frame.withLuma { whole in
-            half.withMutableLuma { luma in
-                for at in luma.indices {
-                    let first = at / width * 2 * Self.width + at % width * 2
-                    let sum = [0, 1, Self.width, Self.width + 1].reduce(0) { $0 + Int(whole[first + $1]) }
-                    luma[at] = UInt8(sum / 4)
-                }
-            }
-        }
-        return half
-    }
-
     private init(seed: UInt64) {
         frame = Frame(width: Self.width, height: Self.height)
         random = SplitMix(seed: seed)

@@ -44,7 +44,7 @@ struct DecodeBench {
         _ = try decoder.decode(photo, explaining: &explanation)
         return (explanation?.steps ?? []).map {
             Reading.Stage(
-                name: $0.stage, places: $0.places.count, cpu: $0.cpu / .milliseconds(1), codes: $0.read.map(\.payload))
+                name: $0.stage, places: $0.places.count, cpu: $0.cpu / .milliseconds(1), codes: $0.read)
         }
     }
 

@@ -25,6 +25,14 @@ private func believed(_ looks: [[RawSymbol]]) -> [String] {
     #expect(believed([[raw("4006381333931", lines: 10)]]) == ["4006381333931"])
 }
 
+@Test func `does not tell what the grey levels deny, however many lines say it`() {
+    var evidence = Evidence()
+    evidence.add([raw("9780306406157", lines: 5)])
+    evidence.confirm(raw("9780306406157", lines: 0).digits, false)
+    evidence.add([raw("9780306406157", lines: 30)])
+    #expect(evidence.symbols.isEmpty)
+}
+
 @Test func `believes neither of two payloads at one place, unless one has three times the lines`() {
     #expect(believed([[raw("9780306406157", lines: 20), raw("9780306406751", lines: 10)]]).isEmpty)
     #expect(believed([[raw("9780306406157", lines: 30), raw("9780306406751", lines: 10)]]) == ["9780306406157"])

@@ -37,21 +37,9 @@ import Testing
 
     private func expectAll(_ scene: BookScene, _ name: Comment? = nil) throws {
         var decoder = try ZBarDecoder()
-        let half = scene.half
-        // PNG and WebP are there at their full size, of JPEG half is had for less.
-        for small in [scene.frame, half] {
-            let photo = ScenePhoto(frame: scene.frame, small: small)
+        for isAlwaysWhole in [true, false] {
+            let photo = ScenePicture(frame: scene.frame, isAlwaysWhole: isAlwaysWhole)
             #expect(try decoder.decode(photo).map(\.payload) == scene.payloads, name)
         }
-    }
-
-    private struct ScenePhoto: Picture {
-        let frame: Frame
-        let small: Frame
-        var width: Int { frame.width }
-        var height: Int { frame.height }
-        let orientation = Orientation.up
-
-        func luma(atLeast longSide: Int) -> Frame { longSide > small.width ? frame : small }
     }
 }

@@ -20,7 +20,7 @@ struct GreyReader {
     /// Digits of a look, or of several.
     struct Finding {
         var looks: [Look]
-        var sequence: Sequence
+        var sequence: DigitSequence
 
         /// Nothing else is worth a look. On photos wrong digits were seen to fit hardly better than the next ones; on drawn sequences of bad
         /// frames up to 1.42 times, which is why ``FrameEvidence`` wants more.

@@ -1,7 +1,7 @@
 import Bookplate
 
 /// What fits a code's ink best as a whole, and how much better than anything else.
-struct Sequence {
+struct DigitSequence {
     var digits: Digits
     /// Mean squared difference of ink per sample.
     var cost: Float
@@ -155,9 +155,9 @@ extension Trellis {
     ///   - isBook: whether the next digits are 7 and 8 or 9.
     ///   - limit: mean squared difference above which nothing is looked for: the smaller, the faster.
     /// - Returns: `nil` where everything is above the limit.
-    func read(firstDigits: some Swift.Sequence<Int> = [9], isBook: Bool = true, limit: Float) -> Sequence? {
+    func read(firstDigits: some Sequence<Int> = [9], isBook: Bool = true, limit: Float) -> DigitSequence? {
         let scale = Float(Modules.count)
-        var best = Sequence(digits: Digits(number: 0, count: 13), cost: limit * scale, runnerUp: limit * scale)
+        var best = DigitSequence(digits: Digits(number: 0, count: 13), cost: limit * scale, runnerUp: limit * scale)
         for first in firstDigits { read(first, isBook: isBook, into: &best) }
         guard best.digits.number > 0 else { return nil }
         best.cost /= scale
@@ -165,7 +165,7 @@ extension Trellis {
         return best
     }
 
-    private func read(_ first: Int, isBook: Bool, into best: inout Sequence) {
+    private func read(_ first: Int, isBook: Bool, into best: inout DigitSequence) {
         let none: Way = (.infinity, 0)
         let sets = DigitTemplates.setB[first]
         let limit = best.runnerUp

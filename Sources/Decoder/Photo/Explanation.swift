@@ -10,7 +10,7 @@ public struct Explanation: Sendable {
         /// CPU time of the thread.
         public var cpu: Duration
         /// What was believed for the first time after it.
-        public var read: [Symbol]
+        public var read: [String]
     }
 
     public internal(set) var steps: [Step] = []

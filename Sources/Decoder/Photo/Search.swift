@@ -11,7 +11,7 @@ struct Search<Photo: Picture> {
     /// Regions whose grey levels were read, and what was known of them then.
     private var tried: [(region: Region, hints: [Digits])] = []
     /// Of which regions how many lines were read, in a frame of which width.
-    private var lined: [(region: Region, lines: Int, width: Int)] = []
+    private var readLines: [(region: Region, lines: Int, width: Int)] = []
 
     init(_ picture: Photo) { self.picture = picture }
 
@@ -76,7 +76,7 @@ struct Search<Photo: Picture> {
         regions.filter(isOpen) + evidence.doubtful.filter { claim in !regions.contains { $0.contains(claim.centre) } }
     }
 
-    /// Once books are read, only what looks about as much like bars as the least of their codes is open: other books of the same photo do,
+    /// Once codes are read, only what looks about as much like bars as the least of them is open: other books of the same photo do, most
     /// print and textures do not.
     func isOpen(_ region: Region) -> Bool {
         if evidence.isSettled(region) { return false }
@@ -99,15 +99,15 @@ struct Search<Photo: Picture> {
         }
     }
 
-    /// Whether these lines were not read yet, which is noted.
-    mutating func isNew(_ region: Region, lines: Int, of frame: Frame) -> Bool {
-        let isKnown = lined.contains {
+    /// Whether so many lines of a region were not read yet in a frame of this size.
+    func isNew(_ region: Region, lines: Int, of frame: Frame) -> Bool {
+        !readLines.contains {
             $0.region.centre == region.centre && $0.region.length == region.length && $0.lines == lines
                 && $0.width == frame.width
         }
-        if !isKnown { lined.append((region, lines, frame.width)) }
-        return !isKnown
     }
+
+    mutating func note(_ region: Region, lines: Int, of frame: Frame) { readLines.append((region, lines, frame.width)) }
 
     mutating func note(_ region: Region, hints: [Digits]) { tried.append((region, hints)) }
 

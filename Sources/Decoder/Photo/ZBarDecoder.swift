@@ -4,7 +4,7 @@ import Glibc
 /// Finds the EAN-13 codes of photos: with zbar, and where that ends by their grey levels.
 ///
 /// What looks like bars is found first. Every such region is then read by one stage after the other (``Stage``), from cheap to costly,
-/// until it is read for sure. So every book of a photo is found, and a plain photo is cheap.
+/// until it is read for sure. So all books of a photo are looked for (``Stage/mostOfMany`` at most), and a plain photo is cheap.
 ///
 /// Keeps its memory from picture to picture; not for two threads at once.
 public struct ZBarDecoder: SymbolDecoder {
@@ -35,7 +35,7 @@ public struct ZBarDecoder: SymbolDecoder {
                 Explanation.Step(
                     stage: stage.name, reason: stage.reason, places: looked.map { search.upright($0.corners) },
                     cpu: threadTime() - start,
-                    read: search.evidence.symbols.filter { !before.contains($0.digits) }.map { search.symbol($0) }))
+                    read: search.evidence.symbols.map(\.digits).filter { !before.contains($0) }.map(\.text)))
         }
         return search.evidence.symbols.map { search.symbol($0) }.inReadingOrder()
     }
@@ -62,6 +62,7 @@ public struct ZBarDecoder: SymbolDecoder {
                 let frame = try search.frame(for: region)
                 // The same lines would vote twice.
                 guard search.isNew(region, lines: most, of: frame) else { continue }
+                search.note(region, lines: most, of: frame)
                 looked.append(region)
                 let seen = search.seen(region, in: frame)
                 scan.begin()

@@ -45,7 +45,7 @@ struct AnnotatedPicture {
             #"<path d="\#($0)" fill="none" stroke="\#(Self.place)" stroke-width="\#(number(letter / 12))"/>"#
         }
         for symbol in symbols {
-            let reader = steps.first { $0.read.contains { $0.payload == symbol.payload } }
+            let reader = steps.first { $0.read.contains(symbol.payload) }
             lines += draw(symbol, reader?.stage ?? "", reader.map(ink) ?? Self.place, letter)
         }
         lines.append("</svg>")
@@ -96,7 +96,7 @@ extension Explanation.Step {
     func line(mostCodes: Int = .max) -> String {
         let cost = String(format: "%.2f", cpu / .milliseconds(1))
         let count = places.count == 1 ? "1 place" : "\(places.count) places"
-        let codes = read.count > mostCodes ? "\(read.count) codes" : read.map(\.payload).joined(separator: ", ")
+        let codes = read.count > mostCodes ? "\(read.count) codes" : read.joined(separator: ", ")
         let read = read.isEmpty ? "" : ": read \(codes)"
         return "\(cost) ms  \(stage) (\(reason)), \(count)\(read)"
     }
