@@ -100,7 +100,11 @@ def bench_load(scan, library):
     print(f"  {'/healthz':22}{health:>10.0f}")
     for name, paths, wanted in work:
         rate, _, failed = wrk(kiosk, paths)
-        half, slowest, _ = wrk(kiosk, paths, pause=max(1, round(CONNECTIONS / (wanted / 2) * 1000)))
+        # wrk waits from one answer to the next question: the time of the answer comes off the pause, and what wrk rounds.
+        pause, half = CONNECTIONS / (wanted / 2) * 1000, 0
+        while half < wanted / 2 and pause > 1:
+            half, slowest, _ = wrk(kiosk, paths, pause=round(pause))
+            pause *= min(half / (wanted / 2), 0.95)
         print(f"  {name:22}{rate:>10.0f}{rate / health:>13.2f}{wanted:>9}   {slowest:.1f} ms at {half:.0f} a second"
               + (f"; {failed} FAILED" if failed else ""), flush=True)
     memory = kiosk.resident()
@@ -144,7 +148,12 @@ class Camera(threading.Thread):
             frames = self.frames
             if self.first is None:
                 self.first = time.time() * 1000
-            self.kiosk.process.stdin.write(frames[self.shown % len(frames)])
+            try:
+                self.kiosk.process.stdin.write(frames[self.shown % len(frames)])
+            except BrokenPipeError:
+                if self.over:
+                    return
+                raise
             self.shown += 1
 
 

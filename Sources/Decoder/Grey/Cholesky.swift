@@ -2,8 +2,12 @@
 enum Cholesky {
     /// Replaces `side` by the solution, and `matrix` by its factor.
     ///
+    /// - Parameters:
+    ///   - matrix: `count` rows of `count` numbers.
+    ///   - side: `count` numbers.
     /// - Returns: whether the matrix is one.
-    static func solve(_ matrix: inout [Double], _ side: inout [Double], count: Int) -> Bool {
+    static func solve(_ matrix: UnsafeMutablePointer<Double>, _ side: UnsafeMutablePointer<Double>, count: Int) -> Bool
+    {
         for i in 0..<count {
             for j in 0...i {
                 var sum = matrix[i * count + j]

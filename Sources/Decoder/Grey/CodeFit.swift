@@ -26,6 +26,9 @@ final class CodeFit {
     private let columns = Samples(count: CodeFit.unknowns * Modules.count)
     private var normal = [Double](repeating: 0, count: CodeFit.unknowns * CodeFit.unknowns)
     private var right = [Double](repeating: 0, count: CodeFit.unknowns)
+    private var factor = [Double](repeating: 0, count: CodeFit.unknowns * CodeFit.unknowns)
+    /// What a step would change the unknowns by.
+    private var change = [Double](repeating: 0, count: CodeFit.unknowns)
     private var levels = (paper: SIMD3<Float>.zero, ink: SIMD3<Float>.zero)
     private var sums = [Double](repeating: 0, count: 36)
     private var sides = [Double](repeating: 0, count: 6)
@@ -68,14 +71,15 @@ final class CodeFit {
             var improved = false
             isStale = true
             for _ in 0..<4 {
-                guard let change = solve(damping: damping) else { break }
+                guard solve(damping: damping) else { break }
+                func change(_ unknown: Int) -> Float { Float(self.change[unknown]) }
                 var (warp, spread) = (self.warp, self.spread)
-                warp.start += change[0] * warp.module
-                warp.module *= 1 + max(-0.05, min(0.05, change[1]))
-                warp.bend += change[2]
-                warp.skew += change[3]
-                spread.disc += max(-0.5, min(0.5, change[4]))
-                spread.bell += max(-0.3, min(0.3, change[5]))
+                warp.start += change(0) * warp.module
+                warp.module *= 1 + max(-0.05, min(0.05, change(1)))
+                warp.bend += change(2)
+                warp.skew += change(3)
+                spread.disc += max(-0.5, min(0.5, change(4)))
+                spread.bell += max(-0.3, min(0.3, change(5)))
                 spread = spread.limited
                 if warp.isPlausible, let fitted = evaluate(profile, warp, spread),
                     case let cost = fitted + Self.penalty(warp), cost < best
@@ -105,10 +109,11 @@ final class CodeFit {
         spread.fill(kernel.pointer())
         blur(bars.pointer(at: PointSpread.padded), Self.wide, kernel: kernel.pointer(), into: pattern.pointer())
         // y = paper, rising or falling along the code, - ink * pattern.
-        var (sums, sides) = ([Double](repeating: 0, count: 9), [Double](repeating: 0, count: 3))
+        for index in 0..<9 { sums[index] = 0 }
+        for index in 0..<3 { sides[index] = 0 }
         for part in Self.pilot {
             for index in part {
-                let row = [1, Double(Self.along[index]), -Double(pattern[index])]
+                let row = SIMD3(1, Double(Self.along[index]), -Double(pattern[index]))
                 for i in 0..<3 {
                     sides[i] += row[i] * Double(light[index])
                     for j in 0...i { sums[i * 3 + j] += row[i] * row[j] }
@@ -138,11 +143,10 @@ final class CodeFit {
         }
         for module in DigitTemplates.guardBars { draw(module) }
         var rest = digits.number
-        var all = [Int](repeating: 0, count: 13)
-        for at in stride(from: 12, through: 0, by: -1) { (all[at], rest) = (rest % 10, rest / 10) }
-        let sets = DigitTemplates.setB[all[0]]
-        for place in 0..<12 {
-            let digit = all[place + 1]
+        let sets = DigitTemplates.setB[rest / 1_000_000_000_000]
+        for place in (0..<12).reversed() {
+            let digit = rest % 10
+            rest /= 10
             let pattern =
                 place >= 6
                 ? DigitTemplates.c[digit]
@@ -257,14 +261,16 @@ final class CodeFit {
     private static func penalty(_ warp: Warp) -> Float { bendPenalty * (warp.bend * warp.bend + warp.skew * warp.skew) }
     private static let bendPenalty: Float = 0.15
 
-    /// One step: changes of the unknowns.
-    private func solve(damping: Double) -> [Float]? {
-        var (matrix, side) = (normal, right)
+    /// One step: fills ``change``.
+    ///
+    /// - Returns: whether there is one.
+    private func solve(damping: Double) -> Bool {
+        for index in normal.indices { factor[index] = normal[index] }
         for i in 0..<Self.unknowns {
-            matrix[i * Self.unknowns + i] = matrix[i * Self.unknowns + i] * (1 + damping) + 1e-6
+            factor[i * Self.unknowns + i] = factor[i * Self.unknowns + i] * (1 + damping) + 1e-6
+            change[i] = right[i]
         }
-        guard Cholesky.solve(&matrix, &side, count: Self.unknowns) else { return nil }
-        return side.map(Float.init)
+        return Cholesky.solve(&factor, &change, count: Self.unknowns)
     }
 
     /// Between the ink and what the digits make of it, at one of the samples ``seen``.

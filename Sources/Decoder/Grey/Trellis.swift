@@ -39,7 +39,10 @@ final class Trellis {
     private var count = 0
     private let kernel = Samples(count: PointSpread.padded)
     private let one = Samples(count: Trellis.spread + 2 * PointSpread.padded)
-    private let drifted = Samples(count: 7 * Modules.count)
+    private let drifted = Samples(count: Trellis.drifts.count * Modules.count)
+    private let ways = Samples(count: 2 * 10 * Trellis.drifts.count)
+    private var back = [Int16](repeating: 0, count: 12 * 10 * Trellis.drifts.count)
+    private var shifts = [Float](repeating: 0, count: 12)
     private let bars = Samples(count: Modules.count + 2 * PointSpread.padded)
 
     init() {
@@ -257,15 +260,14 @@ extension Trellis {
             self.cost(look, drifted.pointer(at: drift * Modules.count), window, left, right)
         }
         // State: digit and drift. Behind each, the state before it.
-        var now = [Float](repeating: .infinity, count: 10 * count)
-        var next = now
-        var back = [Int16](repeating: 0, count: 12 * 10 * count)
+        var (now, next) = (ways.pointer(), ways.pointer(at: 10 * count))
+        for state in 0..<(10 * count) { now[state] = .infinity }
         for drift in 0..<count {
             let cost = cost(Self.window(0), Self.place(0, 7, sets), nil, drift: drift)
             now[7 * count + drift] = cost + Self.penalty * abs(Float(drift - count / 2))
         }
         for place in 1..<12 {
-            for state in next.indices { next[state] = .infinity }
+            for state in 0..<(10 * count) { next[state] = .infinity }
             let window = Self.window(place)
             for before in Self.allowed(place - 1, true) {
                 let left = Self.place(place - 1, before, sets)
@@ -289,12 +291,11 @@ extension Trellis {
             swap(&now, &next)
         }
         var (last, least) = (0, Float.infinity)
-        for state in now.indices where now[state] < .infinity {
+        for state in 0..<(10 * count) where now[state] < .infinity {
             let place = Self.place(11, state / count, sets)
             let way = now[state] + cost(Self.window(12), place, nil, drift: state % count)
             if way < least { (last, least) = (state, way) }
         }
-        var shifts = [Float](repeating: 0, count: 12)
         var (number, factor) = (0, 1)
         for place in stride(from: 11, through: 0, by: -1) {
             shifts[place] = Float(Self.drifts[last % count]) / Float(Modules.fineness)

@@ -19,27 +19,31 @@ struct Warp: Equatable {
 
     /// The same code, of which the twelve digits lie so many modules further on than thought: a line of third degree through their middles.
     func shifted(_ shifts: [Float]) -> Warp {
-        var (sums, sides) = ([Double](repeating: 0, count: 16), [Double](repeating: 0, count: 4))
-        for (place, shift) in shifts.enumerated() {
-            let middle = Float(Modules.begin(ofDigit: place)) + 3.5
-            let part = middle / Float(Modules.code)
-            let arc = part * (1 - part) * Float(Modules.code)
-            let row = [1, middle, arc, arc * (1 - 2 * part)].map(Double.init)
-            for i in 0..<4 {
-                sides[i] += row[i] * Double(shift)
-                for j in 0...i { sums[i * 4 + j] += row[i] * row[j] }
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: 20) { numbers in
+            numbers.initialize(repeating: 0)
+            let sums = numbers.baseAddress!
+            let sides = sums + 16
+            for (place, shift) in shifts.enumerated() {
+                let middle = Float(Modules.begin(ofDigit: place)) + 3.5
+                let part = middle / Float(Modules.code)
+                let arc = part * (1 - part) * Float(Modules.code)
+                let row = SIMD4<Double>(SIMD4(1, middle, arc, arc * (1 - 2 * part)))
+                for i in 0..<4 {
+                    sides[i] += row[i] * Double(shift)
+                    for j in 0...i { sums[i * 4 + j] += row[i] * row[j] }
+                }
             }
+            // The steps of the shifts are no reason for a bend.
+            sums[10] += 12 * 0.05 * 95
+            sums[15] += 12 * 0.05 * 95
+            guard Cholesky.solve(sums, sides, count: 4) else { return self }
+            var result = self
+            result.start += Float(sides[0]) * module
+            result.module *= 1 + Float(sides[1])
+            result.bend += Float(sides[2])
+            result.skew += Float(sides[3])
+            return result
         }
-        // The steps of the shifts are no reason for a bend.
-        sums[10] += 12 * 0.05 * 95
-        sums[15] += 12 * 0.05 * 95
-        guard Cholesky.solve(&sums, &sides, count: 4) else { return self }
-        var result = self
-        result.start += Float(sides[0]) * module
-        result.module *= 1 + Float(sides[1])
-        result.bend += Float(sides[2])
-        result.skew += Float(sides[3])
-        return result
     }
 
     var end: Float { start + module * Float(Modules.code) }
