@@ -136,7 +136,7 @@ private struct StationRun: Service, CustomStringConvertible {
             logger.error("the library cannot be followed, tried again: \(parts.ports.trouble(error).message)")
         }
         for await change in changes {
-            parts.events.send(KioskEvent(name: "library", data: ["change": .integer(change)]))
+            parts.events.libraryChanged(change)
             parts.ports.desk.libraryChanged()
             do {
                 try await parts.doorkeeper.closeWhatEnded()

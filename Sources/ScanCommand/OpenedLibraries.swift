@@ -26,8 +26,8 @@ enum OpenedLibraries {
             defer { opened = nil }
             return opened ?? []
         }
-        // A service's library may be held by what its sockets leave behind: closed by hand, its write-ahead log is folded in. Nothing is
-        // lost when that fails: the next opening reads the log.
+        // What still ends may hold the library: closed by hand, its write-ahead log is folded in. Nothing is lost when that fails: the next
+        // opening reads the log.
         defer {
             for opened in libraries {
                 do { try opened.library.close() } catch {

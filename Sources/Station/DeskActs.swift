@@ -46,25 +46,6 @@ extension Desk {
         return now
     }
 
-    /// Saves all that is ticked, in one change. What was captured here, is owned, and nobody ticked, leaves the queue with it; what
-    /// others captured is theirs to answer.
-    public func saveTicked() async throws -> Saved {
-        try await inTurn { desk in
-            let (ticked, here) = (desk.batch.ticked, desk.capturedHere)
-            let doneWith = desk.batch.doneWith.filter { here.contains($0.id) }
-            guard !ticked.isEmpty || !doneWith.isEmpty else { throw Refusal.nothingTicked }
-            guard !ticked.isEmpty else { return Saved(owned: try await desk.close(doneWith)) }
-            var saved = try await desk.save(ticked.map { ($0, desk.batch.isAnotherCopy($0)) })
-            do {
-                saved.owned += try await desk.close(doneWith)
-            } catch {
-                // The others are saved, and that is to be said; these leave with the next save.
-                desk.report("owned books stay in the queue: \(error)")
-            }
-            return saved
-        }
-    }
-
     /// Saves these, ticked or not, in one change; those of several that have no title are passed over.
     ///
     /// - Parameter anotherCopy: a further copy of what the library holds already.
@@ -150,14 +131,6 @@ extension Desk {
             saved.change = saved.change ?? result.change
         }
         return saved
-    }
-
-    /// Owned books leave the queue, if the library still holds them.
-    private func close(_ rows: [Batch.Row]) async throws -> Int {
-        let owned = try await flow.stillOwned(rows).map(\.id)
-        try await flow.close(owned)
-        batch.forget(owned)
-        return owned.count
     }
 
     /// Does one act after the other, in the order of asking, each whole: it goes on when the page that asked goes.

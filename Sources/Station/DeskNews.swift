@@ -115,7 +115,6 @@ extension Desk {
         /// No such row, or none any more: somebody answered it elsewhere.
         case gone
         case answered
-        case nothingTicked
         case nothingToUndo
         /// Somebody did something since, or took it back already.
         case notNewest
@@ -124,7 +123,6 @@ extension Desk {
             switch self {
             case .gone: "it is not in the queue any more"
             case .answered: "it is answered already"
-            case .nothingTicked: "nothing is ticked"
             case .nothingToUndo: "there is nothing to take back here"
             case .notNewest: "something else was done since, or it is taken back already; see what undo takes back now"
             }

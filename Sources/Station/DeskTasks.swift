@@ -23,6 +23,8 @@ extension Desk {
     /// - Parameter tell: called in the order of what happens; it must not wait.
     public func run(_ tell: @escaping @Sendable (News) -> Void) async {
         self.tell = tell
+        // Who is told holds the desk, and would be held by it for ever.
+        defer { self.tell = { _ in } }
         await beginAgain()
         let watching = Task { await watchCamera() }
         let capturing = Task { await captureSeen() }

@@ -143,7 +143,7 @@ extension `In a browser` {
 
         // MARK: Keys and lines
 
-        @Test func `u takes back the last change, without a line that offers it, and says when there is none`()
+        @Test func `u shows the last change of any screen, u again takes it back; it says when there is none`()
             async throws
         {
             // Of a book that was scanned the number would wait at the station again, and that could be taken back, too.
@@ -153,7 +153,12 @@ extension `In a browser` {
             }
             try await visit("library", prepare: add) { kiosk, browser, _ in
                 try await browser.type("u")
-                try await browser.wait("taken back", until: "document.querySelector('.toast')")
+                try await browser.wait(
+                    "shown", until: "document.querySelector('.toast')?.textContent.includes('Middlemarch')")
+                #expect(try await kiosk.titles() == ["Middlemarch"])
+                try await browser.type("u")
+                try await browser.wait(
+                    "taken back", until: "document.querySelector('.toast')?.textContent.includes('Taken back')")
                 #expect(try await kiosk.titles() == [])
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.wait("the keys", until: "document.body.matches('[data-connected]')")

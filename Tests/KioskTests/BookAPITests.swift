@@ -150,8 +150,8 @@ import Testing
     @Test func `gets another copy of its edition, once for each request`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", isbn: "9780441172719")
-        let first = try await kiosk.send("POST", "/api/books/\(book.id)/copies", #"{"request": "r"}"#)
-        let again = try await kiosk.send("POST", "/api/books/\(book.id)/copies", #"{"request": "r"}"#)
+        let first = try await kiosk.send("POST", "/api/books/\(book.id)/copies", #"{"request": "r-000001"}"#)
+        let again = try await kiosk.send("POST", "/api/books/\(book.id)/copies", #"{"request": "r-000001"}"#)
         #expect(
             first.status == 201 && first["editionId"] == book.edition.id.rawValue && first["id"] != book.id.rawValue)
         #expect(again["id"] == first["id"])

@@ -98,7 +98,7 @@ import Testing
             let body = #"{"query": "", "name": "chosen"#
             let first = try await kiosk.send("POST", "/api/books/tag", body + "\"}")
             let change = try #require(JSONDecoder().decode(Done.self, from: Data(first.bytes)).change)
-            #expect(try await kiosk.send("POST", "/api/undo", "{}").status == 200)
+            #expect(try await kiosk.send("POST", "/api/undo", "{\"change\": \"\(change)\"}").status == 200)
             for (act, more) in [("tag", #", "name": "chosen""#), ("trash", ""), ("restore", "")] {
                 let next = try await kiosk.send(
                     "POST", "/api/books/\(act)", "{\"query\": \"\", \"continuing\": \"\(change)\"\(more)}")

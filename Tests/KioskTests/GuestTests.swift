@@ -18,7 +18,9 @@ import Testing
                 try await act("POST", "/api/books", #"{"title": "Dune", "authors": [{"name": "Frank Herbert"}]}"#).text(
                     "id"))
             _ = try await act("PUT", "/api/books/\(book)/status", #"{"status": "reading"}"#)
-            _ = try await act("PATCH", "/api/books/\(book)", #"{"tags": ["desert"], "shelf": "A3", "rating": 4.5}"#)
+            _ = try await act(
+                "PATCH", "/api/books/\(book)",
+                #"{"tags": ["desert"], "shelf": "A3", "rating": 4.5, "recommendedBy": "Chani", "dailyGoal": 77}"#)
             _ = try await act("POST", "/api/books/\(book)/notes", #"{"text": "Melange."}"#)
             _ = try await act("POST", "/api/books/\(book)/notes", #"{"text": "Muaddib?", "kind": "discussion"}"#)
             _ = try await act("POST", "/api/books/\(book)/quotes", #"{"text": "Litany."}"#)
@@ -52,7 +54,9 @@ import Testing
         }
     }
 
-    @Test func `reads books, and neither what was written about them nor when they were read`() async throws {
+    @Test func `reads books, and neither what was written about them, nor their sessions, nor whom they concern`()
+        async throws
+    {
         try await withGuests { kiosk, book, _ in
             let page = try await kiosk.askAsStranger("GET", "/books/\(book)", [("Accept", "text/html")]).body
             for word in ["Dune", "Frank Herbert", "desert", "A3", "4½", "Reading"] {
@@ -62,8 +66,12 @@ import Testing
             #expect(json.status == 200 && json.text("title") == "Dune")
             let timeline = try await kiosk.askAsStranger("GET", "/api/stats/timeline").body
             let home = try await kiosk.askAsStranger("GET", "/api/home").body
-            for text in [page, json.body, timeline, home] {
-                for word in ["Melange", "Muaddib", "Litany", "\"flags\"", "\"session\"", "startPage\":1"] {
+            let list = try await kiosk.askAsStranger("GET", "/api/books").body
+            for text in [page, json.body, timeline, home, list] {
+                for word in [
+                    "Chani", "\"dailyGoal\":77", "Melange", "Muaddib", "Litany", "\"flags\"", "\"session\"",
+                    "startPage\":1",
+                ] {
                     #expect(!text.contains(word), "\(word)")
                 }
             }

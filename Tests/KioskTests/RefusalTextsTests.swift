@@ -34,7 +34,7 @@ private let day = CalendarDay("2026-03-17")!
             LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
             UndoRefusal.noSuchChange, RemarkRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"), StationRefusal.badID,
             StationRefusal.none, StationRefusal.tooMany(limit: 9), Desk.Refusal.gone, Desk.Refusal.answered,
-            Desk.Refusal.nothingTicked, Desk.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
+            Desk.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
             FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")),
         ] + CodeKind.allCases.map { ISBNRefusal.notABook($0) }
 
@@ -62,7 +62,6 @@ private let day = CalendarDay("2026-03-17")!
                 ),
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
                 ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
-                ("POST", "/api/station/save", "{}", 422, "nothingTicked", "Nichts ist angehakt."),
                 ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Sitzung"),
                 ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht gelöscht"),
                 ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),

@@ -58,7 +58,6 @@ private let dune = "9780441013593"
         #expect(emptied.text("row.title") == "Logic" && emptied["row.pageCount"] == nil)
         let unticked = try await rig.ask("POST", row + "/tick", #"{"ticked":false}"#)
         #expect(unticked["row.ticked"] as? Bool == false)
-        #expect(try await rig.ask("POST", "/api/station/save", "{}").status == 422)
         #expect(try await rig.ask("POST", row + "/lookup", "{}").number("asked") == 1)
         let preset = try await rig.ask(
             "PUT", "/api/station/preset", #"{"shelf":"Attic","tags":["sf"],"status":"read","wishlist":true}"#)

@@ -123,22 +123,6 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `that books are saved, also when owned ones could not leave the queue with them`() async throws {
-        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")]) { ClingingIntake(library: $0) }
-        try await rig.run {
-            var metadata = Metadata()
-            metadata.title = "Dune"
-            let owned = try Confirmed(enteredBy: .form, isbn: ISBN(dune), metadata: metadata)
-            _ = try await rig.library.add([owned], continuing: nil, at: .now)
-            _ = try await rig.capture(dune)
-            _ = try await rig.capture(emma)
-            _ = try await rig.rows { $0.first?.standing == .found }
-            let saved = try await rig.desk.saveTicked()
-            #expect(saved.saved == 1 && saved.owned == 0 && saved.change != nil)
-            #expect(rig.lines.all.contains { $0.hasPrefix("owned books stay in the queue") })
-        }
-    }
-
     @Test func `of the preset goes to what is captured meanwhile, too`() async throws {
         let rig = try DeskRig(patience: .seconds(50))
         let holder = try await rig.lock(try await rig.captureElsewhere(dune))
@@ -190,44 +174,5 @@ private let nobody = "9783161484100"
             #expect(await rig.desk.outlook().undo?.items.count == 300)
             #expect(await rig.desk.outlook().undo?.change == saved.change)
         }
-    }
-}
-
-private struct Stuck: Error {}
-
-/// A queue that owned books cannot leave.
-private struct ClingingIntake: Intake {
-    let library: LibraryFile
-
-    func close(_ ids: [ID<IntakeItem>]) async throws { throw Stuck() }
-
-    func capture(
-        _ sightings: [Sighting], preset: Preset, lease: Duration, at now: Date
-    ) async throws -> [IntakeItem] {
-        try await library.capture(sightings, preset: preset, lease: lease, at: now)
-    }
-    func items(in states: Set<IntakeItem.State>) async throws -> [IntakeItem] { try await library.items(in: states) }
-    func count(in states: Set<IntakeItem.State>) async throws -> Int { try await library.count(in: states) }
-    func item(_ id: ID<IntakeItem>) async throws -> IntakeItem? { try await library.item(id) }
-    func lease(
-        _ only: [ID<IntakeItem>]?, limit: Int, for lease: Duration, at now: Date
-    ) async throws -> [IntakeItem] {
-        try await library.lease(only, limit: limit, for: lease, at: now)
-    }
-    func record(_ answers: [ID<IntakeItem>: LookupAnswer], at now: Date) async throws -> [IntakeItem] {
-        try await library.record(answers, at: now)
-    }
-    func edit(
-        _ id: ID<IntakeItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
-    ) async throws {
-        try await library.edit(id, change)
-    }
-    func give(_ preset: Preset, to ids: [ID<IntakeItem>]) async throws { try await library.give(preset, to: ids) }
-    func dismiss(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
-        try await library.dismiss(ids, at: now)
-    }
-    func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? { try await library.thumbnail(of: id) }
-    func pictured(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>> {
-        try await library.pictured(in: states)
     }
 }

@@ -20,10 +20,9 @@ final class DeskRig: Sendable {
     /// - Parameters:
     ///   - path: of a library that is there, `nil` for a new one.
     ///   - patience: how long the library waits for another's lock.
-    ///   - intake: the queue as the desk has it.
     init(
         _ known: [String: LookupOutcome] = [:], path: String? = nil, patience: Duration = .milliseconds(50),
-        live: LiveScan? = nil, _ intake: (LibraryFile) -> any Intake = { $0 }
+        live: LiveScan? = nil
     ) throws {
         self.path = path ?? "/tmp/bookplate-desk-\(UUID().uuidString)/library.sqlite"
         library = try LibraryFile.open(at: self.path, station: "desk", patience: patience)
@@ -32,7 +31,7 @@ final class DeskRig: Sendable {
         let lines = Lines()
         self.lines = lines
         desk = Desk(
-            flow: CaptureFlow(intake: intake(library), shelf: library, lookup: lookup), history: library, live: live,
+            flow: CaptureFlow(intake: library, shelf: library, lookup: lookup), history: library, live: live,
             clock: clock, report: { lines.add($0) })
     }
 
@@ -70,6 +69,11 @@ final class DeskRig: Sendable {
             if areRight(rows) { return rows }
             _ = try await next { news -> Bool? in if case .batch = news { true } else { nil } }
         }
+    }
+
+    /// Saves what is ticked, as pages do.
+    func saveTicked() async throws -> Desk.Saved {
+        try await desk.save(desk.outlook().rows.filter(\.isTicked).map(\.id), anotherCopy: false)
     }
 
     /// The same library as another process has it.

@@ -50,7 +50,7 @@ private let nobody = "9783161484100"
         try await rig.run {
             for isbn in [dune, emma, nobody] { _ = try await rig.capture(isbn) }
             _ = try await rig.rows { $0.count(where: \.isTicked) == 2 && $0.allSatisfy { $0.standing != .lookingUp } }
-            let saved = try await rig.desk.saveTicked()
+            let saved = try await rig.saveTicked()
             #expect(saved.saved == 2 && saved.owned == 0 && saved.change != nil)
             #expect(await rig.desk.outlook().counts == Desk.Counts(waiting: 1, lookingUp: 0, ticked: 0, open: 1))
             #expect(await rig.desk.outlook().undo?.items.count == 2)
@@ -108,7 +108,7 @@ private let nobody = "9783161484100"
             #expect(rows.map(\.standing) == [.found, .notFound])
             #expect(rows.allSatisfy { $0.candidate.item.preset == preset })
             #expect(await second.desk.outlook().preset == preset)
-            #expect(try await second.desk.saveTicked().saved == 1)
+            #expect(try await second.saveTicked().saved == 1)
         }
     }
 

@@ -44,7 +44,12 @@ public protocol ReadingLog: Sendable {
     ///   - start: `nil` for now.
     func startSession(of copy: ID<Copy>, page: Int?, from start: Date?, at now: Date) async throws -> SessionRecord
     /// Ends the running session as ``Session/ended(at:page:forced:now:)`` says, and sets the current page.
-    func stopSession(page: Int?, end: Date?, forced: Bool, at now: Date) async throws -> SessionRecord
+    ///
+    /// - Parameter id: which one is meant; `nil` for whichever runs.
+    /// - Throws: ``SessionError/alreadyEnded`` when another one runs than is meant, or none.
+    func stopSession(
+        _ id: ID<Session>?, page: Int?, end: Date?, forced: Bool, at now: Date
+    ) async throws -> SessionRecord
     /// Adds a session told afterwards. A book that is To Read is started by it, on the day of the session.
     ///
     /// - Parameter startPage: `nil` for the page that was the current one at that time, as far as the end page allows.

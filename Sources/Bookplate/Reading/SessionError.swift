@@ -4,6 +4,8 @@ import FoundationEssentials
 public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertible {
     case alreadyActive
     case notActive
+    /// The session that is meant is over, ended elsewhere.
+    case alreadyEnded
     case entryNotFound
     case invalidPageNumber
     case sessionTooShort
@@ -25,6 +27,7 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         case .alreadyActive:
             "A reading session is already active. End the current session before starting a new one."
         case .notActive: "No active reading session found."
+        case .alreadyEnded: "This reading session has ended already."
         case .entryNotFound: "Library entry not found. The book may have been deleted."
         case .invalidPageNumber:
             "Invalid page number. Ending page must be greater than or equal to starting page."
@@ -45,6 +48,7 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         switch self {
         case .alreadyActive: "End your current session first."
         case .notActive: "Start a new reading session."
+        case .alreadyEnded: "See the reading history for how it ended."
         case .entryNotFound: "Try looking into the trash or selecting a different book."
         case .invalidPageNumber: "Enter a valid ending page number."
         case .sessionTooShort: "Read for at least 1 minute before ending the session."

@@ -25,15 +25,20 @@ struct BookAPI: Sendable {
         }
         guard context.isGuest else { return JSONAnswer(whole.json) }
         guard whole.book.copy.deleted == nil else { throw RequestRefusal.notThere("book") }
-        return JSONAnswer(whole.book.json)
+        return JSONAnswer(whole.book.forGuests.json)
     }
 
     private func change(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.json(SentObject.self)
         return try await parts.acting(on: copy) {
-            let patch = try BookPatch(sent)
-            return try await update(copy) { patch(&$0) }
+            let (patch, seen) = (try BookPatch(sent, and: [SeenValues.name]), try SeenValues(sent))
+            return try await update(copy) { book in
+                let tags = book.copy.tags
+                try seen.check { $0 == "tags" ? [] : book.shown($0) }
+                patch(&book)
+                book.copy.tags = seen.merged("tags", into: tags, said: book.copy.tags)
+            }
         }
     }
 
@@ -61,12 +66,14 @@ struct BookAPI: Sendable {
         }
     }
 
-    private func update(_ copy: ID<Copy>, _ edit: @escaping @Sendable (inout Book) -> Void) async throws -> JSONAnswer {
+    private func update(_ copy: ID<Copy>, _ edit: @escaping @Sendable (inout Book) throws -> Void) async throws
+        -> JSONAnswer
+    {
         let before = Mutex<Book?>(nil)
         let (book, change) = try await parts.library.update(copy, at: parts.ports.now()) { book in
             try book.checkOutsideTrash()
             before.withLock { $0 = book }
-            edit(&book)
+            try edit(&book)
         }
         return JSONAnswer(book.json.with(change: before.withLock { $0 } == book ? nil : change))
     }
@@ -95,13 +102,14 @@ struct BookAPI: Sendable {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.json(SentObject.self)
         try sent.only(["request"])
+        let name = try sent.request()
         guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
         try book.checkOutsideTrash()
         var metadata = book.edition.metadata
         // A copy of something that never had one goes by what it is shown as.
         metadata.title = metadata.title ?? book.displayTitle
         let confirmed = try Confirmed(
-            enteredBy: .form, request: try sent.text("request").value ?? ID<Confirmed>().rawValue,
+            enteredBy: .form, request: name,
             isbn: book.edition.isbn, isbnText: book.edition.isbnText, metadata: metadata, anotherCopy: true)
         let result = try await parts.library.add([confirmed], at: parts.ports.now())
         switch result.first {
@@ -118,5 +126,14 @@ struct BookAPI: Sendable {
         let figures = try await parts.library.figures(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
         guard let figures else { throw RequestRefusal.notThere("book") }
         return JSONAnswer(figures.json)
+    }
+}
+
+extension Book {
+    /// Without what concerns other people and the reader's plans.
+    var forGuests: Book {
+        var book = self
+        (book.copy.recommendedBy, book.copy.wouldRecommend, book.copy.dailyGoal) = (nil, nil, nil)
+        return book
     }
 }

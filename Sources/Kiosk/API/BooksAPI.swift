@@ -17,7 +17,11 @@ struct BooksAPI: Sendable {
 
     /// `{"hits", "total", "exact", "next"}`; asked as ``LibraryAddress`` says.
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        JSONAnswer(try await parts.library.books(matching: try query(request, context)).json)
+        var found = try await parts.library.books(matching: try query(request, context))
+        if context.isGuest {
+            for index in found.hits.indices { found.hits[index].book = found.hits[index].book.forGuests }
+        }
+        return JSONAnswer(found.json)
     }
 
     private func facets(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
@@ -96,6 +100,8 @@ struct KnownNumber: Sendable {
     private(set) var metadata: Metadata?
     /// A copy on the shelf.
     private(set) var owned: Book?
+    /// Its title, where it is in the trash and nowhere else: saved it comes back.
+    private(set) var trashed: String?
 
     /// What of a book's JSON is its edition's.
     private static let editionKeys: Set = [
@@ -115,6 +121,7 @@ struct KnownNumber: Sendable {
         let books = try await library.books(with: [isbn])[isbn] ?? []
         owned = books.first { $0.copy.isOwned && $0.copy.deleted == nil }
         metadata = books.first?.edition.metadata
+        if books.allSatisfy({ $0.copy.deleted != nil }) { trashed = books.last?.displayTitle }
         if metadata == nil {
             metadata = try await library.items(in: [.waiting]).last { $0.isbn == isbn && $0.metadata != nil }?.metadata
         }
@@ -131,6 +138,7 @@ struct KnownNumber: Sendable {
             "isbn13": JSONValue(isbn?.digits), "hyphenated": JSONValue(isbn?.hyphenated),
             "refusal": JSONValue(refusal), "metadata": metadata ?? .null,
             "owned": owned.map { ["id": .string($0.id.rawValue), "title": .string($0.displayTitle)] } ?? .null,
+            "trashed": JSONValue(trashed),
         ]
     }
 }

@@ -29,21 +29,13 @@ struct EnteredBook: Sendable {
         let isOwned = try sent.bool("owned").value ?? false
         let preset = Preset(
             shelf: book.copy.shelf, tags: book.copy.tags, status: book.copy.status, isWishlist: isWish && !isOwned)
-        let (edition, request) = (book.edition, try Self.request(sent))
+        let (edition, request) = (book.edition, try sent.request())
         let anotherCopy = try sent.bool("anotherCopy").value ?? false
         confirmed = try FieldRefusal.at("title") {
             try Confirmed(
                 enteredBy: .form, request: request, isbn: edition.isbn, isbnText: edition.isbnText,
                 metadata: edition.metadata, preset: preset, anotherCopy: anotherCopy)
         }
-    }
-
-    /// Made by the page: the same one saved twice makes one copy.
-    private static func request(_ sent: SentObject) throws -> String {
-        guard let request = try sent.text("request").value else { return ID<Confirmed>().rawValue }
-        let isSound = (8...64).contains(request.utf8.count) && request.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        guard isSound else { throw SentObject.refusal("request", "8 to 64 characters of ASCII") }
-        return request
     }
 
     /// What is known of the copy besides status, shelf and tags.

@@ -19,18 +19,12 @@ struct HistoryAPI: Sendable {
     }
 
     private struct Body: Decodable {
-        var change: String?
+        var change: String
     }
 
-    /// Takes back the change that is named, else the last one; answers the change.
+    /// Takes back the change that is named, and none that nobody has seen: the last one may be of another screen. Answers the change.
     private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let body = try await request.json(Body.self)
-        let last = body.change == nil ? try await parts.library.lastChange()?.id : nil
-        guard let change = body.change.map(ID<Change>.init(rawValue:)) ?? last else {
-            throw RequestRefusal(
-                status: .unprocessableContent, code: "refused", message: "There is nothing to undo.",
-                key: "noSuchChange")
-        }
+        let change = ID<Change>(rawValue: try await request.json(Body.self).change)
         return JSONAnswer(try await parts.library.undo(change, at: parts.ports.now()).json)
     }
 }

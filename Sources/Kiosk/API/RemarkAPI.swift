@@ -51,9 +51,11 @@ struct RemarkAPI: Sendable {
     private func editNote(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let id = try context.id(of: Note.self)
         let sent = try await request.json(SentObject.self)
-        try sent.only(["text", "kind"])
+        try sent.only(["text", "kind", SeenValues.name])
+        let seen = try SeenValues(sent)
         let (text, kind) = (try sent.text("text"), try sent.word("kind", Note.Kind.self).value)
         let remark = try await parts.library.editNote(id, at: parts.ports.now()) { note in
+            try seen.check { $0 == "text" ? [.string(note.text)] : [] }
             note.text = text == .keep ? note.text : text.value ?? ""
             note.kind = kind ?? note.kind
         }
@@ -82,9 +84,11 @@ struct RemarkAPI: Sendable {
     private func editQuote(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let id = try context.id(of: Quote.self)
         let sent = try await request.json(SentObject.self)
-        try sent.only(["text", "page"])
+        try sent.only(["text", "page", SeenValues.name])
+        let seen = try SeenValues(sent)
         let (text, page) = (try sent.text("text"), try sent.integer("page"))
         let remark = try await parts.library.editQuote(id, at: parts.ports.now()) { quote in
+            try seen.check { ["text": [.string(quote.text)], "page": [JSONValue(quote.page)]][$0] ?? [] }
             quote.text = text == .keep ? quote.text : text.value ?? ""
             quote.page = page.applied(to: quote.page)
         }

@@ -5,22 +5,25 @@ import Hummingbird
 /// An object that a request sent: a member that is absent, one that is null and one that says something are three things, and
 /// become ``Edit``'s.
 struct SentObject: Decodable, Sendable {
-    private let members: [String: SentValue]
+    private let values: [String: SentValue]
 
     init(from decoder: any Decoder) throws {
-        members = try decoder.singleValueContainer().decode([String: SentValue].self)
+        values = try decoder.singleValueContainer().decode([String: SentValue].self)
     }
 
-    fileprivate init(members: [String: SentValue]) { self.members = members }
+    fileprivate init(_ values: [String: SentValue]) { self.values = values }
+
+    /// As it came.
+    var members: [String: JSONValue] { values.mapValues(\.json) }
 
     /// Without the members that are null: where there was nothing yet, nothing is cleared.
     var withoutNulls: SentObject {
-        SentObject(members: members.filter { if case .null = $0.value { false } else { true } })
+        SentObject(values.filter { if case .null = $0.value { false } else { true } })
     }
 
     /// - Throws: ``RequestRefusal`` (400) for a member that nobody asked for: a slip in its name must not pass for a success.
     func only(_ names: Set<String>) throws {
-        guard let stranger = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
+        guard let stranger = values.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
             status: .badRequest, code: "unknownField",
             message:
@@ -53,16 +56,22 @@ struct SentObject: Decodable, Sendable {
     }
 
     func objects(_ name: String) throws -> [SentObject]? {
-        switch members[name] {
+        switch values[name] {
         case nil: return nil
         case .list(let values)?:
-            let objects = values.compactMap {
-                if case .object(let members) = $0 { SentObject(members: members) } else { nil }
-            }
+            let objects = values.compactMap { if case .object(let values) = $0 { SentObject(values) } else { nil } }
             if objects.count == values.count { return objects }
         default: break
         }
         throw Self.refusal(name, "a list of objects")
+    }
+
+    func object(_ name: String) throws -> SentObject? {
+        switch values[name] {
+        case nil: return nil
+        case .object(let values)?: return SentObject(values)
+        default: throw Self.refusal(name, "an object")
+        }
     }
 
     /// One of an enumeration's words.
@@ -95,8 +104,16 @@ struct SentObject: Decodable, Sendable {
         }
     }
 
+    /// Member `request`, made by the page: the same one saved twice makes one copy. A new one where there is none.
+    func request() throws -> String {
+        guard let request = try text("request").value else { return ID<Confirmed>().rawValue }
+        let isSound = (8...64).contains(request.utf8.count) && request.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        guard isSound else { throw Self.refusal("request", "8 to 64 characters of ASCII") }
+        return request
+    }
+
     private func edit<Value>(_ name: String, _ what: String, _ take: (SentValue) -> Value?) throws -> Edit<Value> {
-        guard let value = members[name] else { return .keep }
+        guard let value = values[name] else { return .keep }
         if case .null = value { return .clear }
         guard let taken = take(value) else { throw Self.refusal(name, what) }
         return .set(taken)
@@ -115,6 +132,17 @@ private enum SentValue: Decodable, Sendable {
     case text(String)
     case list([SentValue])
     case object([String: SentValue])
+
+    var json: JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let bool): .bool(bool)
+        case .number(let number): .number(number)
+        case .text(let text): .string(text)
+        case .list(let values): .array(values.map(\.json))
+        case .object(let values): .object(values.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value.json) })
+        }
+    }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

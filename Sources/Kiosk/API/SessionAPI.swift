@@ -39,11 +39,12 @@ struct SessionAPI: Sendable {
 
     private func stop(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let sent = try await request.json(SentObject.self)
-        try sent.only(["page", "end", "force"])
+        try sent.only(["session", "page", "end", "force"])
+        let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
         let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
         let forced = try sent.bool("force").value ?? false
         return try await act {
-            try await parts.library.stopSession(page: page, end: end, forced: forced, at: now)
+            try await parts.library.stopSession(session, page: page, end: end, forced: forced, at: now)
         }
     }
 

@@ -37,6 +37,11 @@ final class EventHub: Sendable {
     }
 
     private let listeners = Mutex<[UUID: Listener]>([:])
+    private let last = Mutex(0)
+
+    /// How often the library has changed in this run, as far as it was told. A page that was made before the last change, and listens since,
+    /// has not heard of it.
+    var changes: Int { last.withLock { $0 } }
 
     /// How many listen.
     var listening: Int { listeners.withLock(\.count) }
@@ -61,6 +66,12 @@ final class EventHub: Sendable {
             let bytes = event.bytes(in: language)
             for listener in listeners { listener.stream.yield(bytes) }
         }
+    }
+
+    /// The library has changed once more.
+    func libraryChanged(_ count: Int) {
+        last.withLock { $0 = count }
+        send(KioskEvent(name: "library", data: ["change": .integer(count)]))
     }
 
     /// A comment, which pages do not see.

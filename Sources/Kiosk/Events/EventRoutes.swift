@@ -10,14 +10,16 @@ struct EventRoutes: Sendable {
     var routes: [Route] { [Route(.get, "/api/events", for: .guests, stream)] }
 
     private func stream(_ request: Request, _ context: KioskContext) -> Response {
-        let (events, run) = (events.events(forGuest: context.isGuest, in: context.language), run)
+        let (stream, run) = (events.events(forGuest: context.isGuest, in: context.language), run)
+        let change = events.changes
         return Response(
-            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            status: .ok, headers: .stream(of: "text/event-stream"),
             body: ResponseBody { writer in
                 // The page reconnects a second after the stream broke.
                 try await writer.write(
-                    ByteBuffer(string: "retry: 1000\nevent: hello\ndata: {\"run\":\"\(run)\"}\n\n"))
-                for await event in events.cancelOnGracefulShutdown() { try await writer.write(event) }
+                    ByteBuffer(string: "retry: 1000\nevent: hello\ndata: {\"run\":\"\(run)\",\"change\":\(change)}\n\n")
+                )
+                for await event in stream.cancelOnGracefulShutdown() { try await writer.write(event) }
                 try await writer.finish(nil)
             })
     }

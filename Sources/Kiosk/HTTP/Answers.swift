@@ -12,6 +12,7 @@ struct Answers: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.language = Language(accepting: request.headers[.acceptLanguage])
+        context.change = parts.events.changes
         var response: Response
         do {
             try request.checkTarget()
@@ -52,9 +53,11 @@ struct Answers: RouterMiddleware {
             if refusal.status == .unauthorized { return Self.signIn(for: request) }
             if let page = await ErrorPage(parts: parts).answer(refusal, context) { return page }
         }
-        let json = JSONAnswer(
-            ["error": ["code": .string(refusal.code), "message": .string(refusal.message), "id": .string(context.id)]],
-            status: refusal.status)
+        var error: [(key: String, value: JSONValue)] = [
+            ("code", .string(refusal.code)), ("message", .string(refusal.message)), ("id", .string(context.id)),
+        ]
+        if let now = refusal.now { error.append(("now", now)) }
+        let json = JSONAnswer(["error": .object(error)], status: refusal.status)
         var response = json.response(from: request, context: context)
         response.headers.append(contentsOf: refusal.headers)
         return response
@@ -171,4 +174,15 @@ extension Request {
 extension HTTPFields.Element.Name {
     static let referrerPolicy = Self("Referrer-Policy")!
     static let resourcePolicy = Self("Cross-Origin-Resource-Policy")!
+    fileprivate static let accelBuffering = Self("X-Accel-Buffering")!
+}
+
+extension HTTPFields {
+    /// Of an answer that goes on for as long as somebody looks. nginx holds answers back unless it is told not to (X-Accel-Buffering of
+    /// ngx_http_proxy_module).
+    static func stream(of type: String) -> HTTPFields {
+        var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
+        fields[.accelBuffering] = "no"
+        return fields
+    }
 }

@@ -31,6 +31,8 @@ struct RequestRefusal: Error {
     var values: [String: String] = [:]
     /// Whose words these are among the texts of refusals; the code's where it is `nil`.
     var key: String?
+    /// What stands there now, where something else was expected.
+    var now: JSONValue?
     /// Whether the message is in the page's language already.
     var isTranslated = false
 

@@ -17,6 +17,8 @@ struct KioskContext: RequestContext {
     var language = Language.english
     /// Who asks, by what they brought.
     var visitor = Visitor.stranger
+    /// ``EventHub/changes`` when the request came: what the page is made of is no older.
+    var change = 0
     /// The sign-in that they came with.
     var signIn: ID<SignIn>?
 

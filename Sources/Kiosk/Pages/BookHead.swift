@@ -104,7 +104,7 @@ struct BookHead {
         if let running, running.copy == book.id {
             view["session"] =
                 [
-                    "sessionStart": running.session.start.rfc3339,
+                    "sessionID": running.session.id.rawValue, "sessionStart": running.session.start.rfc3339,
                     "elapsed": texts.elapsed(running.session.seconds(until: now)),
                     "startPage": String(running.session.startPage),
                     "since": texts(

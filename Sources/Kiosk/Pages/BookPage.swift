@@ -44,7 +44,7 @@ struct OneBookPage: Sendable {
                 template: "book", title: texts.shownTitle(of: whole.book), tab: .library, view: view), context)
     }
 
-    /// What guests see: the book itself, and neither what was written about it nor when it was read.
+    /// What guests see: the book itself and its days, and neither what was written about it nor its sessions and history.
     private func guestPage(_ book: Book, _ context: KioskContext) async throws -> Response {
         guard book.copy.deleted == nil else { throw RequestRefusal.notThere("book") }
         let (texts, zone) = (parts.pages.texts(context), parts.ports.zone)

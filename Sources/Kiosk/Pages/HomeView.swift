@@ -64,7 +64,7 @@ struct HomeView: Sendable {
         if reading.pagesToday > 0 { view["pagesToday"] = texts.several("home.pagesToday", reading.pagesToday) }
         if let running = reading.running {
             view["running"] = [
-                "since": String(Int(running.start.timeIntervalSince1970 * 1000)),
+                "session": running.id.rawValue, "since": String(Int(running.start.timeIntervalSince1970 * 1000)),
                 "now": String(Int(now.timeIntervalSince1970 * 1000)), "startPage": String(running.startPage),
                 "clock": Self.clock(seconds: Int(now.timeIntervalSince(running.start))),
             ]

@@ -47,6 +47,7 @@ struct Pages: Sendable {
         view["language"] = context.language.rawValue
         view["title"] = page.title
         view["version"] = version
+        view["change"] = String(context.change)
         view["isGuest"] = context.isGuest
         view["maySignIn"] = context.visitor == .guest
         view["isStranger"] = context.visitor == .stranger

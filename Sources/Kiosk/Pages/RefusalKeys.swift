@@ -63,6 +63,7 @@ extension SessionError {
         switch self {
         case .alreadyActive: "alreadyActive"
         case .notActive: "notActive"
+        case .alreadyEnded: "alreadyEnded"
         case .entryNotFound: "entryNotFound"
         case .invalidPageNumber: "invalidPageNumber"
         case .sessionTooShort: "sessionTooShort"
@@ -175,7 +176,6 @@ extension Desk.Refusal {
         switch self {
         case .gone: "gone"
         case .answered: "answered"
-        case .nothingTicked: "nothingTicked"
         case .nothingToUndo: "nothingToUndo"
         case .notNewest: "notNewest"
         }

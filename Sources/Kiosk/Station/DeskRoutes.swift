@@ -20,10 +20,6 @@ struct DeskRoutes: Sendable {
             Route(.post, "/api/station/captures", for: .household, capture),
             Route(.post, "/api/station/photos", for: .household, taking: .photo, readPhoto),
             Route(.put, "/api/station/preset", for: .household, give),
-            Route(.post, "/api/station/save", for: .household) { request, _ in
-                _ = try await request.json(Nothing.self)
-                return JSONAnswer(try await desk.saveTicked().json)
-            },
             Route(.post, "/api/station/undo", for: .household, undo),
             Route(.post, "/api/station/lookup", for: .household, lookUpSeveral),
             Route(.post, "/api/station/rows/save", for: .household, saveSeveral),

@@ -24,9 +24,7 @@ struct PreviewRoutes: Sendable {
         }
         return Response(
             status: .ok,
-            headers: [
-                .contentType: "multipart/x-mixed-replace; boundary=\(PreviewFeed.boundary)", .cacheControl: "no-store",
-            ],
+            headers: .stream(of: "multipart/x-mixed-replace; boundary=\(PreviewFeed.boundary)"),
             body: ResponseBody { writer in
                 for await part in frames.cancelOnGracefulShutdown() { try await writer.write(part) }
                 try await writer.write(ByteBuffer(string: "--\(PreviewFeed.boundary)--\r\n"))

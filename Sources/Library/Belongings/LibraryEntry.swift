@@ -15,6 +15,14 @@ extension LibraryFile: Entry {
             case .owned, .alreadySaved: return (result, "")
             case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _):
                 guard let stored = try StoredBooks.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
+                switch result {
+                case .wishFulfilled, .restored:
+                    // A book that was here before: what a form says now is the person's last word on it.
+                    var edition = stored.book.edition
+                    for field in confirmed.editedFields { edition.metadata.take(field, from: confirmed.metadata) }
+                    try updateEdition(db, stored, to: edition)
+                default: break
+                }
                 var wanted = stored.book.copy
                 try facts(&wanted)
                 try StoredCopy.store(wanted, at: stored.copyRow, db)

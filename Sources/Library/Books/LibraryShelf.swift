@@ -114,7 +114,7 @@ extension LibraryFile: Shelf {
 }
 
 /// Stores a person's edits of the edition: what differs from the stored counts as edited from then on.
-private func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edition) throws {
+func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edition) throws {
     let old = stored.book.edition
     var new = old
     var changed = edition.metadata.fields(differingFrom: old.metadata)

@@ -24,10 +24,12 @@ extension LibraryFile {
     }
 
     public func stopSession(
-        page: Int?, end: Date?, forced: Bool, at now: Date
+        _ id: ID<Session>? = nil, page: Int?, end: Date?, forced: Bool, at now: Date
     ) async throws -> SessionRecord {
         try await changeSession(at: now) { db in
-            guard let running = try StoredSessions.running(db) else { throw SessionError.notActive }
+            guard let running = try StoredSessions.running(db), running.session.id == id ?? running.session.id else {
+                throw id == nil ? SessionError.notActive : .alreadyEnded
+            }
             let session = try running.session.ended(at: end, page: page, forced: forced, now: now)
             try StoredSessions.update(session, db)
             try store(in: running, db) { $0.record(session, of: running.reading, endedAt: now) }

@@ -13,6 +13,8 @@ export class Refusal extends Error {
     super(error?.message ?? `HTTP ${status}`);
     this.status = status;
     this.code = error?.code;
+    /** What stands there now, where something else was expected. */
+    this.now = error?.now;
   }
 }
 
@@ -49,6 +51,15 @@ async function send(method, path, body, options = {}) {
   return json;
 }
 
+/** What is sent, with what was there when the person began: what another screen has said meanwhile is not replaced unseen. Both must fit into one request. */
+export function withSeen(body, was) {
+  const whole = { ...body, was };
+  return new Blob([JSON.stringify(whole)]).size < 60000 ? whole : body;
+}
+
+const head = document.querySelector(".bar"), toasts = document.getElementById("toasts");
+document.addEventListener("close", () => head.append(toasts), { capture: true });
+
 /** A line over the page, with Undo where there is a change to take back, and a link as [address, words]. What went well takes the place of what went well before. */
 export function toast(words, { change, isTrouble, link } = {}) {
   const line = document.createElement("div");
@@ -63,13 +74,14 @@ export function toast(words, { change, isTrouble, link } = {}) {
   }
   const button = document.createElement("button");
   button.textContent = change ? text("undo") : text("close");
-  if (change) button.dataset.key = "u";
+  if (change) [button.dataset.key, line.dataset.change] = ["u", change];
   button.addEventListener("click", async () => {
     line.remove();
     if (change) await undo({ change });
   });
   line.append(button);
-  const toasts = document.getElementById("toasts");
+  // Above a sheet that is open: what lies under it cannot be pressed.
+  ([...document.querySelectorAll("dialog[open]")].at(-1) ?? head).append(toasts);
   if (!isTrouble) for (const older of toasts.querySelectorAll(".toast:not(.is-trouble)")) older.remove();
   toasts.append(line);
   while (toasts.children.length > 3) toasts.firstChild.remove();
@@ -92,10 +104,21 @@ export function toast(words, { change, isTrouble, link } = {}) {
   return line;
 }
 
-/** Takes a change back, or the last one. */
-export function undo(what = {}) {
-  return attempt(async () => { await ask("POST", "/api/undo", what); toast(text("undone")); await refresh(); });
+/** Shows a line on the page that comes next. */
+export function tellThere(words, change) { sessionStorage.setItem("bookplate.told", JSON.stringify([words, change])); }
+const told = sessionStorage.getItem("bookplate.told");
+sessionStorage.removeItem("bookplate.told");
+
+/** Takes a change back. */
+export function undo(what) {
+  return attempt(async () => { await ask("POST", "/api/undo", what); undone(what.change); toast(text("undone")); await refresh(); });
 }
+
+/** What is taken back is offered no more. */
+function undone(change) { toasts.querySelector(`[data-change="${CSS.escape(change)}"]`)?.remove(); }
+
+/** An instant as a field of local date and time shows it. */
+export const local = (instant) => new Date(instant - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 
 const tries = {};
 /** A script that is loaded when somebody first turns to it. A browser may keep it that one could not be had: the next try has another address. */
@@ -127,11 +150,11 @@ function isBusy(element) {
     || (element.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"));
 }
 
-let refreshing = null, again = false;
+let refreshing = null, isAsked = false;
 
 /** Takes the live regions anew. Several calls at once come to one more. */
 export async function refresh() {
-  again = refreshing !== null;
+  isAsked = refreshing !== null;
   // The next event, or the stream's return, takes anew what could not be taken now.
   refreshing ??= renew().catch(() => {}).finally(() => { refreshing = null; });
   return refreshing;
@@ -150,20 +173,22 @@ function placeOf(element) {
 
 async function renew() {
   do {
-    again = false;
+    isAsked = false;
     // The address of each round: it is part of what a page shows.
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const old of document.querySelectorAll("[data-live][id]")) {
       const now = fresh.getElementById(old.id);
-      if (!now || isBusy(old) || old.outerHTML === now.outerHTML) continue;
+      if (!now || old.outerHTML === now.outerHTML) continue;
+      // Who holds it may see from what is there now that there is nothing to hold any more.
+      if (isBusy(old) && (old.dispatchEvent(new CustomEvent("held", { bubbles: true, detail: now })), isBusy(old))) continue;
       const find = old.contains(document.activeElement) ? placeOf(document.activeElement) : null;
       old.replaceWith(document.adoptNode(now));
       find?.()?.focus();
       now.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
     }
-  } while (again);
+  } while (isAsked);
 }
 
 // Acts in the page itself: <button data-act="POST /api/…" data-body='{"…"}' data-told="Saved"> and
@@ -189,11 +214,15 @@ export async function act(element, body, [method, path] = element.dataset.act.sp
   // Pressed twice is meant once.
   if (element.hasAttribute("aria-busy")) return false;
   element.setAttribute("aria-busy", "true");
+  // Pressed again, because the answer was lost, it is done once.
+  if ("once" in element.dataset) body = { ...body, request: element.dataset.once ||= crypto.getRandomValues(new Uint32Array(4)).join("-") };
   const worked = await attempt(async () => {
     const answer = await ask(method, path, body);
+    if (element.dataset.once) element.dataset.once = "";
     // What is saved is no draft any more.
     if (element.matches("dialog form")) element.reset();
     element.closest("dialog")?.close();
+    if (path.endsWith("/undo") && body?.change) undone(body.change);
     if (element.dataset.told) toast(element.dataset.told, { change: answer?.change });
     if (element.dataset.then) location.assign(element.dataset.then);
     else await refresh();
@@ -210,6 +239,13 @@ document.addEventListener("click", (event) => {
   const dialog = event.target.closest("[data-closes]") && event.target.closest("dialog");
   // Cancel leaves it as it was; Esc only shuts it, and what is typed is there when it is opened again.
   if (dialog) { dialog.querySelector("form[data-act]")?.reset(); dialog.close(); }
+});
+
+// Where Enter begins a new line, Control-Enter saves.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented || !event.target.matches("dialog textarea")) return;
+  event.preventDefault();
+  event.target.form?.requestSubmit();
 });
 
 document.addEventListener("submit", (event) => {
@@ -258,12 +294,27 @@ export function report(name, words, ...buttons) {
   news.hidden = news.childElementCount === 0;
 }
 
+/** Asks for the page first: who may not see it any more is sent to where one signs in. */
+async function again() {
+  try {
+    const answer = await fetch(location.href, { method: "HEAD" });
+    if (answer.redirected) { location.assign(answer.url); return; }
+  } catch { /* Nobody answers yet; the stream tries on. */ }
+  heard.clear();
+  connect();
+}
+
 function connect() {
   stream = new EventSource("/api/events");
   for (const name of takers.keys()) listen(name);
   // Whether the page hears of what changes.
-  const connected = (is) => document.body.toggleAttribute("data-connected", is);
-  stream.addEventListener("error", () => { connected(false); report("lost", text("lost")); });
+  const connected = (is) => { document.body.toggleAttribute("data-connected", is); document.body.toggleAttribute("data-lost", !is); };
+  stream.addEventListener("error", () => {
+    connected(false);
+    report("lost", text("lost"));
+    // The browser tries again by itself, unless it was answered with something else: by a proxy, or because this sign-in has ended.
+    if (stream.readyState === EventSource.CLOSED) setTimeout(again, 2000);
+  });
   stream.addEventListener("open", () => { connected(true); report("lost"); if (started !== null) refresh(); });
 }
 
@@ -283,27 +334,33 @@ document.addEventListener("input", ({ target }) => {
   for (const field of typed) if (!field.isConnected) typed.delete(field);
   if (target.matches("textarea, input:not([type=checkbox], [type=radio], [type=file], [type=search], [type=range])")) typed.add(target);
 });
+function isDraft(field) {
+  const dialog = field.closest("dialog");
+  // A sheet that is shut has a draft only where its form empties itself when it is saved.
+  return field.isConnected && field.value !== field.defaultValue && field.value.trim() !== "" && (!dialog || dialog.open || field.form?.dataset.act);
+}
 function isAtWork() {
-  for (const field of typed) {
-    const dialog = field.closest("dialog");
-    // A sheet that is shut has a draft only where its form empties itself when it is saved.
-    if (field.isConnected && field.value !== field.defaultValue && field.value.trim() !== "" && (!dialog || dialog.open || field.form?.dataset.act)) return true;
-  }
+  if ([...typed].some(isDraft)) return true;
   // Who has something else in hand that a reload would lose cancels this.
   return !document.dispatchEvent(new Event("restarted", { cancelable: true }));
 }
 
+addEventListener("beforeunload", (event) => { if ([...typed].some((field) => field.closest("dialog[open], [data-busy]") && isDraft(field))) event.preventDefault(); });
+
 // The first event of a stream: which run of the service this is. Another one than before has perhaps other pages; who has
 // something in hand that a reload would lose cancels "restarted", and reloads when that is done.
-on("hello", ({ run }) => {
+on("hello", ({ run, change }) => {
   if (started !== null && started !== run) {
     if (!isAtWork()) location.reload();
     else report("restarted", text("restarted"), [text("reload"), () => location.reload()]);
   }
+  // What happened while the page was on its way here.
+  if (started === null && String(change) !== document.body.dataset.madeAt) refresh();
   started = run;
 });
 on("library", () => refresh());
 connect();
+if (told) { const [words, change] = JSON.parse(told); toast(words, { change }); }
 
 // A cover that is gone meanwhile leaves the letter that lies under it.
 document.addEventListener("error", ({ target }) => { if (target.matches?.("img.cover")) target.hidden = true; }, { capture: true });

@@ -24,8 +24,5 @@ export async function acting(form, act) {
   }
 }
 
-/** An instant as a field of local date and time shows it. */
-export const local = (instant) => new Date(instant - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
-
 /** A number as people write it into a field, with a comma or a point; NaN for none. */
 export const number = (field) => field.value.trim() === "" ? NaN : Number(field.value.trim().replace(",", ".").replace(/\s*%$/, ""));

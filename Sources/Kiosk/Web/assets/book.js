@@ -1,6 +1,6 @@
 // The Book page: every value edited in its place, the progress sheet with its preview, sessions told afterwards, the cover photo.
 
-import { ask, attempt, load, refresh, toast } from "./app.js";
+import { ask, attempt, load, refresh, toast, withSeen } from "./app.js";
 import { acting, number, words } from "./book-acts.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;
@@ -90,11 +90,16 @@ function edit(button) {
     if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); leave(); }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); }
   });
+  let was = value(input, kind);
+  // What the person was told of is meant to be replaced.
+  form.addEventListener("refused", ({ detail }) => { if (detail.code?.startsWith("changed.")) was = detail.now; });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const [method, path] = (button.dataset.edit || `PATCH /api/books/${copy}`).split(" ");
+    const name = button.dataset.field ?? button.id.slice("edit-".length), body = { [name]: value(input, kind) };
+    const whole = method === "PATCH" ? withSeen(body, { [name]: was }) : body;
     let answer;
-    if (!await acting(form, async () => { answer = await ask(method, path, { [button.dataset.field ?? button.id.slice("edit-".length)]: value(input, kind) }); })) return input.focus();
+    if (!await acting(form, async () => { answer = await ask(method, path, whole); })) return input.focus();
     leave();
     if (answer?.change) toast(words.saved, { change: answer.change });
     await refresh();

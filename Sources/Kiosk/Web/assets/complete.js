@@ -7,7 +7,8 @@ let number = 0;
 /** Gives a field its list of names. */
 export function complete(field) {
   if (field.dataset.completes) return;
-  const kind = field.dataset.complete;
+  // One field may be for tags now and for shelves then.
+  const kind = () => field.dataset.complete;
   const list = document.createElement("ul");
   field.dataset.completes = list.id = `names-${++number}`;
   list.className = "names";
@@ -52,7 +53,7 @@ export function complete(field) {
     const beginning = field.value.trim();
     let names;
     try {
-      const answer = await ask("GET", `/api/suggestions?kind=${kind}&limit=8&beginning=${encodeURIComponent(beginning.slice(0, 200))}`);
+      const answer = await ask("GET", `/api/suggestions?kind=${kind()}&limit=8&beginning=${encodeURIComponent(beginning.slice(0, 200))}`);
       names = answer.suggestions;
     } catch { return; } // Completion is an offer: without it the name is typed to its end.
     if (turn !== asked || document.activeElement !== field) return;
@@ -78,7 +79,7 @@ export function complete(field) {
 
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 60); });
   // Of tags and shelves there are few: they are offered before anything is typed.
-  field.addEventListener("focus", () => { if (field.value === "" && kind !== "author") show(); });
+  field.addEventListener("focus", () => { if (field.value === "" && kind() !== "author") show(); });
   field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
     const count = options().length;

@@ -40,8 +40,11 @@ function draw(focus = false) {
   grid.hidden = precision === "year";
   grid.replaceChildren(...(precision === "day" ? days(y, m) : precision === "month" ? months(y) : []));
   const words = precision === "day" ? format(at, { dateStyle: "full" }) : precision === "month" ? format(at, { month: "long", year: "numeric" }) : String(y);
-  told.textContent = words;
-  document.getElementById("date-save").disabled = !isOffered(at);
+  const isRight = isOffered(at), { min, max } = button.dataset, limit = iso(at) < min ? min : max;
+  const reason = limit === min ? sheet.dataset.notBefore : sheet.dataset.notAfter;
+  told.textContent = isRight ? words : reason.replace("{day}", format(new Date(limit), { dateStyle: "medium" }));
+  told.classList.toggle("state-attention", !isRight);
+  document.getElementById("date-save").disabled = !isRight;
   if (focus) grid.querySelector("[tabindex='0']")?.focus();
 }
 

@@ -1,6 +1,7 @@
 // The ISBN of the form: whether it is one, whether its book is owned, what is known of it; Scan ISBN.
 import { ask, attempt, on, toast } from "./app.js";
 import { addName, addPerson, changed, clearWrong, fill, form, names, people } from "./form-fields.js";
+import { requestID } from "./scanner.js";
 
 const isbn = form.elements.isbnText, id = form.dataset.id, words = document.getElementById("words").dataset;
 
@@ -44,6 +45,7 @@ export async function lookUp({ tells, again } = {}) {
     const known = await ask("GET", "/api/known?isbn=" + encodeURIComponent(text));
     if (isbn.value.trim() !== text) return;
     if (known.refusal) { isbnHint.textContent = fill("wrong", { reason: known.refusal }); return; }
+    if (!id && known.trashed) isbnHint.textContent = fill("trashed", { title: known.trashed });
     if (!id && known.owned) {
       document.getElementById("ownedWords").textContent = fill("owned", { title: known.owned.title });
       document.getElementById("ownedBook").href = `/books/${known.owned.id}`;
@@ -55,13 +57,18 @@ export async function lookUp({ tells, again } = {}) {
 }
 isbn.addEventListener("change", () => lookUp());
 
+/** Sent again, because the answer was lost, it is captured once. */
+let sent = {};
 // The catalogues are asked by the station: the number goes into its intake, which the saved form takes it out of again.
 asking.addEventListener("click", () => attempt(async () => {
   asking.hidden = true;
   isbnHint.textContent = words.asking;
   // What came by the scanner is there already.
   if (item?.hyphenated === isbn.value.trim()) return void await ask("POST", `/api/station/rows/${item.id}/lookup`, {});
-  const { row } = await ask("POST", "/api/station/captures", { text: isbn.value.trim(), origin: "typed" });
+  const text = isbn.value.trim();
+  if (sent.text !== text) sent = { text, request: requestID() };
+  const { row } = await ask("POST", "/api/station/captures", { ...sent, origin: "typed" });
+  sent = {};
   item = row;
   taken.add(row.id);
   takeKnown(row);

@@ -1,5 +1,5 @@
 // Add and edit a book: saving, errors at their field, nothing typed is lost.
-import { ask, Refusal, report, text, toast } from "./app.js";
+import { ask, Refusal, report, tellThere, text, toast, withSeen } from "./app.js";
 import { clearWrong, days, draft, fill, form, putBack, takeTyped, values, wrong } from "./form-fields.js";
 import { lookUp } from "./form-number.js";
 
@@ -7,6 +7,8 @@ const words = document.getElementById("words").dataset, trouble = document.getEl
 const id = form.dataset.id;
 
 let before = values(), isSaved = false;
+/** What another screen has said meanwhile, as far as the person was told. */
+const told = new Map();
 const differing = (now) => Object.keys(now).filter((key) => JSON.stringify(now[key]) !== JSON.stringify(before[key]));
 let isChanged = false;
 function compare() { isChanged = differing(values()).length > 0 || [...document.querySelectorAll(".names-field input")].some((field) => field.value.trim()); }
@@ -76,7 +78,8 @@ async function save() {
         // A date that the status has no place for is none of the form's.
         else if (!form.elements[key].closest("[data-for]").hidden) dates[key] = now[key];
       }
-      if (Object.keys(edit).length) book = await ask("PATCH", `/api/books/${encodeURIComponent(id)}`, edit);
+      const was = Object.fromEntries(Object.keys(edit).map((key) => [key, told.has(key) ? told.get(key) : before[key]]));
+      if (Object.keys(edit).length) book = await ask("PATCH", `/api/books/${encodeURIComponent(id)}`, withSeen(edit, was));
       // What is stored by now is no change of the form any more, should the dates be refused.
       for (const key of Object.keys(edit)) before[key] = now[key];
       if (Object.keys(dates).length) await ask("PUT", `/api/books/${encodeURIComponent(id)}/dates`, dates);
@@ -85,6 +88,7 @@ async function save() {
     }
     isSaved = true;
     if (!id) sessionStorage.removeItem(store);
+    tellThere(words.saved, book?.change);
     location.assign(`/books/${encodeURIComponent(book?.id ?? id)}`);
   } catch (error) {
     if (!(error instanceof Refusal)) { toast(text("lost"), { isTrouble: true }); return; }
@@ -95,7 +99,10 @@ async function save() {
       form.elements.anotherCopy.focus();
       return;
     }
-    wrong(error.code?.startsWith("field.") ? error.code.slice(6) : "", error.message)?.focus();
+    const [kind, name] = error.code?.split(".") ?? [];
+    // What the person was told of is meant to be replaced.
+    if (kind === "changed") told.set(name, error.now);
+    wrong(["field", "changed"].includes(kind) ? name : "", error.message)?.focus();
   } finally {
     button.disabled = false;
   }

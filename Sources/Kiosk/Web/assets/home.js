@@ -1,6 +1,6 @@
 // Home: the sheet that updates a page, with its preview, and the session that runs.
 
-import { ask, Refusal, refresh, text, toast } from "./app.js";
+import { ask, local, Refusal, refresh, text, toast } from "./app.js";
 
 const sheet = document.getElementById("page-sheet"), stop = document.getElementById("stop-sheet");
 
@@ -75,7 +75,7 @@ for (const choice of sheet.querySelectorAll("[name=unit]")) {
   choice.addEventListener("change", () => {
     const count = Number(book.count), typed = Number(number.value);
     // The same place in the other unit, where it is known.
-    if (number.value !== "" && count) number.value = unit() === "percent" ? Math.round(typed / count * 100) : Math.round(typed * count / 100);
+    if (number.value !== "" && count) number.value = unit() === "percent" ? Math.round(typed / count * 1000) / 10 : Math.floor(typed * count / 100);
     setUnit(unit());
     preview();
     number.focus();
@@ -113,14 +113,14 @@ setInterval(tick, 1000);
 document.addEventListener("renewed", tick);
 tick();
 
-const force = stop.querySelector(".forced");
+const force = stop.querySelector(".forced"), time = stop.querySelector("[name=end]");
 
 function openStop(button) {
   stopping = { ...button.dataset };
   stop.querySelector(".booktitle").textContent = stopping.title;
   stop.querySelector("[name=page]").value = stopping.page || stopping.stop;
   stop.querySelector("[name=page]").min = stopping.stop;
-  force.hidden = true;
+  force.hidden = time.closest(".field").hidden = true;
   complain(stop);
   stop.showModal();
   tick();
@@ -129,8 +129,15 @@ function openStop(button) {
 
 async function end(isForced) {
   const page = stop.querySelector("[name=page]").value;
-  const code = await send(stop, "POST", "/api/session/stop", { page: page === "" ? null : Number(page), force: isForced });
-  force.hidden = code !== "sessionTooShort" && code !== "refused";
+  const body = { session: stopping.running, page: page === "" ? null : Number(page), force: isForced };
+  if (!time.closest(".field").hidden && time.value) body.end = new Date(time.value).toISOString();
+  const code = await send(stop, "POST", "/api/session/stop", body);
+  force.hidden = code !== "sessionTooShort";
+  if (code !== "clockWentBackwards") return;
+  // Only the reader knows when it ended. A minute on: the field knows no seconds, and would else lie before the start.
+  time.closest(".field").hidden = false;
+  time.min = time.value = local(new Date(Number(stopping.since) + 60000));
+  time.focus();
 }
 
 stop.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); end(false); });

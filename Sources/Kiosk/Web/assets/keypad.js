@@ -2,7 +2,7 @@
 
 import { Refusal, ask, text } from "./app.js";
 import { singleKeys } from "./keys.js";
-import { check } from "./scanner.js";
+import { check, requestID } from "./scanner.js";
 
 const pad = document.getElementById("keypad"), field = document.getElementById("typed"), verdict = document.getElementById("verdict");
 const opener = document.getElementById("keypad-open"), taker = document.getElementById("keypad-take");
@@ -58,12 +58,16 @@ export function hide() {
   if (hadFocus) opener.focus();
 }
 
+/** Sent again, because the answer was lost, it is captured once. */
+let sent = {};
 async function take() {
   if (check(digits()) !== "right" || taker.disabled) return;
   const number = field.value;
   taker.disabled = true;
   try {
-    await ask("POST", "/api/station/captures", { text: number, origin: "typed" });
+    if (sent.text !== number) sent = { text: number, request: requestID() };
+    await ask("POST", "/api/station/captures", { ...sent, origin: "typed" });
+    sent = {};
     field.value = "";
     await change();
     verdict.textContent = verdict.dataset.taken.replace("{number}", number);

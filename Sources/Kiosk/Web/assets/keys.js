@@ -1,7 +1,7 @@
 // Keys, on all pages. A page gives its own acts to keys with data-key="e" on a button (pressed) or a field (focused); several
 // keys are parted by spaces. Keys of what stands within the focused element's nearest data-keys come before those of the page.
 
-import { text, toast, undo } from "./app.js";
+import { ask, attempt, text, toast } from "./app.js";
 import { isTyping } from "./scanner.js";
 
 const style = document.createElement("link");
@@ -52,10 +52,14 @@ export function press(name) {
   return true;
 }
 
-/** At the station its own last act is taken back, by a button that is there while there is one; elsewhere what was changed last. */
+/** At the station its own last act is taken back, by a button that is there while there is one. Elsewhere the last change is shown first, with
+ * who made it, because that may be somebody at another screen; its button has the same key. */
 function takeBack() {
-  if (["/scan", "/intake"].includes(location.pathname)) toast(text("undoNothing"));
-  else undo();
+  if (["/scan", "/intake"].includes(location.pathname)) { toast(text("undoNothing")); return; }
+  attempt(async () => {
+    const { changes } = await ask("GET", "/api/changes?limit=50"), last = changes.find((change) => !change.undone);
+    toast(last ? text("undoLast", last) : text("undoNothing"), { change: last?.id });
+  });
 }
 
 function back() {

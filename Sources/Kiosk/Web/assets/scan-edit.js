@@ -19,21 +19,19 @@ function changes(form) {
   return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(then[name])));
 }
 
-// What is half typed outlives a reload, of the page or of the service.
+// What is half typed outlives a reload, of the page or of the service, and a look at another row.
 
-const store = "bookplate.draft";
-const dropDraft = () => sessionStorage.removeItem(store);
-function keepDraft(form) {
-  sessionStorage.setItem(store, JSON.stringify({ row: form.dataset.row, fields: Object.fromEntries(new FormData(form)) }));
-}
+const store = "bookplate.draft.";
+const dropDraft = (form) => sessionStorage.removeItem(store + form.dataset.row);
+function keepDraft(form) { sessionStorage.setItem(store + form.dataset.row, JSON.stringify(Object.fromEntries(new FormData(form)))); }
 
-function restoreDraft() {
-  const draft = JSON.parse(sessionStorage.getItem(store) ?? "null");
-  const form = draft && document.querySelector(`form.edit[data-row="${CSS.escape(draft.row)}"]`);
-  // Answered elsewhere meanwhile.
-  if (!form) return dropDraft();
-  open(form);
-  for (const [name, value] of Object.entries(draft.fields)) form.elements[name].value = value;
+function restoreDrafts() {
+  for (const form of document.querySelectorAll("form.edit")) {
+    const draft = JSON.parse(sessionStorage.getItem(store + form.dataset.row) ?? "null");
+    if (!draft || "busy" in form.dataset) continue;
+    open(form);
+    for (const [name, value] of Object.entries(draft)) form.elements[name].value = value;
+  }
 }
 
 /** Opens it with all its fields. */
@@ -48,7 +46,7 @@ function open(form) {
 
 /** Leaves it as it was. */
 async function close(form) {
-  dropDraft();
+  dropDraft(form);
   form.reset();
   delete form.dataset.busy;
   document.activeElement?.blur();
@@ -65,7 +63,7 @@ async function send(form, isSaving) {
     if (isSaving) await ask("POST", `/api/station/rows/${row}/save`, { anotherCopy: false });
   });
   if (!worked) return;
-  dropDraft();
+  dropDraft(form);
   delete form.dataset.busy;
   document.activeElement?.blur();
   await refresh();
@@ -87,4 +85,6 @@ export function take(event) {
 }
 for (const name of ["click", "input", "submit"]) document.addEventListener(name, take);
 
-restoreDraft();
+restoreDrafts();
+// Another row, or the same one again.
+document.addEventListener("renewed", ({ target }) => { if (target.querySelector("form.edit")) restoreDrafts(); });

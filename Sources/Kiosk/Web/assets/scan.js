@@ -85,7 +85,11 @@ document.addEventListener("renewed", (event) => {
   if (chosen === "" && newest && event.target.dataset.row !== newest.id && performance.now() - cameAt < 1500) fill(newest);
 });
 
-document.addEventListener("click", (event) => { if (event.target.closest("#card-undo")) newest = null; });
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("#card-undo")) return;
+  newest = null;
+  release();
+});
 
 let forgetting = 0;
 function refuse(reason, code) {
@@ -116,8 +120,17 @@ document.addEventListener("input", (event) => {
 
 const rowOf = (element) => element.closest("li").id.slice("row-".length);
 
+/** A person goes on to something else, or there is nothing left to answer; what was typed is kept for the row. */
+function release() {
+  delete byID("card-form")?.dataset.busy;
+  if (byID("card").contains(document.activeElement)) document.activeElement.blur();
+}
+document.addEventListener("held", ({ target, detail }) => {
+  if (target.id === "card" && (detail.dataset.row !== target.dataset.row || !detail.querySelector("#card-form"))) release();
+});
+
 async function choose(row) {
-  if (isCardTaken()) return;
+  release();
   history.replaceState(null, "", keptAddress(row));
   await refresh();
   byID(`row-${row}`)?.scrollIntoView({ block: "nearest" });
@@ -180,7 +193,7 @@ function later(name, selector) {
 later("preset", "#preset");
 const loadEdit = later("edit", "form.edit, [data-edits], [data-closes-form]");
 // What was half typed before a reload.
-if (sessionStorage.getItem("bookplate.draft")) loadEdit();
+if (Object.keys(sessionStorage).some((key) => key.startsWith("bookplate.draft."))) loadEdit();
 
 // Photos that were chosen are kept here until the part that sends them is there.
 

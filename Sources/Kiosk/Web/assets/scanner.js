@@ -195,6 +195,13 @@ export function requestID() {
 }
 
 function capture(code) {
+  // A field for a number, where a person is at it, is what the number is for.
+  const field = document.activeElement;
+  if (field?.matches("[data-takes-number]")) {
+    field.value = code;
+    for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
+    return;
+  }
   localStorage.setItem(store + requestID(), code);
   send();
 }
@@ -243,7 +250,7 @@ function showKept() {
 function tell(news) {
   if (!document.dispatchEvent(new CustomEvent("scanned", { detail: news, cancelable: true }))) return;
   if (news.refusal) return toast(text("scannedRefused", { code: news.code, reason: news.refusal }), { isTrouble: true });
-  toast(text("scanned", { title: news.row.title ?? news.row.hyphenated }), { link: ["/scan", text("scannedOpen")] });
+  toast(text(news.row.look === "owned" ? "scannedOwned" : "scanned", { title: news.row.title ?? news.row.hyphenated }), { link: ["/scan", text("scannedOpen")] });
 }
 
 on("hello", () => { if (kept().length > 0) send(); });

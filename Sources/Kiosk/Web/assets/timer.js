@@ -1,7 +1,7 @@
 // The session's clock: counts from the session's start by the service's clock, so it goes on after a reload and on every screen alike.
 
-import { ask, attempt, refresh, toast } from "./app.js";
-import { acting, local } from "./book-acts.js";
+import { ask, attempt, local, refresh, toast } from "./app.js";
+import { acting } from "./book-acts.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;
 const clockNow = () => document.querySelector("[data-clock]");
@@ -40,6 +40,7 @@ const sheet = document.getElementById("stop-sheet"), form = document.getElementB
 const page = document.getElementById("end-page"), time = document.getElementById("end-time");
 const timeField = document.getElementById("end-field"), force = document.getElementById("force-session");
 const discard = document.getElementById("discard-session");
+/** The session that the sheet is about: another may run by the time it is answered. */
 let running = null;
 
 /** @param button: that starts the session. */
@@ -54,6 +55,7 @@ export async function start(button) {
 
 /** @param button: that stops the session. */
 export function stop(button) {
+  ({ running } = button.dataset);
   page.value = "";
   page.min = button.dataset.page;
   page.placeholder = button.dataset.page;
@@ -64,7 +66,7 @@ export function stop(button) {
 }
 
 async function end(forced) {
-  const body = { page: page.value === "" ? null : Number(page.value), force: forced };
+  const body = { session: running, page: page.value === "" ? null : Number(page.value), force: forced };
   if (!timeField.hidden && time.value) body.end = new Date(time.value).toISOString();
   let answer;
   if (!await acting(form, async () => { answer = await ask("POST", "/api/session/stop", body); })) return;
@@ -77,17 +79,15 @@ form.noValidate = true;
 form.addEventListener("submit", (event) => { event.preventDefault(); end(false); });
 force.addEventListener("click", () => end(true));
 discard.addEventListener("click", () => attempt(async () => {
-  running ??= (await ask("GET", "/api/session")).running;
-  const answer = running ? await ask("DELETE", `/api/sessions/${running.id}`) : null;
+  const answer = await ask("DELETE", `/api/sessions/${running}`);
   sheet.close();
-  toast(discard.dataset.told, { change: answer?.change });
+  toast(discard.dataset.told, { change: answer.change });
   await refresh();
 }));
 
 // What the service refuses leaves a choice: a session of under a minute is kept as one of a minute, or discarded; where the clock went
 // backwards, only the reader knows when it ended.
 form.addEventListener("refused", async ({ detail }) => {
-  running = null;
   force.hidden = discard.hidden = detail.code !== "sessionTooShort";
   if (detail.code !== "clockWentBackwards") return;
   timeField.hidden = discard.hidden = false;
@@ -96,7 +96,6 @@ form.addEventListener("refused", async ({ detail }) => {
   if (start) time.min = time.value = local(new Date(Date.parse(start) + 60000));
   time.focus();
 });
-sheet.addEventListener("close", () => { running = null; });
 
 document.addEventListener("renewed", () => { if (clockNow() && ahead === null) listen(); tick(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) listen().then(tick); });
