@@ -32,6 +32,8 @@ import Testing
             #expect(html.contains("The last backup is of 10 May 2026, 12:00."))
             #expect(html.contains("POST /api/backups") && !html.contains("/export/library.json"))
             #expect(html.contains("Only ISBNs leave this station"))
+            #expect(html.contains("or not its title, authors, publisher, date, pages, language or cover."))
+            #expect(html.contains("Covers are fetched from the one of the two that named them."))
         }
     }
 
