@@ -77,6 +77,25 @@ private let day = CalendarDay("2026-03-17")!
         }
     }
 
+    @Test(arguments: Language.allCases) func `and why the library takes nothing just now, without its paths`(
+        _ language: Language
+    ) throws {
+        let texts = try #require(try WebFolder().texts[language])
+        let english = try #require(try WebFolder().texts[.english])
+        let troubles =
+            KioskTrouble.Cause.allCases.map { KioskTrouble(.unavailable, "/b is not there.", cause: $0) }
+            + [KioskTrouble.Kind.unavailable, .fault, .refused].map { KioskTrouble($0, "/b is not there.") }
+        for trouble in troubles {
+            let miss = Desk.Miss.notCaptured(trouble)
+            let words = texts.words(for: miss) { _ in trouble }
+            #expect(!words.contains("/b") && !words.contains("{") && !words.contains("refusals."), "\(words)")
+            #expect(!words.contains("..") && !words.contains(". ."), "\(words)")
+            #expect((words == english.words(for: miss) { _ in trouble }) == (language == .english), "\(words)")
+        }
+        let refusal = TextRefusal.empty(what: "note")
+        #expect(texts.reason(of: refusal) { _ in troubles[0] } == texts.words(for: refusal))
+    }
+
     @Test(arguments: Language.allCases) func `and what is wrong with the camera, and what would help it`(
         _ language: Language
     ) throws {

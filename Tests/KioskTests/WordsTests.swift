@@ -153,16 +153,22 @@ import Testing
         let texts = try WebFolder.ofProgram.get().texts
         var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
         let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
-        hub.send(news.event(texts))
-        hub.send(Desk.News.camera(.trouble(CameraTrouble(.busy, "It is busy."))).event(texts))
-        for (index, (reason, camera)) in [
-            ("It is a product code", "It is busy."), ("Das ist ein Warencode", "Ein anderes Programm"),
-            ("C’est un code de produit", "Un autre programme"),
+        let trouble: KioskTrouble.Reading = { KioskTrouble(.unavailable, "\($0)", cause: .locked) }
+        hub.send(news.event(texts, trouble))
+        hub.send(Desk.News.camera(.trouble(CameraTrouble(.busy, "It is busy."))).event(texts, trouble))
+        let miss = Desk.Miss.notCaptured(KioskTrouble(.unavailable, "locked"))
+        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts, trouble))
+        for (index, (reason, camera, missed)) in [
+            ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),
+            ("Das ist ein Warencode", "Ein anderes Programm", "Das wurde nicht erfasst. Ein anderes Programm hält"),
+            ("C’est un code de produit", "Un autre programme", "Non saisi. Un autre programme tient"),
         ].enumerated() {
             let refused = await listeners[index].next().map(String.init(buffer:))
             #expect(refused?.contains("\"reason\":\"\(reason)") == true && refused?.contains("4006381333931") == true)
             let state = await listeners[index].next().map(String.init(buffer:))
             #expect(state?.contains("\"text\":\"\(camera)") == true)
+            let isMissed = await listeners[index].next().map(String.init(buffer:))
+            #expect(isMissed?.contains("\"reason\":\"\(missed)") == true)
         }
     }
 
