@@ -178,6 +178,8 @@ private struct Pattern: Hashable {
         // A part in a book, and a field that is not the same.
         "author",
     ]
+        // A month and a year: German wants an article for one of them.
+        "in {day}",
 
     @Test func `have one word for one thing, in German and in French as in English`() {
         var found: [String: [String: String]] = [:]

@@ -85,6 +85,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (Language.english, ["on 17 March 1969", "in March 1969", "in 1969"]),
+        (.german, ["am 17. März 1969", "im März 1969", "1969"]),
+        (.french, ["le 17 mars 1969", "en mars 1969", "en 1969"]),
+    ])
+    func `say when something was, as exactly as it is known`(_ language: Language, _ words: [String]) throws {
+        let days = try ["1969-03-17", "1969-03", "1969"].map { try #require(CalendarDay($0)) }
+        let texts = try texts(language)
+        #expect(days.map(texts.when) == words)
+    }
+
+    @Test(arguments: [(Language.english, "None", "None"), (.german, "Keines", "Keines"), (.french, "Aucune", "Aucun")])
+    func `say none as what is not there wants it`(_ language: Language, _ shelf: String, _ format: String) async throws
+    {
+        try await withStation { station in
+            let scan = try await station.get("/scan", language: language.rawValue)
+            #expect(scan.contains("id=\"preset-shelf\" ") && scan.contains("placeholder=\"\(shelf)\""))
+            let book = try await station.kiosk.book("Dune")
+            let page = try await station.get("/books/\(book.id)", language: language.rawValue)
+            #expect(page.contains("[[&quot;&quot;,&quot;\(format)&quot;]"))
+        }
+    }
+
     @Test func `for a screen reader say what a value is, and which book a button is for`() async throws {
         try await withStation { station in
             let book = try await station.kiosk.book("Dune", status: .reading) { $0.language = "en" }
