@@ -22,7 +22,6 @@ struct BookDetails {
             ],
             "tags": tags, "sharing": sharing,
         ]
-        if !book.copy.tags.isEmpty { view["hasTags"] = true }
         if let description = metadata.description {
             view["description"] = description
             view["isLong"] = description.utf8.count > 600

@@ -73,7 +73,6 @@ struct ScanPage: Sendable {
         }
         if let undo = outlook.undo {
             view["undo"] = rowViews.words(for: undo)
-            view["undoCount"] = undo.items.count
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.said
         }
