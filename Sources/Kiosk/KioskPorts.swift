@@ -13,7 +13,7 @@ public struct KioskPorts: Sendable {
     public var zone: TimeZone
     public var now: @Sendable () -> Date
     /// What an error means to a person: the modules' own errors, which this one does not know.
-    public var trouble: @Sendable (any Error) -> KioskTrouble
+    public var trouble: KioskTrouble.Reading
     /// The station that the pages Scan and Intake show.
     public var desk: Desk
     /// The name under which this station captures, as the queue has it; `nil`: none of its captures are known as its own.
@@ -29,7 +29,7 @@ public struct KioskPorts: Sendable {
     /// - Parameter desk: the service's own where none is given: without a camera, and with no source to ask.
     public init(
         library: any KioskLibrary, zone: TimeZone = .current, now: @escaping @Sendable () -> Date = { Date() },
-        desk: Desk? = nil, trouble: @escaping @Sendable (any Error) -> KioskTrouble
+        desk: Desk? = nil, trouble: @escaping KioskTrouble.Reading
     ) {
         self.library = library
         self.zone = zone
@@ -55,6 +55,9 @@ private struct NoSource: MetadataLookup {
 
 /// What went wrong, for the person at the page.
 public struct KioskTrouble: Error, Sendable, Equatable {
+    /// Says what an error means.
+    public typealias Reading = @Sendable (any Error) -> KioskTrouble
+
     public enum Kind: String, Sendable {
         /// What was asked makes no sense, or the library's state does not allow it: 422.
         case refused
@@ -66,12 +69,17 @@ public struct KioskTrouble: Error, Sendable, Equatable {
         case fault
     }
 
+    /// Why the library is unavailable, where that is known and a person can do something about it.
+    public enum Cause: String, Sendable, CaseIterable { case locked, diskFull }
+
     public var kind: Kind
     /// What, where, what next; whole sentences.
     public var message: String
+    public var cause: Cause?
 
-    public init(_ kind: Kind, _ message: String) {
+    public init(_ kind: Kind, _ message: String, cause: Cause? = nil) {
         self.kind = kind
         self.message = message
+        self.cause = cause
     }
 }

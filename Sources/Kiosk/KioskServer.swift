@@ -128,7 +128,7 @@ private struct StationRun: Service, CustomStringConvertible {
             // Without new pictures the streams end, and the pages ask again.
             if case .streaming = state {} else { parts.ports.preview?.end() }
         }
-        parts.events.send(news.event(parts.web.texts))
+        parts.events.send(news.event(parts.web.texts, parts.ports.trouble))
     }
 
     private func followLibrary() async {

@@ -12,7 +12,6 @@ public actor Desk {
     let live: LiveScan?
     let covers: CoverFlow?
     let clock: any Clock<Duration>
-    let words: @Sendable (any Error) -> String
     /// Takes one line for the log.
     let report: @Sendable (String) -> Void
     public nonisolated let isOffline: Bool
@@ -20,7 +19,7 @@ public actor Desk {
     var batch: Batch
     var camera: CameraState?
     var glance = Glance()
-    var captureTrouble: String?
+    var captureTrouble: (any Error)?
     /// Items that a picture is kept with.
     var pictured: Set<ID<IntakeItem>> = []
     /// What was captured here since the service began: a change of the preset is about these.
@@ -50,12 +49,10 @@ public actor Desk {
     ///   - covers: fetches what saved books lack; `nil` leaves that to others.
     ///   - isOffline: whether the sources are left alone between captures.
     ///   - clock: for pauses.
-    ///   - words: what an error means to a person at a page.
     ///   - report: called from any thread, with a line for the log.
     public init(
         flow: CaptureFlow, history: any History, live: LiveScan? = nil, covers: CoverFlow? = nil,
         isOffline: Bool = false, preset: Preset = Preset(), clock: any Clock<Duration> = ContinuousClock(),
-        words: @escaping @Sendable (any Error) -> String = { "\($0)" },
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.flow = flow
@@ -64,7 +61,6 @@ public actor Desk {
         self.covers = covers
         self.isOffline = isOffline
         self.clock = clock
-        self.words = words
         self.report = report
         batch = Batch(preset: preset)
         camera = live == nil ? nil : .starting

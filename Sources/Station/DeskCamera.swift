@@ -60,7 +60,7 @@ extension Desk {
             if Task.isCancelled { return }
             hasArrived()
             report("not captured: \(sighting.isbn.digits): \(error)")
-            refused(sighting.raw, .isbn, .notCaptured(words(error)))
+            refused(sighting.raw, .isbn, .notCaptured(error))
         }
     }
 
@@ -79,9 +79,8 @@ extension Desk {
     }
 
     private func captureWaits(_ error: any Error) {
-        let reason = words(error)
-        guard reason != captureTrouble else { return }
-        captureTrouble = reason
+        guard captureTrouble.map({ "\($0)" }) != "\(error)" else { return }
+        captureTrouble = error
         report("capturing waits, tried again every second: \(error)")
         batchChanged()
     }

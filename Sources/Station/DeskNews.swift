@@ -29,7 +29,7 @@ extension Desk {
         public var undo: Batch.Act?
         /// What was seen and is not on the disk yet, oldest first, and what stands in the way.
         public var pending: [Sighting]
-        public var captureTrouble: String?
+        public var captureTrouble: (any Error)?
     }
 
     public struct Counts: Sendable, Equatable {
@@ -58,15 +58,15 @@ extension Desk {
     }
 
     /// Why a code that was held up or scanned is not captured.
-    public enum Miss: Sendable, Equatable, CustomStringConvertible {
+    public enum Miss: Sendable, CustomStringConvertible {
         case noBook(ISBNRefusal)
-        /// The library did not take it, in its own words.
-        case notCaptured(String)
+        /// The library did not take it.
+        case notCaptured(any Error)
 
         public var description: String {
             switch self {
             case .noBook(let refusal): refusal.description
-            case .notCaptured(let reason): "not captured: \(reason)"
+            case .notCaptured(let error): "not captured: \(error)"
             }
         }
     }

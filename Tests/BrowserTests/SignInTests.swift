@@ -14,6 +14,7 @@ extension `In a browser` {
                 try await browser.type("wrong horse" + Keys.enter)
                 try await browser.wait(
                     "the reason", until: "document.getElementById('told').textContent.includes('not the code')")
+                #expect(try await browser.value("document.getElementById('code').ariaInvalid") == "true")
                 try await browser.keepPicture("sign-in-wrong-390x844")
                 // What was wrong is marked, so that the right one takes its place.
                 try await browser.type("correct horse" + Keys.enter)

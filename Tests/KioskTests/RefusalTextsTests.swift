@@ -76,6 +76,51 @@ private let day = CalendarDay("2026-03-17")!
         }
     }
 
+    @Test(arguments: [
+        (
+            Language.english, "2019", "2018-03-17",
+            "It cannot be finished on 17 March 2018, before it was started in 2019. Change or clear one of the two days."
+        ),
+        (
+            .german, "2019", "2018-03",
+            "Im März 2018 beendet, aber erst 2019 begonnen: Einen der beiden Tage ändern oder leeren."
+        ),
+        (
+            .german, "2019-03-17", "2018",
+            "2018 beendet, aber erst am 17. März 2019 begonnen: Einen der beiden Tage ändern oder leeren."
+        ),
+        (
+            .french, "2019-03-17", "2018-03",
+            "Terminé en mars 2018 mais commencé le 17 mars 2019\u{A0}: changez ou effacez l’un des deux jours."
+        ),
+    ])
+    func `is said of a month and of a year as of a day`(
+        _ language: Language, _ started: String, _ finished: String, _ words: String
+    ) throws {
+        let texts = try #require(try WebFolder().texts[language])
+        let days = try [started, finished].map { try #require(CalendarDay($0)) }
+        #expect(texts.words(for: ReadingRefusal.finishedBeforeStarted(started: days[0], finished: days[1])) == words)
+    }
+
+    @Test(arguments: Language.allCases) func `and why the library takes nothing just now, without its paths`(
+        _ language: Language
+    ) throws {
+        let texts = try #require(try WebFolder().texts[language])
+        let english = try #require(try WebFolder().texts[.english])
+        let troubles =
+            KioskTrouble.Cause.allCases.map { KioskTrouble(.unavailable, "/b is not there.", cause: $0) }
+            + [KioskTrouble.Kind.unavailable, .fault, .refused].map { KioskTrouble($0, "/b is not there.") }
+        for trouble in troubles {
+            let miss = Desk.Miss.notCaptured(trouble)
+            let words = texts.words(for: miss) { _ in trouble }
+            #expect(!words.contains("/b") && !words.contains("{") && !words.contains("refusals."), "\(words)")
+            #expect(!words.contains("..") && !words.contains(". ."), "\(words)")
+            #expect((words == english.words(for: miss) { _ in trouble }) == (language == .english), "\(words)")
+        }
+        let refusal = TextRefusal.empty(what: "note")
+        #expect(texts.reason(of: refusal) { _ in troubles[0] } == texts.words(for: refusal))
+    }
+
     @Test(arguments: Language.allCases) func `and what is wrong with the camera, and what would help it`(
         _ language: Language
     ) throws {

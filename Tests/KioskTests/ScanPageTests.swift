@@ -43,6 +43,14 @@ import Testing
         }
     }
 
+    @Test func `names the bar that shows how far the photos are`() async throws {
+        try await withStation { station in
+            let page = try await station.get("/scan")
+            let name = try #require(page.firstMatch(of: /<progress [^>]*aria-labelledby="([^"]+)"/)?.output.1)
+            #expect(page.contains("<span id=\"\(name)\">"))
+        }
+    }
+
     @Test func `shows the newest in the card, and all in the list, newest first`() async throws {
         try await withStation { station in
             let first = try await station.capture("9780441478125")

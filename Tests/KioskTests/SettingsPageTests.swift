@@ -32,15 +32,34 @@ import Testing
             #expect(html.contains("The last backup is of 10 May 2026, 12:00."))
             #expect(html.contains("POST /api/backups") && !html.contains("/export/library.json"))
             #expect(html.contains("Only ISBNs leave this station"))
+            #expect(html.contains("or not its title, authors, publisher, date, pages, language or cover."))
+            #expect(html.contains("Covers are fetched from the one of the two that named them."))
         }
     }
 
     @Test func `stands though the backups cannot be looked at`() async throws {
         var upkeep = Upkeep()
-        upkeep.lastBackup = { throw KioskTrouble(.unavailable, "cannot read the folder.") }
+        upkeep.lastBackup = { throw KioskTrouble(.unavailable, "cannot read the folder /b.") }
         try await FiguresKiosk.run(upkeep) { kiosk in
-            let answer = try await kiosk.ask("/settings")
-            #expect(answer.status == 200 && answer.text.contains("cannot read the folder."))
+            for (language, words) in [
+                ("en", "The backups cannot be looked at"), ("de", "Die Sicherungen lassen sich"),
+                ("fr", "Les sauvegardes ne peuvent pas"),
+            ] {
+                let answer = try await kiosk.ask("/settings", language: language)
+                #expect(answer.status == 200 && answer.text.contains(words))
+                // Where files lie is for the log.
+                #expect(!answer.text.contains("cannot read the folder"))
+            }
+            #expect(kiosk.kiosk.log.lines.contains { $0.contains("cannot read the folder /b.") })
+        }
+    }
+
+    @Test func `says to who hears it what a setting is for`() async throws {
+        try await FiguresKiosk.run { kiosk in
+            let html = try await kiosk.ask("/settings").text
+            let hints = html.matches(of: /<p class="hint faint small" id="(hint-\w+)"/).map(\.output.1)
+            #expect(hints.count == LibrarySetting.allCases.count)
+            for hint in hints { #expect(html.contains(" aria-describedby=\"\(hint)\""), "\(hint)") }
         }
     }
 

@@ -34,6 +34,19 @@ import Testing
     }
 
     @Test(arguments: [
+        (Language.english, ["Since 1 March 2026", "to 17 March 2026", "1 March 2026 to 17 March 2026"]),
+        (.german, ["Seit dem 1. März 2026", "bis 17. März 2026", "1. März 2026 bis 17. März 2026"]),
+        (.french, ["Depuis le 1 mars 2026", "jusqu’au 17 mars 2026", "du 1 mars 2026 au 17 mars 2026"]),
+    ])
+    func `is called as its days are in the reader's language`(_ language: Language, _ names: [String]) throws {
+        let texts = try #require(try WebFolder().texts[language])
+        let periods = ["from=2026-03", "to=2026-03-17", "from=2026-03&to=2026-03-17"]
+        for (query, name) in zip(periods, names) {
+            #expect(texts.name(of: try period("period=own&" + query)) == name)
+        }
+    }
+
+    @Test(arguments: [
         "period=decade", "of=yesterday", "period=own&from=2026-05-02&to=2026-05-01", "period=own&from=x",
         "of=2026-02-30",
     ])

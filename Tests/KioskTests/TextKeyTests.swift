@@ -133,6 +133,13 @@ private struct Pattern: Hashable {
         }
     }
 
+    @Test func `and what else a page has ready, are all shown by a template`() throws {
+        let shown = Set(try matches(#"\{\{[#^]?(\w+)"#, in: templates).map { $0[1] })
+        let keys = try matches(#"\b\w*[vV]iew\["(\w+)"\]"#, in: kiosk).map { $0[1] }
+        #expect(keys.count > 60)
+        for key in keys { #expect(shown.contains(key), "no template shows \(key)") }
+    }
+
     @Test func `have the same places to fill in, and the same number of forms, in every language`() throws {
         for (key, forms) in texts {
             let shapes = try forms.filter { !$0.value.isEmpty }.values.map { text in
@@ -171,6 +178,8 @@ private struct Pattern: Hashable {
         "in {n} day|in {n} days",
         // Agrees with what is unknown, or not there.
         "none", "unknown",
+        // A month and a year: German wants an article for one of them.
+        "in {day}",
         // To open something; a reading that goes on.
         "open",
         // A book's state, and what one does.

@@ -85,6 +85,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (Language.english, ["on 17 March 1969", "in March 1969", "in 1969"]),
+        (.german, ["am 17. März 1969", "im März 1969", "1969"]),
+        (.french, ["le 17 mars 1969", "en mars 1969", "en 1969"]),
+    ])
+    func `say when something was, as exactly as it is known`(_ language: Language, _ words: [String]) throws {
+        let days = try ["1969-03-17", "1969-03", "1969"].map { try #require(CalendarDay($0)) }
+        let texts = try texts(language)
+        #expect(days.map(texts.when) == words)
+    }
+
+    @Test(arguments: [(Language.english, "None", "None"), (.german, "Keines", "Keines"), (.french, "Aucune", "Aucun")])
+    func `say none as what is not there wants it`(_ language: Language, _ shelf: String, _ format: String) async throws
+    {
+        try await withStation { station in
+            let scan = try await station.get("/scan", language: language.rawValue)
+            #expect(scan.contains("id=\"preset-shelf\" ") && scan.contains("placeholder=\"\(shelf)\""))
+            let book = try await station.kiosk.book("Dune")
+            let page = try await station.get("/books/\(book.id)", language: language.rawValue)
+            #expect(page.contains("[[&quot;&quot;,&quot;\(format)&quot;]"))
+        }
+    }
+
     @Test func `for a screen reader say what a value is, and which book a button is for`() async throws {
         try await withStation { station in
             let book = try await station.kiosk.book("Dune", status: .reading) { $0.language = "en" }
@@ -153,16 +176,22 @@ import Testing
         let texts = try WebFolder.ofProgram.get().texts
         var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
         let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
-        hub.send(news.event(texts))
-        hub.send(Desk.News.camera(.trouble(CameraTrouble(.busy, "It is busy."))).event(texts))
-        for (index, (reason, camera)) in [
-            ("It is a product code", "It is busy."), ("Das ist ein Warencode", "Ein anderes Programm"),
-            ("C’est un code de produit", "Un autre programme"),
+        let trouble: KioskTrouble.Reading = { KioskTrouble(.unavailable, "\($0)", cause: .locked) }
+        hub.send(news.event(texts, trouble))
+        hub.send(Desk.News.camera(.trouble(CameraTrouble(.busy, "It is busy."))).event(texts, trouble))
+        let miss = Desk.Miss.notCaptured(KioskTrouble(.unavailable, "locked"))
+        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts, trouble))
+        for (index, (reason, camera, missed)) in [
+            ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),
+            ("Das ist ein Warencode", "Ein anderes Programm", "Das wurde nicht erfasst. Ein anderes Programm hält"),
+            ("C’est un code de produit", "Un autre programme", "Non saisi. Un autre programme tient"),
         ].enumerated() {
             let refused = await listeners[index].next().map(String.init(buffer:))
             #expect(refused?.contains("\"reason\":\"\(reason)") == true && refused?.contains("4006381333931") == true)
             let state = await listeners[index].next().map(String.init(buffer:))
             #expect(state?.contains("\"text\":\"\(camera)") == true)
+            let isMissed = await listeners[index].next().map(String.init(buffer:))
+            #expect(isMissed?.contains("\"reason\":\"\(missed)") == true)
         }
     }
 

@@ -14,8 +14,6 @@ struct Chart: Sendable, Equatable {
     var blanks: [Blank] = []
     /// The same in words, for who cannot see it or wants it exactly.
     var table: Table
-    /// What else is to be said, below the picture.
-    var note: String?
 
     struct Line: Sendable, Equatable {
         var from: Double
@@ -77,7 +75,6 @@ extension Chart {
             "heads": table.heads,
             "rows": table.rows.map { row -> View in ["first": row.first ?? "", "rest": Array(row.dropFirst())] },
         ]
-        if let note { view["note"] = note }
         if !blanks.isEmpty {
             let side = Self.unit(DayCalendar.side)
             view["blanks"] = blanks.map { "M\(Self.unit($0.x)) \(Self.unit($0.y))h\(side)v\(side)h-\(side)z" }.joined()

@@ -27,9 +27,9 @@ struct Shares: Sendable, Equatable {
         return whole == 0 && share > 0 ? "< 1" : String(whole)
     }
 
-    func view(id: String, title: String, number: (Int) -> String) -> View {
+    func view(title: String, number: (Int) -> String) -> View {
         [
-            "sharesId": id, "sharesTitle": title,
+            "sharesTitle": title,
             "parts": rows.map { row -> View in
                 [
                     "label": row.label, "count": number(row.count), "percent": Self.percent(row.share),

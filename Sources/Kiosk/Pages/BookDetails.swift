@@ -22,7 +22,6 @@ struct BookDetails {
             ],
             "tags": tags, "sharing": sharing,
         ]
-        if !book.copy.tags.isEmpty { view["hasTags"] = true }
         if let description = metadata.description {
             view["description"] = description
             view["isLong"] = description.utf8.count > 600
@@ -34,7 +33,7 @@ struct BookDetails {
     private var fields: [View] {
         let (edition, metadata) = (book.edition, book.edition.metadata)
         let format = Metadata.Format.allCases.map { [$0.rawValue, texts.word(for: $0)] }
-        let formats = JSONValue.array(([["", texts("common.none")]] + format).map { JSONValue($0) }).text
+        let formats = JSONValue.array(([["", texts("common.noFormat")]] + format).map { JSONValue($0) }).text
         return [
             field("isbnText", edition.isbn?.hyphenated ?? edition.isbnText, raw: edition.isbnText, .isbn),
             field("publisher", metadata.publisher, .publisher),

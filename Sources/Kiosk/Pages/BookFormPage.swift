@@ -48,7 +48,6 @@ struct BookFormPage: Sendable {
         try book.checkOutsideTrash()
         var view = BookFormView(book, texts).view
         view["id"] = book.id.rawValue
-        if book.copy.status == .toRead || book.copy.reading == nil { view["noReading"] = true }
         return try await parts.pages.answer(
             Pages.Page(template: "form", title: texts("form.edit"), tab: .library, view: view), context)
     }

@@ -98,7 +98,7 @@ struct BookHistory {
     private var cancelled: [View] {
         book.copy.readings.filter { $0.state == .cancelled }.map { reading in
             let words = [
-                reading.started.map { texts("book.startedOn", ["day": texts.day($0)]) },
+                reading.started.map { texts("book.startedOn", ["when": texts.when($0)]) },
                 reading.progress.map { texts.progress($0.amount, pageCount: pageCount) },
             ].compactMap(\.self)
             return ["cancelledWords": words.isEmpty ? texts("book.noDay") : words.joined(separator: " · ")]

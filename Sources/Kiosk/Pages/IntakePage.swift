@@ -42,7 +42,6 @@ struct IntakePage: Sendable {
         }
         if let undo = outlook.undo {
             view["undo"] = rowViews.words(for: undo)
-            view["undoCount"] = undo.items.count
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.said
         }

@@ -43,9 +43,9 @@ extension ReadingRefusal {
     func values(_ texts: Texts) -> [String: String] {
         switch self {
         case .finishedBeforeStarted(let started, let finished):
-            ["started": texts.day(started), "finished": texts.day(finished)]
+            ["started": texts.when(started), "finished": texts.when(finished)]
         case .stoppedBeforeStarted(let started, let stopped):
-            ["started": texts.day(started), "stopped": texts.day(stopped)]
+            ["started": texts.when(started), "stopped": texts.when(stopped)]
         case .negativePage(let page), .hugePage(let page):
             ["page": "\(page)", "most": "\(NumberLimit.pages.upperBound)"]
         case .badPercent(let percent): ["percent": "\(percent)"]

@@ -43,11 +43,20 @@ extension Texts {
         words("camera \(trouble.kind.rawValue)", [:], trouble.description)
     }
 
-    func words(for miss: Desk.Miss) -> String {
+    func words(for miss: Desk.Miss, _ trouble: KioskTrouble.Reading) -> String {
         switch miss {
         case .noBook(let refusal): words(for: refusal) ?? refusal.description
-        case .notCaptured(let reason): words("notCaptured", ["reason": reason], miss.description)
+        case .notCaptured(let error): self("refusals.notCaptured", ["reason": reason(of: error, trouble)])
         }
+    }
+
+    /// Why something cannot be done just now, in a whole sentence: what the domain refuses in its words, all else by the kind of
+    /// trouble. Exactly, paths included, the log has it.
+    func reason(of error: any Error, _ trouble: KioskTrouble.Reading) -> String {
+        if let words = words(for: error) { return words }
+        let trouble = trouble(error)
+        let kind = trouble.kind == .unavailable ? trouble.kind : .fault
+        return self("refusals.trouble \(trouble.cause?.rawValue ?? kind.rawValue)")
     }
 
     /// What was refused, by the domain's word for it: "note", "page count".

@@ -67,12 +67,12 @@ struct ScanPage: Sendable {
             view["more"] = texts("scan.more", count: listed.count - shown.count)
             view["moreAddress"] = "/scan?all=1"
         }
-        if !outlook.pending.isEmpty, let reason = outlook.captureTrouble {
+        if !outlook.pending.isEmpty, let error = outlook.captureTrouble {
+            let reason = texts.reason(of: error, parts.ports.trouble)
             view["pending"] = texts("scan.notYet", count: outlook.pending.count, ["reason": reason])
         }
         if let undo = outlook.undo {
             view["undo"] = rowViews.words(for: undo)
-            view["undoCount"] = undo.items.count
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.said
         }

@@ -32,7 +32,10 @@ struct SettingsPage: Sendable {
                 } else { texts("settings.noBackup") }
         } catch {
             // The page is there to mend things by: one that cannot be looked at is told in its place.
-            view["backup"] = parts.ports.trouble(error).message
+            context.logger.warning(
+                "the backups cannot be looked at: \(parts.ports.trouble(error).message)",
+                metadata: ["id": "\(context.id)"])
+            view["backup"] = texts("settings.backupsUnseen", ["id": context.id])
         }
         return try await parts.pages.answer(
             Pages.Page(template: "settings", title: texts("layout.settings"), tab: .settings, view: view), context)

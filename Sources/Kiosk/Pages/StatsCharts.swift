@@ -127,8 +127,7 @@ struct StatsCharts: Sendable {
             ),
         ]
         return groups.map { group in
-            Shares(group.parts, rest: rest).view(
-                id: "shares-\(group.key)", title: texts("stats.by.\(group.key)"), number: texts.grouped)
+            Shares(group.parts, rest: rest).view(title: texts("stats.by.\(group.key)"), number: texts.grouped)
         }
     }
 

@@ -13,7 +13,7 @@ struct StatsView: Sendable {
     var view: View {
         let charts = StatsCharts(overview: overview, asked: asked, year: year, yearDays: yearDays, texts: texts)
         var view: View = [
-            "periodName": texts.name(of: asked), "kinds": kinds, "isOwn": asked.kind == .own,
+            "periodName": texts.name(of: asked).capitalisedFirst, "kinds": kinds, "isOwn": asked.kind == .own,
             "from": asked.period.from?.description ?? "", "to": asked.period.to?.description ?? "",
             "tiles": tiles, "facts": facts, "goals": goals, "hasGoals": !goals.isEmpty,
             "isEmpty": overview.counts.copies == 0,

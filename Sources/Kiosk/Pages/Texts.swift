@@ -78,6 +78,12 @@ extension Texts {
         return self("dates.day", ["day": String(number), "month": name, "year": String(day.year)])
     }
 
+    /// When it was, as exactly as it is known: "on 17 March 1969", "in March 1969", "in 1969".
+    func when(_ day: CalendarDay) -> String {
+        let key = day.day != nil ? "dates.onDay" : day.month != nil ? "dates.inMonth" : "dates.inYear"
+        return self(key, ["day": self.day(day)])
+    }
+
     /// "17 March 1969, 14:05"
     func instant(_ date: Date, in zone: TimeZone) -> String {
         let day = day(CalendarDay(date, in: zone))

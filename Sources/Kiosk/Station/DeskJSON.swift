@@ -83,7 +83,7 @@ extension Preset {
 }
 
 extension Desk.Outlook {
-    func json(_ texts: Texts) -> JSONValue {
+    func json(_ texts: Texts, _ trouble: KioskTrouble.Reading) -> JSONValue {
         [
             "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
             "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
@@ -91,7 +91,8 @@ extension Desk.Outlook {
                 "waiting": .integer(counts.waiting), "looking": .integer(counts.lookingUp),
                 "ticked": .integer(counts.ticked), "open": .integer(counts.open),
             ],
-            "pending": .integer(pending.count), "captureTrouble": JSONValue(captureTrouble),
+            "pending": .integer(pending.count),
+            "captureTrouble": JSONValue(captureTrouble.map { texts.reason(of: $0, trouble) }),
             "rows": .array(rows.map(\.json)),
             "undo": undo.map { act in
                 [
@@ -140,7 +141,7 @@ extension CameraState? {
 
 extension Desk.News {
     /// As pages are told it.
-    func event(_ texts: [Language: Texts]) -> KioskEvent {
+    func event(_ texts: [Language: Texts], _ trouble: @escaping KioskTrouble.Reading) -> KioskEvent {
         switch self {
         case .captured(let row): KioskEvent(name: "captured", data: row.json)
         case .known(let row): KioskEvent(name: "known", data: row.json)
@@ -148,7 +149,7 @@ extension Desk.News {
             KioskEvent(name: "refused") { language in
                 [
                     "payload": .string(payload), "kind": JSONValue(kind?.rawValue),
-                    "reason": .string(texts[language]?.words(for: reason) ?? reason.description),
+                    "reason": .string(texts[language]?.words(for: reason, trouble) ?? reason.description),
                 ]
             }
         case .batch: KioskEvent(name: "batch", data: .object([]))

@@ -15,7 +15,7 @@ struct DeskRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/api/station", for: .household) { _, context in
-                JSONAnswer(await desk.outlook().json(parts.pages.texts(context)))
+                JSONAnswer(await desk.outlook().json(parts.pages.texts(context), parts.ports.trouble))
             },
             Route(.post, "/api/station/captures", for: .household, capture),
             Route(.post, "/api/station/photos", for: .household, taking: .photo, readPhoto),

@@ -74,8 +74,7 @@ struct KioskCommand: AsyncParsableCommand {
         if noCamera { logger.notice("camera: none, as --no-camera says") }
         let desk = Desk(
             flow: wiring.captureFlow(library), history: library, live: camera, covers: wiring.coverFlow(library),
-            isOffline: wiring.isOffline, words: { Failure.kioskTrouble($0).message },
-            report: { logger.notice("\($0.oneLine)") })
+            isOffline: wiring.isOffline, report: { logger.notice("\($0.oneLine)") })
         var ports = KioskPorts(library: library, desk: desk, trouble: Failure.kioskTrouble)
         ports.station = library.station
         ports.preview = preview
@@ -215,11 +214,13 @@ extension Failure {
         case LibraryError.locked:
             return KioskTrouble(
                 .unavailable,
-                "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done.")
+                "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done.",
+                cause: .locked)
         case LibraryError.diskFull:
             return KioskTrouble(
                 .unavailable,
-                "The library's disk is full. Nothing that was acknowledged is lost; make room and try again.")
+                "The library's disk is full. Nothing that was acknowledged is lost; make room and try again.",
+                cause: .diskFull)
         default: break
         }
         let complaint = complaint(for: error)

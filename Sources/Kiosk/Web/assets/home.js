@@ -17,9 +17,10 @@ function complain(dialog, words) {
 
 /** Does what a sheet is for; what is refused is said in it, and nothing typed is lost. Gives the refusal's code. */
 async function send(dialog, method, path, body) {
-  const buttons = dialog.querySelectorAll("button");
+  const buttons = dialog.querySelectorAll("button"), primary = dialog.querySelector(".primary"), label = primary.textContent;
   for (const button of buttons) button.disabled = true;
-  complain(dialog, dialog.dataset.saving);
+  complain(dialog);
+  primary.textContent = dialog.dataset.saving;
   try {
     const answer = await ask(method, path, body);
     dialog.close();
@@ -29,6 +30,7 @@ async function send(dialog, method, path, body) {
     complain(dialog, error instanceof Refusal ? error.message : text("lost"));
     return error.code ?? "lost";
   } finally {
+    primary.textContent = label;
     for (const button of buttons) button.disabled = false;
   }
 }

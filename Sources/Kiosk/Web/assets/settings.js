@@ -36,7 +36,7 @@ if (keys?.singleKeys) {
 const camera = document.getElementById("camera");
 function show(state) { camera.textContent = state?.text || (state?.state === "none" ? camera.dataset.none : camera.dataset.unknown); }
 on("camera", show);
-ask("GET", "/api/station").then((station) => show(station.camera)).catch(() => show());
+ask("GET", "/api/station/lamps").then((lamps) => show(lamps.camera)).catch(() => show());
 
 // The sources, asked when a person wants to know.
 
@@ -51,28 +51,29 @@ button.addEventListener("click", async () => {
     for (const source of answer.sources) {
       const more = document.createElement("span");
       more.className = source.fine ? "state-new" : "state-attention";
+      // As the sources are asked on the command line, too: in English.
+      more.lang = "en";
       more.textContent = `${source.fine ? "✓" : "▲"} ${source.fact}`;
       const item = line(sources, source.name, more);
-      if (source.next) item.title = source.next;
+      if (!source.next) continue;
+      const hint = document.createElement("p");
+      hint.className = "hint small";
+      hint.lang = "en";
+      hint.textContent = source.next;
+      item.append(hint);
     }
   }) || sources.replaceChildren();
   button.disabled = false;
 });
 
-// Who is signed in, and which stations are paired: shown where the service has such lists.
+// Who is signed in, and which stations are paired: shown where there are any.
 
 async function list(id, path, key, words) {
   const section = document.getElementById(id), items = section.querySelector("ul");
-  let entries;
-  try {
-    entries = (await ask("GET", path))[key];
-  } catch {
-    // A service without this list has nothing to show here.
-    return;
-  }
+  const entries = (await ask("GET", path))[key];
   items.replaceChildren();
-  section.hidden = !entries?.length;
-  for (const entry of entries ?? []) {
+  section.hidden = entries.length === 0;
+  for (const entry of entries) {
     const revoke = document.createElement("button");
     revoke.textContent = section.dataset.revoke;
     revoke.setAttribute("aria-label", `${section.dataset.revoke}: ${words(entry)}`);
@@ -90,5 +91,8 @@ async function list(id, path, key, words) {
 const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
 const date = new Intl.DateTimeFormat(language, { dateStyle: "long" });
 function day(text) { return text ? date.format(new Date(text)) : ""; }
-list("sign-ins", "/api/sign-ins", "signIns", (entry) => [entry.device, day(entry.used ?? entry.created)].filter(Boolean).join(" · "));
-list("stations", "/api/stations", "stations", (entry) => [entry.name, day(entry.used ?? entry.lastUsed ?? entry.created)].filter(Boolean).join(" · "));
+// A station that is away is told once, not once for each list.
+attempt(() => Promise.all([
+  list("sign-ins", "/api/sign-ins", "signIns", (entry) => [entry.device, day(entry.used ?? entry.created)].filter(Boolean).join(" · ")),
+  list("stations", "/api/stations", "stations", (entry) => [entry.name, day(entry.used ?? entry.lastUsed ?? entry.created)].filter(Boolean).join(" · ")),
+]));

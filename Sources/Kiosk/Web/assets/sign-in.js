@@ -7,7 +7,7 @@ const button = form.querySelector("button");
 
 function tell(words) {
   told.textContent = words;
-  field.toggleAttribute("aria-invalid", words !== "");
+  field.setAttribute("aria-invalid", words !== "");
   if (words) field.select();
 }
 
