@@ -126,7 +126,10 @@ final class ShownCamera: FrameSource {
         .streaming(name: "Test", format: CaptureFormat(width: 64, height: 48, pixelFormat: .mjpg))
     ])
     private let isOver = Atomic(false)
-    private let signal = DispatchSemaphore(value: 1)
+    /// Begun below what it may be let go at: libdispatch traps the other way round.
+    private let signal = DispatchSemaphore(value: 0)
+
+    init() { signal.signal() }
 
     var counts: FrameCounts { FrameCounts() }
 

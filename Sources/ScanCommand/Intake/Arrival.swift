@@ -96,12 +96,14 @@ struct InputLines: Sendable {
 
     /// At most 64 lines, without their line ends.
     let bursts: AsyncStream<[String]>
-    private let room = DispatchSemaphore(value: InputLines.ahead)
+    /// Counted up from 0: libdispatch traps a semaphore that goes below what it began with and is let go then.
+    private let room = DispatchSemaphore(value: 0)
 
     init(from descriptor: Int32 = STDIN_FILENO) {
         let (stream, continuation) = AsyncStream.makeStream(of: [String].self)
         bursts = stream
         let room = room
+        for _ in 0..<Self.ahead { room.signal() }
         Thread {
             var splitter = LineSplitter()
             var buffer = [UInt8](repeating: 0, count: 64 << 10)

@@ -51,12 +51,6 @@ async function send(method, path, body, options = {}) {
   return json;
 }
 
-/** What is sent, with what was there when the person began: what another screen has said meanwhile is not replaced unseen. Both must fit into one request. */
-export function withSeen(body, was) {
-  const whole = { ...body, was };
-  return new Blob([JSON.stringify(whole)]).size < 60000 ? whole : body;
-}
-
 const head = document.querySelector(".bar"), toasts = document.getElementById("toasts");
 document.addEventListener("close", () => head.append(toasts), { capture: true });
 
@@ -116,9 +110,6 @@ export function undo(what) {
 
 /** What is taken back is offered no more. */
 function undone(change) { toasts.querySelector(`[data-change="${CSS.escape(change)}"]`)?.remove(); }
-
-/** An instant as a field of local date and time shows it. */
-export const local = (instant) => new Date(instant - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 
 const tries = {};
 /** A script that is loaded when somebody first turns to it. A browser may keep it that one could not be had: the next try has another address. */
@@ -326,32 +317,11 @@ addEventListener("click", async (event) => {
   try { await fetch("/healthz"); location.assign(link.href); } catch { toast(text("lost"), { isTrouble: true }); }
 });
 
-// What a person typed, and no page has saved yet. Fields that are searched with are part of the address.
-
-const typed = new Set();
-document.addEventListener("input", ({ target }) => {
-  // Of an afternoon's cards only the one that is there: fields that are gone would keep their forms in memory.
-  for (const field of typed) if (!field.isConnected) typed.delete(field);
-  if (target.matches("textarea, input:not([type=checkbox], [type=radio], [type=file], [type=search], [type=range])")) typed.add(target);
-});
-function isDraft(field) {
-  const dialog = field.closest("dialog");
-  // A sheet that is shut has a draft only where its form empties itself when it is saved.
-  return field.isConnected && field.value !== field.defaultValue && field.value.trim() !== "" && (!dialog || dialog.open || field.form?.dataset.act);
-}
-function isAtWork() {
-  if ([...typed].some(isDraft)) return true;
-  // Who has something else in hand that a reload would lose cancels this.
-  return !document.dispatchEvent(new Event("restarted", { cancelable: true }));
-}
-
-addEventListener("beforeunload", (event) => { if ([...typed].some((field) => field.closest("dialog[open], [data-busy]") && isDraft(field))) event.preventDefault(); });
-
 // The first event of a stream: which run of the service this is. Another one than before has perhaps other pages; who has
 // something in hand that a reload would lose cancels "restarted", and reloads when that is done.
 on("hello", ({ run, change }) => {
   if (started !== null && started !== run) {
-    if (!isAtWork()) location.reload();
+    if (document.dispatchEvent(new Event("restarted", { cancelable: true }))) location.reload();
     else report("restarted", text("restarted"), [text("reload"), () => location.reload()]);
   }
   // What happened while the page was on its way here.

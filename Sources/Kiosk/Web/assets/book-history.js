@@ -1,7 +1,8 @@
 // The reading history: sessions told afterwards, and sessions and entries put right. What the person's clock shows becomes an instant here.
 
 import { ask, attempt, refresh, toast } from "./app.js";
-import { acting, local, number } from "./book-acts.js";
+import { local } from "./fields.js";
+import { acting, number } from "./book-acts.js";
 
 const field = (id) => document.getElementById(id);
 

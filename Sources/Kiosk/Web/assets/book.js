@@ -1,6 +1,7 @@
 // The Book page: every value edited in its place, the progress sheet with its preview, sessions told afterwards, the cover photo.
 
-import { ask, attempt, load, refresh, toast, withSeen } from "./app.js";
+import { ask, attempt, load, refresh, toast } from "./app.js";
+import { withSeen } from "./fields.js";
 import { acting, number, words } from "./book-acts.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;

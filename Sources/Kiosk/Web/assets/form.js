@@ -1,5 +1,6 @@
 // Add and edit a book: saving, errors at their field, nothing typed is lost.
-import { ask, Refusal, report, tellThere, text, toast, withSeen } from "./app.js";
+import { ask, Refusal, report, tellThere, text, toast } from "./app.js";
+import { withSeen } from "./fields.js";
 import { clearWrong, days, draft, fill, form, putBack, takeTyped, values, wrong } from "./form-fields.js";
 import { lookUp } from "./form-number.js";
 

@@ -1,6 +1,7 @@
 // Home: the sheet that updates a page, with its preview, and the session that runs.
 
-import { ask, local, Refusal, refresh, text, toast } from "./app.js";
+import { local } from "./fields.js";
+import { ask, Refusal, refresh, text, toast } from "./app.js";
 
 const sheet = document.getElementById("page-sheet"), stop = document.getElementById("stop-sheet");
 

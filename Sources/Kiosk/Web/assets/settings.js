@@ -1,6 +1,7 @@
 // Settings: what belongs to this browser, what other parts of the service tell, and asking the sources.
 
 import { ask, attempt, on, toast } from "./app.js";
+import "./fields.js";
 
 function line(list, words, more) {
   const item = document.createElement("li"), span = document.createElement("span");

@@ -1,6 +1,7 @@
 // The session's clock: counts from the session's start by the service's clock, so it goes on after a reload and on every screen alike.
 
-import { ask, attempt, local, refresh, toast } from "./app.js";
+import { ask, attempt, refresh, toast } from "./app.js";
+import { local } from "./fields.js";
 import { acting } from "./book-acts.js";
 
 const copy = document.querySelector("[data-copy]").dataset.copy;
