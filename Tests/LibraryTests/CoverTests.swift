@@ -158,7 +158,8 @@ import Testing
         }
         for name in ["../library.sqlite", "", "none"] {
             let id = ID<Edition>(rawValue: name)
-            await #expect(throws: LibraryError.noSuchEdition(id)) { try await library.keepCover([1], of: id) }
+            #expect(try await !library.keepCover([1], of: id))
+            await #expect(throws: LibraryError.noSuchEdition(id)) { try await library.keepOwnCover([1], of: id) }
             #expect(try await library.cover(of: id) == nil)
         }
     }

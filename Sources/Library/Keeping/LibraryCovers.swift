@@ -47,9 +47,15 @@ extension LibraryFile: Covers {
         }
     }
 
-    public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
-        try await keep(bytes, of: edition, state: "fetched")
+    @discardableResult
+    public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool {
+        do {
+            try await keep(bytes, of: edition, state: "fetched")
+        } catch LibraryError.noSuchEdition {
+            return false
+        }
         try await evictCovers(over: Self.coversLimit)
+        return true
     }
 
     public func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
