@@ -7,7 +7,7 @@ public enum HubEvent: Sendable, Equatable {
     /// How many items the hub does not have as they are.
     case waiting(Int)
     case news([HubNews])
-    /// The outbox itself cannot be read or written.
+    /// The outbox itself cannot be read or written, or the hub is there and fails over something of what waits.
     case trouble(String)
 }
 
@@ -54,20 +54,24 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     /// Sends what comes into the outbox until the task is cancelled.
     public func run() async {
         var failures = 0
+        var isTold = false
         while !Task.isCancelled {
             let usedToken = token()
             do {
                 try await round()
-                failures = 0
+                (failures, isTold) = (0, false)
                 try await waitForWork()
             } catch HubTrouble.revoked {
                 set(.unpaired)
                 while !Task.isCancelled, token() == usedToken || token() == nil { await sleep(Self.glance) }
             } catch {
                 if Task.isCancelled { return }
-                note(error)
+                // A hub that is there is looked at as often as ever, and what it breaks over is told once.
+                let isThere = error is PartlyTaken
+                if !isThere || !isTold { note(error) }
+                isTold = isThere
                 failures += 1
-                await sleep(Self.pause(after: failures) * jitter())
+                await sleep(min(Self.pause(after: failures), isThere ? Self.glance : Self.longestPause) * jitter())
             }
         }
     }
@@ -107,14 +111,28 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     private func round() async throws {
         try await tellWaiting()
+        let failure = try await sendWhatWaits()
+        try await askWhatWaits(besides: failure == nil ? 0 : outbox.undeliveredCount())
+        try await sendThumbnails()
+        set(.up)
+        if let failure { throw PartlyTaken(failure: failure) }
+    }
+
+    /// - Returns: the failure where the hub breaks over what is left. Answers and pictures of all else do not wait for that.
+    private func sendWhatWaits() async throws -> HubTrouble? {
         while let pile = try await nextPile() {
-            tell(try await outbox.take(try await deliver(pile), of: pile))
+            let receipts: [HubReceipt]
+            do throws(HubTrouble) {
+                receipts = try await deliver(pile)
+            } catch {
+                guard case .failed = error else { throw error }
+                return error
+            }
+            tell(try await outbox.take(receipts, of: pile))
             set(.up)
             try await tellWaiting()
         }
-        try await askWhatWaits()
-        try await sendThumbnails()
-        set(.up)
+        return nil
     }
 
     private func tell(_ news: [HubNews]) { if !news.isEmpty { report(.news(news)) } }
@@ -186,7 +204,9 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 
     /// What waits at the hub may have been answered there; a hub that was put back to an older state has to get it again.
-    private func askWhatWaits() async throws {
+    ///
+    /// - Parameter stuckCount: how many items the hub just broke over.
+    private func askWhatWaits(besides stuckCount: Int) async throws {
         var (open, lostCount) = (try await outbox.openAtHub()[...], 0)
         // With nothing open too: whether the hub is there is seen by it. What comes into the outbox meanwhile goes first; the rest is
         // asked for in the next round.
@@ -199,7 +219,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
             lostCount += lost.count
             tell(try await outbox.take(receipts, of: []))
-            guard !open.isEmpty, try await outbox.undeliveredCount() <= lostCount else { return }
+            guard !open.isEmpty, try await outbox.undeliveredCount() <= stuckCount + lostCount else { return }
         }
     }
 
@@ -218,6 +238,13 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
             await sleep(Self.blink)
         }
     }
+}
+
+/// The hub is there and took what it could; the rest is tried again.
+private struct PartlyTaken: Error, CustomStringConvertible {
+    let failure: HubTrouble
+
+    var description: String { "\(failure). What it fails over waits here and is tried again." }
 }
 
 extension HubDelivery {

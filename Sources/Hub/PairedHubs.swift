@@ -59,7 +59,8 @@ public struct PairedHubs: Sendable {
         do { try write(hubs) } catch { throw .unwritable(path: path, why: error.localizedDescription) }
     }
 
-    /// Replaces the file whole: written beside it with its rights from the start, synced, renamed.
+    /// Replaces the file whole: written beside it with its rights from the start, synced, renamed, and its folder synced (rename(2)
+    /// alone does not survive a power cut).
     private func write(_ hubs: [PairedHub]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -68,14 +69,32 @@ public struct PairedHubs: Sendable {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let temporary = folder.appendingPathComponent(".hub-\(UUID().uuidString).json").path
-        guard FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteNoPermission) }
-        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
-        try handle.write(contentsOf: data)
-        try handle.synchronize()
-        try handle.close()
-        guard rename(temporary, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        do {
+            guard
+                FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600])
+            else { throw CocoaError(.fileWriteNoPermission) }
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
+            try handle.write(contentsOf: data)
+            try handle.synchronize()
+            try handle.close()
+            guard rename(temporary, path) == 0 else { throw Self.failure(errno) }
+        } catch {
+            // No token stays behind where nobody would look for it.
+            unlink(temporary)
+            throw error
+        }
+        try Self.sync(folder.path)
     }
+
+    private static func sync(_ folder: String) throws {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { close(descriptor) }
+        // File systems that cannot sync a folder say so; there the names go to the disk by themselves.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(errno) }
+    }
+
+    private static func failure(_ code: Int32) -> NSError { NSError(domain: NSPOSIXErrorDomain, code: Int(code)) }
 }
 
 /// What can go wrong with the file of hubs.

@@ -17,7 +17,9 @@ public struct CoverFlow: Sendable {
     ///   - limit: how many at the most, newest editions first.
     ///   - patience: no further one is begun after so long.
     ///   - progress: called after each, with how many are done and how many there are.
-    /// - Returns: how many were fetched. A failure puts the cover off for an hour; it never stops the others.
+    /// - Returns: how many were fetched and kept. A cover that cannot be had is put off for an hour, and one whose edition is gone
+    ///   meanwhile is left out; neither stops the others.
+    /// - Throws: the library's own error when it cannot be read or written.
     public func fetchMissing(
         limit: Int, patience: Duration, progress: @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> Int {
@@ -29,8 +31,7 @@ public struct CoverFlow: Sendable {
             guard now().timeIntervalSince(began) < patience / .seconds(1) else { break }
             do {
                 if let bytes = try await fetch.cover(at: cover.url) {
-                    try await covers.keepCover(bytes, of: cover.edition)
-                    fetched += 1
+                    if try await covers.keepCover(bytes, of: cover.edition) { fetched += 1 }
                 } else {
                     try await covers.coverMissing(of: cover.edition, retryAt: nil)
                 }

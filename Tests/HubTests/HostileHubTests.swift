@@ -101,6 +101,19 @@ import Testing
         #expect(throws: PairedHubsError.garbled(path: folder + "/bookplate/hub.json")) { try hubs.all() }
         try FileManager.default.removeItem(atPath: folder)
     }
+
+    // A file cannot take the place of a folder's name: written it is, and then not renamed.
+    @Test func `leaves no token behind where the file cannot be put in its place`() throws {
+        let folder = try temporaryFolder("hubs")
+        let hub = PairedHub(address: "http://127.0.0.1:1", token: "t", name: "kitchen", station: ID())
+        #expect {
+            try PairedHubs(path: folder + "/hub.json/").keep(hub)
+        } throws: { error in
+            if case .unwritable = error as? PairedHubsError { true } else { false }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        try FileManager.default.removeItem(atPath: folder)
+    }
 }
 
 /// The pauses of the sender, on a clock that jumps.

@@ -1,10 +1,11 @@
 import Bookplate
 import Foundation
 import GRDB
-import Hub
 import Synchronization
+import TestTools
 import Testing
 
+@testable import Hub
 @testable import Library
 
 /// What goes wrong on the station's own side, and items that the hub breaks over.
@@ -17,11 +18,11 @@ import Testing
             at: instant)
     }
 
-    private func sender(_ outbox: LibraryFile, _ hub: some HubCalls, _ events: Collected<HubEvent>)
-        -> HubSender<ContinuousClock>
-    {
+    private func sender(
+        _ outbox: LibraryFile, _ hub: some HubCalls, _ events: Collected<HubEvent>, _ link: HubLink = HubLink()
+    ) -> HubSender<ContinuousClock> {
         HubSender(
-            outbox: outbox, client: hub, link: HubLink(), token: { "t" }, clock: ContinuousClock(),
+            outbox: outbox, client: hub, link: link, token: { "t" }, clock: ContinuousClock(),
             report: { events.add($0) })
     }
 
@@ -43,6 +44,53 @@ import Testing
         }
         #expect(reasons.count == 1 - waiting)
         for reason in reasons { #expect(reason.contains("978-0-14-026886-7"), "\(reason)") }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `gets the answers and brings the pictures of all but the one item that the hub breaks over`()
+        async throws
+    {
+        let folder = try temporaryFolder("station")
+        let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
+        _ = try await capture(outbox, [.emma])
+        // More than one question asks after.
+        let others = try await capture(outbox, Array(repeating: .dune, count: 60))
+        let pictured = try await outbox.capture(
+            [Sighting(isbn: .solaris, raw: "x", origin: .camera, thumbnail: [0xFF, 0xD8, 0xFF, 0xD9])],
+            preset: Preset(), lease: .zero, at: Date())
+        let answered = Set(others.map(\.id))
+        let hub = PickyHub(answered: answered) { $0.isbn13 == ISBN.emma.digits ? .failed("its own") : nil }
+        let (events, link) = (Collected<HubEvent>(), HubLink())
+        #expect(await !sender(outbox, hub, events, link).flush())
+        let told = events.all.flatMap { event -> [ID<IntakeItem>] in
+            guard case .news(let news) = event else { return [] }
+            return news.compactMap { if case .answered(let id, .dismissed, _) = $0 { id } else { nil } }
+        }
+        #expect(Set(told) == answered)
+        #expect(hub.pictures == pictured.map(\.id))
+        #expect(link.standing == .up)
+        #expect(try await outbox.undelivered(limit: 9).map(\.isbn13) == [ISBN.emma.digits])
+        let troubles = events.all.compactMap { if case .trouble(let words) = $0 { words } else { nil } }
+        #expect(troubles.count == 1 && troubles.allSatisfy { $0.contains("its own") }, "\(troubles)")
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `tells once of what the hub breaks over, and looks at the hub as often as ever`() async throws {
+        let folder = try temporaryFolder("station")
+        let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
+        _ = try await capture(outbox, [.emma])
+        let hub = PickyHub { _ in .failed("its own") }
+        let (events, clock) = (Collected<HubEvent>(), JumpClock())
+        let sender = HubSender(
+            outbox: outbox, client: hub, link: HubLink(), token: { "t" }, clock: clock, jitter: { 1 },
+            report: { events.add($0) })
+        let task = Task { await sender.run() }
+        while clock.slept.count < 8 { await Task.yield() }
+        task.cancel()
+        await task.value
+        #expect(Array(clock.slept.prefix(8)) == [1, 2, 4, 5, 5, 5, 5, 5].map { Duration.seconds($0) })
+        #expect(events.all.count { if case .trouble = $0 { true } else { false } } == 1)
         try FileManager.default.removeItem(atPath: folder)
     }
 
@@ -138,13 +186,21 @@ import Testing
 
 /// Says no to a delivery for what is in it.
 private final class PickyHub: HubCalls {
+    private let answered: Set<ID<IntakeItem>>
     private let trouble: @Sendable (HubDelivery) -> HubTrouble?
-    private let state = Mutex((calls: 0, taken: [String]()))
-    init(_ trouble: @escaping @Sendable (HubDelivery) -> HubTrouble?) { self.trouble = trouble }
+    private let state = Mutex((calls: 0, taken: [String](), pictures: [ID<IntakeItem>]()))
+
+    /// - Parameter answered: what somebody dismissed at the hub.
+    init(
+        answered: Set<ID<IntakeItem>> = [], _ trouble: @escaping @Sendable (HubDelivery) -> HubTrouble?
+    ) {
+        (self.answered, self.trouble) = (answered, trouble)
+    }
 
     var calls: Int { state.withLock(\.calls) }
     /// ISBNs, in the order in which they came.
     var taken: [String] { state.withLock(\.taken) }
+    var pictures: [ID<IntakeItem>] { state.withLock(\.pictures) }
 
     func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
         state.withLock { $0.calls += 1 }
@@ -153,8 +209,12 @@ private final class PickyHub: HubCalls {
         return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .taken) }
     }
     func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt] {
-        items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .taken) }
+        items.map {
+            HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .dismissed : .waiting, outcome: .taken)
+        }
     }
-    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {}
+    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {
+        state.withLock { $0.pictures.append(item) }
+    }
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] { [] }
 }

@@ -10,7 +10,7 @@ import Testing
     private func period(_ query: String) throws -> StatsPeriod {
         let items = query.split(separator: "&").map { item in
             let parts = item.split(separator: "=", omittingEmptySubsequences: false)
-            return (key: String(parts[0]), value: String(parts[1]))
+            return (name: String(parts[0]), value: String(parts[1]))
         }
         return try StatsPeriod(items, today: today)
     }

@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import GRDB
 import Glibc
 import Synchronization
 import Testing
@@ -111,6 +112,21 @@ import Testing
         #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
     }
 
+    @Test func `a person's photo that another process puts there while a fetched picture goes is kept`() async throws {
+        let one = try await edition(1)
+        try await library.keepCover([1], of: one)
+        let other = try LibraryFile.open(at: folder("library.sqlite"))
+        let photo = AfterCommit { [path = folder("covers/") + one.rawValue] in
+            // What keeping a photo does, at the moment between the commit that lets the picture go and its file's end.
+            try other.database.write { db in try db.execute(sql: "UPDATE cover SET state = 'person', bytes = 1") }
+            try replaceFile(path, with: [2], mode: 0o600)
+        }
+        library.database.add(transactionObserver: photo)
+        try await library.evictCovers(over: 0)
+        #expect(photo.isDone)
+        #expect(try await library.cover(of: one) == [2])
+    }
+
     @Test func `a new cover address is fetched anew`() async throws {
         let one = try await edition(1)
         try await library.keepCover([1], of: one)
@@ -142,8 +158,37 @@ import Testing
         }
         for name in ["../library.sqlite", "", "none"] {
             let id = ID<Edition>(rawValue: name)
-            await #expect(throws: LibraryError.noSuchEdition(id)) { try await library.keepCover([1], of: id) }
+            #expect(try await !library.keepCover([1], of: id))
+            await #expect(throws: LibraryError.noSuchEdition(id)) { try await library.keepOwnCover([1], of: id) }
             #expect(try await library.cover(of: id) == nil)
+        }
+    }
+}
+
+/// Does something once, right after the next commit.
+private final class AfterCommit: TransactionObserver, Sendable {
+    private let act: @Sendable () throws -> Void
+    private let state = Mutex((isDue: true, isDone: false))
+
+    init(_ act: @escaping @Sendable () throws -> Void) { self.act = act }
+
+    var isDone: Bool { state.withLock(\.isDone) }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidRollback(_ db: Database) {}
+
+    func databaseDidCommit(_ db: Database) {
+        let isDue = state.withLock { state in
+            defer { state.isDue = false }
+            return state.isDue
+        }
+        guard isDue else { return }
+        do {
+            try act()
+            state.withLock { $0.isDone = true }
+        } catch {
+            Issue.record(error)
         }
     }
 }

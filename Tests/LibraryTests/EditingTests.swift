@@ -40,6 +40,20 @@ import Testing
         #expect(try await one.book(book.id)?.copy.tags.count == 40)
     }
 
+    @Test func `a tag that some of many books have in another spelling changes only the others`() async throws {
+        let first = try await one.save(dune, record("Dune"), preset: Preset(tags: ["Straße", "a"]))
+        let second = try await one.save(odyssey, record("Odyssey"))
+        func tag() async throws -> (changed: Int, change: ID<Change>?) {
+            try await one.update([first.id, second.id], continuing: nil, at: noon) { $0.tags.append(" STRASSE") }
+        }
+        #expect(try await tag().changed == 1)
+        #expect(try await one.book(first.id)?.copy.tags == ["a", "Straße"])
+        #expect(try await one.book(second.id)?.copy.tags == ["Straße"])
+        let again = try await tag()
+        #expect(again.changed == 0 && again.change == nil)
+        #expect(try await one.lastChange()?.summary == "edited \"Odyssey\"")
+    }
+
     @Test(arguments: ["nothing", "the same", "white space"])
     func `an edit that changes nothing is no change`(what: String) async throws {
         let book = try await one.save(dune, record("Dune"), preset: Preset(shelf: "Hall", tags: ["Sand"]))

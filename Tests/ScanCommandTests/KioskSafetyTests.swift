@@ -60,6 +60,18 @@ import Testing
         }
     }
 
+    // Control-D and Control-C
+    @Test(arguments: [("\u{4}", 64), ("\u{3}", 130)] as [(String, Int32)])
+    func `sets no code where none is typed, and gives the terminal back`(_ key: String, _ status: Int32) throws {
+        try withScan { scan in
+            let terminal = try Terminal(scan, "kiosk code")
+            try terminal.wait(for: "Access code: ")
+            terminal.type(key)
+            #expect(try terminal.finish() == status)
+            #expect(terminal.isRestored && !terminal.screen.contains("is set"))
+        }
+    }
+
     @Test func `asks for the code twice, and shows it never`() throws {
         try withScan { scan in
             for (again, status, words) in [("kumquat 8", 64, "differ"), ("kumquat 7", 0, "is set")] {

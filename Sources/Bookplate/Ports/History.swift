@@ -63,7 +63,10 @@ public protocol Covers: Sendable {
     /// Those of the editions of which a picture is kept.
     func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
     /// Keeps a fetched picture; a person's own photo is never replaced by it.
-    func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
+    ///
+    /// - Returns: whether there is such an edition: an undo may have taken it back while its picture was fetched.
+    @discardableResult
+    func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool
     /// Keeps a person's own photo in place of whatever was there; no fetched picture replaces it. On the disk when it returns.
     func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
     /// Removes a person's own photo, for good. The edition wants a fetched picture again then, where it has an address of one.

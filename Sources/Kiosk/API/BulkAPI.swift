@@ -32,10 +32,7 @@ struct BulkAPI: Sendable {
     private func tag(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let body = try await request.json(ChosenBooks.self)
         let name = try (body.name ?? "").checked(as: "tag", limit: TextLimit.name)
-        return try await change(body) { copy in
-            // In the spelling that it has already.
-            if !copy.tags.contains(where: { $0.lowercased() == name.lowercased() }) { copy.tags.append(name) }
-        }
+        return try await change(body) { $0.tags.append(name) }
     }
 
     private func untag(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {

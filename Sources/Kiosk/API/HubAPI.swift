@@ -32,10 +32,8 @@ struct HubAPI: Sendable {
     private func pair(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let wanted = try await request.json(Pairing.self)
         let now = parts.ports.now()
-        // Without an address nobody could be told from anybody: all of them together are one.
-        let address = context.remoteAddress?.ipAddress ?? ""
         if let refusal = RequestRefusal(
-            of: try await parts.library.check(code: wanted.code, from: address, at: now))
+            of: try await parts.library.check(code: wanted.code, from: context.address, at: now))
         {
             throw refusal
         }

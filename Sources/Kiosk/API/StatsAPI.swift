@@ -55,9 +55,9 @@ struct StatsAPI: Sendable {
     }
 
     private func period(_ request: Request) throws -> StatsPeriod {
-        let items = request.queryItems
-        let isSaid = items.contains { $0.key == "period" && !$0.value.isEmpty }
-        return try StatsPeriod(items + (isSaid ? [] : [(key: "period", value: "all")]), today: today)
+        let items = try LibraryAddress.pairs(request.uri.query ?? "")
+        let isSaid = items.contains { $0.name == "period" && !$0.value.isEmpty }
+        return try StatsPeriod(items + (isSaid ? [] : [(name: "period", value: "all")]), today: today)
     }
 
     /// The latest `limit` events of the period, newest first; sessions are the household's. What can lie in it counts.

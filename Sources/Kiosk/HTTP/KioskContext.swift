@@ -35,7 +35,7 @@ extension KioskContext {
     /// Whether pages show the library without its acts.
     var isGuest: Bool { visitor != .household }
 
-    /// The address that asks, as one writes it; empty where the socket does not say.
+    /// The address that asks, as one writes it; empty where the socket does not say: all those together are one.
     var address: String { (remoteAddress?.ipAddress).map(HostNames.plain) ?? "" }
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }

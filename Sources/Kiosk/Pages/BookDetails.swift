@@ -110,7 +110,8 @@ struct BookDetails {
     private var tags: [View] {
         book.copy.tags.map { tag in
             [
-                "tag": tag, "href": "/library?tag=" + tag.inQuery, "untag": texts("book.untag", ["tag": tag]),
+                "tag": tag, "href": "/library?tag=" + PercentEncoding.encoded(tag),
+                "untag": texts("book.untag", ["tag": tag]),
                 "tagBody": JSONValue.object([(key: "name", value: .string(tag))]).text,
             ]
         }

@@ -52,7 +52,10 @@ struct BookHead {
     private var authors: [View] {
         let names = book.edition.metadata.authorNames
         return names.enumerated().map { index, name in
-            ["name": name, "href": "/library?author=" + name.inQuery, "comma": index < names.count - 1]
+            [
+                "name": name, "href": "/library?author=" + PercentEncoding.encoded(name),
+                "comma": index < names.count - 1,
+            ]
         }
     }
 
@@ -157,17 +160,5 @@ extension Texts {
     /// "Status of Dune: To Read"
     func status(_ status: Copy.Status, of title: String) -> String {
         self("book.statusOf", ["title": LibraryHit.short(title), "status": word(for: status)])
-    }
-}
-
-extension String {
-    /// As a value in an address's query (RFC 3986, 2.3).
-    var inQuery: String {
-        utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
     }
 }

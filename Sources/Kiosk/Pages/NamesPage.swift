@@ -18,7 +18,8 @@ struct NamesPage: Sendable {
 
     private func page(_ list: NameList, _ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let wanted = String((request.queryItems.last { $0.key == "q" }?.value ?? "").cleanedLine.prefix(100))
+        let asked = try LibraryAddress.pairs(request.uri.query ?? "").last { $0.name == "q" }?.value ?? ""
+        let wanted = String(asked.cleanedLine.prefix(100))
         let all = try await names(list)
         let fits = wanted.isEmpty ? all : all.filter { $0.name.lowercased().contains(wanted.lowercased()) }
         var view: View = [
@@ -28,7 +29,7 @@ struct NamesPage: Sendable {
             "names": fits.prefix(Self.most).map { entry -> View in
                 [
                     "name": entry.name, "count": texts.several("stats.nBooks", entry.books),
-                    "href": "/library?\(list.filter)=\(entry.name.queryEncoded)",
+                    "href": "/library?\(list.filter)=\(PercentEncoding.encoded(entry.name))",
                     "deletion": JSONValue.object([(key: "names", value: [.string(entry.name)])]).text,
                     "deleteLabel": texts("settings.deleteNamed", ["name": entry.name]),
                     "renameLabel": texts("settings.renameNamed", ["name": entry.name]),

@@ -53,18 +53,3 @@ extension Texts {
         return String(repeating: "★", count: min(5, quarters / 4)) + ["", "¼", "½", "¾"][max(0, quarters % 4)]
     }
 }
-
-extension String {
-    /// As it stands within a query of an address (RFC 3986, 2.3 and 3.4).
-    var queryEncoded: String {
-        utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                String(UnicodeScalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
-    }
-}

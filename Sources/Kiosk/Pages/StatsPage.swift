@@ -17,7 +17,7 @@ struct StatsPage: Sendable {
         let texts = parts.pages.texts(context)
         let (now, zone) = (parts.ports.now(), parts.ports.zone)
         let today = CalendarDay(now, in: zone)
-        let asked = try StatsPeriod(request.queryItems, today: today)
+        let asked = try StatsPeriod(LibraryAddress.pairs(request.uri.query ?? ""), today: today)
         let year = asked.year(today: today)
         let overview = try await parts.library.overview(asked.period, year: year, at: now, in: zone)
         let yearDays = try await days(of: year, overview)
@@ -48,7 +48,7 @@ struct StatsPage: Sendable {
     private func timeline(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let today = CalendarDay(parts.ports.now(), in: parts.ports.zone)
-        let asked = try StatsPeriod(request.queryItems, today: today)
+        let asked = try StatsPeriod(LibraryAddress.pairs(request.uri.query ?? ""), today: today)
         let events = try await StatsAPI(parts: parts).events(
             in: asked.period, limit: Self.events, forGuest: context.isGuest)
         var view: View = [

@@ -1,5 +1,4 @@
 import Bookplate
-import Hummingbird
 
 /// Which days the Stats page is about, as its address says: ?period=week&of=2026-11-16, ?period=own&from=2026-01&to=2026-03.
 struct StatsPeriod: Sendable, Equatable {
@@ -10,8 +9,8 @@ struct StatsPeriod: Sendable, Equatable {
 
     /// - Parameter today: what is meant where nothing is said.
     /// - Throws: ``RequestRefusal`` (400) for what is no period, with what is one.
-    init(_ query: some Sequence<(key: String, value: String)>, today: CalendarDay) throws {
-        let query = Dictionary(query.filter { !$0.value.isEmpty }) { $1 }
+    init(_ query: some Sequence<(name: String, value: String)>, today: CalendarDay) throws {
+        let query = Dictionary(query.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }) { $1 }
         guard let kind = Kind(rawValue: query["period"] ?? Kind.year.rawValue) else {
             throw Self.refusal("period is \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
         }
@@ -90,28 +89,5 @@ extension Texts {
             default: from == to ? day(from) : self("stats.fromTo", ["from": day(from), "to": day(to)])
             }
         }
-    }
-}
-
-extension Request {
-    /// The query's names and values as forms write them (WHATWG URL, 5.1): a plus is a space. What is no UTF-8 is mended.
-    var queryItems: [(key: String, value: String)] {
-        (uri.query ?? "").split(separator: "&").prefix(100).map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (key: Self.decoded(parts[0]), value: parts.count > 1 ? Self.decoded(parts[1]) : "")
-        }
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        var (bytes, rest) = ([UInt8](), text.utf8[...])
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16), rest.count > 1 {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -23,7 +23,7 @@ enum CodeHash {
     static func isHash(_ stored: String, of code: String) async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
-                continuation.resume(with: Result { areEqual(try hash(code, setting: stored), stored) })
+                continuation.resume(with: Result { Secret.areEqual(try hash(code, setting: stored), stored) })
             }
         }
     }
@@ -53,11 +53,5 @@ enum CodeHash {
 
     private static func text(of characters: [CChar]) -> String {
         String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    /// In the same time wherever they differ.
-    private static func areEqual(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        return one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -30,8 +30,7 @@ extension LibraryFile: Access {
     public func signIn(
         code: String, from address: String, device: String, at now: Date
     ) async throws -> SignInOutcome {
-        let token = (0..<32).map { _ in UInt8.random(in: 0...255) }
-        let text = token.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let token = Secret.random(bytes: 32)
         let id = ID<SignIn>()
         let device = String(device.cleanedLine.prefix(80))
         let instant = now.milliseconds
@@ -39,11 +38,11 @@ extension LibraryFile: Access {
             try db.run("DELETE FROM signIn WHERE used < ?", [instant - Self.unusedFor])
             try db.run(
                 "INSERT INTO signIn (uuid, token, device, created, used) VALUES (?, ?, ?, ?, ?)",
-                [id.rawValue, Data(SHA256.digest(of: text.utf8)), device, instant, instant])
+                [id.rawValue, Data(SHA256.digest(of: token.utf8)), device, instant, instant])
             return SignIn(id: id, device: device, created: now, used: now)
         }
         guard let signIn = outcome.result else { return .refused(outcome.check) }
-        return .signedIn(signIn, token: text)
+        return .signedIn(signIn, token: token)
     }
 
     public func signIn(ofToken token: String, at now: Date) async throws -> SignIn? {

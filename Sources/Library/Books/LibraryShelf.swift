@@ -74,6 +74,10 @@ extension LibraryFile: Shelf {
                 guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
                 var wanted = stored.book
                 try change(&wanted.copy)
+                // A tag that it has in another spelling is no other tag, and their order is the library's.
+                if tagNames(of: wanted.copy) == tagNames(of: stored.book.copy) {
+                    wanted.copy.tags = stored.book.copy.tags
+                }
                 guard wanted != stored.book else { continue }
                 try updateCopy(db, stored, to: wanted.copy)
                 try updateStatus(db, stored, to: wanted, self.moment(db, now))
@@ -146,13 +150,17 @@ func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edit
 
 private func updateCopy(_ db: Database, _ stored: StoredBooks.Entry, to copy: Copy) throws {
     try StoredCopy.store(copy, at: stored.copyRow, db)
-    let wanted = Set(copy.tags.compactMap { $0.storable(TextLimit.name)?.caseFolded })
     try db.run(
         """
         DELETE FROM copyTag WHERE copy = ?
             AND tag NOT IN (SELECT id FROM tag WHERE name IN (SELECT value FROM json_each(?)))
-        """, [stored.copyRow, list(wanted)])
+        """, [stored.copyRow, list(tagNames(of: copy))])
     try addTags(db, copy.tags, to: stored.copyRow)
+}
+
+/// What tells its tags from all others.
+private func tagNames(of copy: Copy) -> Set<String> {
+    Set(copy.tags.compactMap { $0.storable(TextLimit.name)?.caseFolded })
 }
 
 /// Takes a person's new status through the rules of the tracker.

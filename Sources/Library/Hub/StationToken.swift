@@ -7,8 +7,8 @@ struct StationToken {
 
     /// A new one, from the kernel's random numbers.
     init() {
-        selector = Self.random(bytes: 12)
-        secret = Self.random(bytes: 32)
+        selector = Secret.random(bytes: 12)
+        secret = Secret.random(bytes: 32)
     }
 
     /// - Returns: `nil` for what cannot be one.
@@ -24,20 +24,5 @@ struct StationToken {
     var hash: String { SHA256.digest(of: secret.utf8).hexadecimal }
 
     /// Whether the hash is this token's. Takes as long for every wrong one.
-    func has(hash stored: String) -> Bool {
-        let (mine, theirs) = (Array(hash.utf8), Array(stored.utf8))
-        guard mine.count == theirs.count else { return false }
-        return zip(mine, theirs).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-
-    private static func random(bytes: Int) -> String {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexadecimal
-    }
-}
-
-extension [UInt8] {
-    var hexadecimal: String {
-        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    func has(hash stored: String) -> Bool { Secret.areEqual(hash, stored) }
 }

@@ -47,9 +47,15 @@ extension LibraryFile: Covers {
         }
     }
 
-    public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
-        try await keep(bytes, of: edition, state: "fetched")
+    @discardableResult
+    public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool {
+        do {
+            try await keep(bytes, of: edition, state: "fetched")
+        } catch LibraryError.noSuchEdition {
+            return false
+        }
         try await evictCovers(over: Self.coversLimit)
+        return true
     }
 
     public func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
@@ -57,7 +63,6 @@ extension LibraryFile: Covers {
     }
 
     public func removeOwnCover(of edition: ID<Edition>) async throws -> Bool {
-        guard let path = coverPath(edition) else { return false }
         let isRemoved = try await write { db in
             try db.run(
                 """
@@ -65,24 +70,26 @@ extension LibraryFile: Covers {
                 """, [edition.rawValue])
             return db.changesCount > 0
         }
-        if isRemoved { try await unlinkUnkept(path, of: edition) }
+        if isRemoved { try await unlinkUnkept([edition]) }
         return isRemoved
     }
 
-    /// Once the row is gone for good: a commit that fails keeps its picture. In a transaction of its own, so that it never takes one
+    /// Once their rows are gone for good: a commit that fails keeps its picture. In a transaction of its own, so that it never takes one
     /// that another process has put there meanwhile.
-    private func unlinkUnkept(_ path: String, of edition: ID<Edition>) async throws {
+    private func unlinkUnkept(_ editions: [ID<Edition>]) async throws {
         do {
             try await write { db in
-                let isKept = try db.row(
-                    """
-                    SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
-                    WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
-                    """, [edition.rawValue])
-                if isKept == nil { unlink(path) }
+                for edition in editions {
+                    let isKept = try db.row(
+                        """
+                        SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
+                        WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
+                        """, [edition.rawValue])
+                    if isKept == nil, let path = self.coverPath(edition) { unlink(path) }
+                }
             }
         } catch let error as LibraryError where error.mayPass {
-            // The photo is removed all the same: without its row it is no picture, and is swept away later.
+            // The pictures are removed all the same: without its row none is one, and they are swept away later.
         }
     }
 
@@ -157,7 +164,7 @@ extension LibraryFile: Covers {
             }
             return rows.map { ID<Edition>(rawValue: $0["uuid"]) }
         }
-        for path in evicted.compactMap(coverPath) { unlink(path) }
+        try await unlinkUnkept(evicted)
     }
 
     /// Removes the pictures of editions that are gone, an hour after they were written: a picture lies there before its row.

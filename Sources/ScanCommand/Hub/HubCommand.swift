@@ -217,24 +217,3 @@ struct HubRevokeCommand: AsyncParsableCommand {
         }
     }
 }
-
-/// One line that nobody is to see.
-enum SecretLine {
-    /// - Returns: `nil` at the end of the input.
-    static func read(_ prompt: String) -> String? {
-        var saved = termios()
-        guard isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &saved) == 0 else { return readLine() }
-        var silent = saved
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        Interrupts.restoreOnSignal(terminal: STDIN_FILENO, to: saved)
-        Interrupts.handle { nil }
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-        defer {
-            tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved)
-            Interrupts.restoreOnSignal(terminal: nil, to: saved)
-            Output.shared.raw("\n")
-        }
-        Output.shared.raw(prompt)
-        return readLine()
-    }
-}

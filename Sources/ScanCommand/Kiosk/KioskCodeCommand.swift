@@ -27,7 +27,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
             Output.shared.line("The access code is gone, and every sign-in with it. \(Self.stations)")
             return
         }
-        let code = isatty(STDIN_FILENO) == 1 ? try await Self.asked() : Self.firstLine()
+        let code = try Self.asked()
         do {
             try await library.setAccessCode(code, at: Date())
         } catch let refusal as AccessCodeRefusal {
@@ -39,35 +39,19 @@ struct KioskCodeCommand: AsyncParsableCommand {
     private static let stations =
         "Paired stations stay: 'scan hub stations' lists them, 'scan hub revoke NAME' takes one out."
 
-    /// Twice, since nobody sees what is typed.
-    private static func asked() async throws -> String {
-        guard let keyboard = Keyboard.open() else {
-            throw Complaint(.usage, "there is no terminal to ask at. Give the code as a line of standard input.")
-        }
-        defer { keyboard.close() }
-        var keys = keyboard.presses.makeAsyncIterator()
-        var answers: [String] = []
-        for question in ["Access code: ", "The same again: "] {
-            Output.shared.raw(question)
-            var editor = LineEditor(label: "", text: "")
-            reading: while let press = await keys.next() {
-                switch editor.press(press.key) {
-                case .editing: continue
-                case .done: break reading
-                case .cancelled:
-                    Output.shared.raw("\n")
-                    throw Complaint(.usage, "no code was entered. Nothing was changed.")
-                }
+    /// Twice where it is typed, since nobody sees it.
+    private static func asked() throws -> String {
+        // A program's input that is empty is a code that is too short.
+        guard SecretLine.isTyped else { return SecretLine.read("") ?? "" }
+        let answers = try ["Access code: ", "The same again: "].map { question in
+            guard let answer = SecretLine.read(question) else {
+                throw Complaint(.usage, "no code was entered. Nothing was changed.")
             }
-            Output.shared.raw("\n")
-            answers.append(editor.text)
+            return answer
         }
         guard answers[0] == answers[1] else {
             throw Complaint(.usage, "the two codes differ. Nothing was changed; try again.")
         }
         return answers[0]
     }
-
-    /// Without the line's end; empty where there is none.
-    private static func firstLine() -> String { readLine(strippingNewline: true) ?? "" }
 }

@@ -70,8 +70,8 @@ enum Interrupts {
         }
     }
 
-    /// What is done when the program goes on after Control-Z.
-    static func onResume(_ resume: @escaping @Sendable () -> Void) { state.withLock { $0.resume = resume } }
+    /// What is done when the program goes on after Control-Z, `nil` for nothing.
+    static func onResume(_ resume: (@Sendable () -> Void)?) { state.withLock { $0.resume = resume } }
 
     /// What is done before the terminal is given back, to a signal that ends the program or to Control-Z: for a screen that is drawn
     /// over all of it. `nil` when there is none any more.

@@ -77,7 +77,7 @@ final class Keyboard: Sendable {
         var saved = saved
         tcsetattr(descriptor, TCSANOW, &saved)
         Interrupts.restoreOnSignal(terminal: nil, to: saved)
-        Interrupts.onResume {}
+        Interrupts.onResume(nil)
         Foundation.close(wakePipe.write)
     }
 
