@@ -6,7 +6,7 @@ import Testing
 @testable import Kiosk
 
 /// Two people at two screens, and one book.
-@Suite struct `What another screen has said meanwhile` {
+@Suite(.timeLimit(.minutes(1))) struct `What another screen has said meanwhile` {
     @Test func `is told once before it is replaced, whichever field it is`() async throws {
         let fields: [(name: String, was: String, theirs: String, mine: String)] = [
             ("title", #""Dune""#, #""Dune Messiah""#, #""Düne""#), ("publisher", #""Ace""#, "null", #""Hodder""#),
@@ -17,7 +17,7 @@ import Testing
                 #"[{"name": "Herbert"}]"#
             ),
             ("subjects", #"["sf"]"#, "[]", #"["desert"]"#), ("format", "null", #""digital""#, #""audiobook""#),
-            ("isbnText", #""978-0-441-17271-9""#, #""0-441-17271-7""#, #""9780441172719""#),
+            ("isbnText", #""978-0-441-17271-9""#, #""978-0-14-143951-8""#, #""9780306406157""#),
             ("publishedDate", #""1965""#, #""1965-08""#, #""1966""#), ("shelf", "null", #""Hall""#, #""Attic""#),
             ("description", #""A\nB""#, #""A\n\nB""#, "null"), ("rating", "4.5", "2", "5"),
         ]
@@ -115,16 +115,17 @@ import Testing
 
     @Test func `is known to a page that listens later than it was made`() async throws {
         let rig = try await StationRig()
-        let events = try await rig.open("/api/events")
-        try await events.read(until: "event: library")
         let page = try await rig.kiosk.send("GET", "/home").text
         let made = try #require(page.firstMatch(of: /data-made-at="(\d+)"/).flatMap { Int($0.1) })
         _ = try await rig.kiosk.book("Dune")
-        try await events.read(until: "event: library")
-        let later = try await rig.open("/api/events")
-        let hello = try await later.read(until: "}\n\n")
-        let change = try #require(hello.firstMatch(of: /"change":(\d+)/).flatMap { Int($0.1) })
-        #expect(change > made)
+        var change = made
+        // The library is looked at five times a second.
+        while change <= made {
+            let events = try await rig.open("/api/events")
+            let hello = try await events.read(until: "}\n\n")
+            change = try #require(hello.firstMatch(of: /"change":(\d+)/).flatMap { Int($0.1) })
+            events.close()
+        }
         try await rig.stop()
     }
 }

@@ -23,7 +23,15 @@ struct StatsAPI: Sendable {
     private func home(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let (now, zone) = (parts.ports.now(), parts.ports.zone)
         var home = try await parts.library.home(limit: HomePage.most, at: now, in: zone)
-        if context.isGuest { for index in home.readingNow.indices { home.readingNow[index].running = nil } }
+        if context.isGuest {
+            for index in home.readingNow.indices {
+                home.readingNow[index].running = nil
+                home.readingNow[index].book = home.readingNow[index].book.forGuests
+            }
+            for index in home.recentlyRead.indices {
+                home.recentlyRead[index].book = home.recentlyRead[index].book.forGuests
+            }
+        }
         let year = try await parts.library.yearSoFar(at: now, in: zone)
         guard case .object(let members) = home.json else { return JSONAnswer(home.json) }
         return JSONAnswer(.object(members + [(key: "year", value: year.json)]))

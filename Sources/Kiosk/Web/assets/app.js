@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-// What takes longer than a touch is felt shows that it goes on: a line under the head, and on what was pressed.
+// What takes longer than a touch is felt shows that it goes on.
 
 let underWay = 0, slow = 0;
 export async function during(work) {
@@ -54,7 +54,7 @@ async function send(method, path, body, options = {}) {
 const head = document.querySelector(".bar"), toasts = document.getElementById("toasts");
 document.addEventListener("close", () => head.append(toasts), { capture: true });
 
-/** A line over the page, with Undo where there is a change to take back, and a link as [address, words]. What went well takes the place of what went well before. */
+/** A line over the page, with Undo where there is a change to take back, and a link as [address, words]; in place of what went well before. */
 export function toast(words, { change, isTrouble, link } = {}) {
   const line = document.createElement("div");
   line.className = isTrouble ? "toast is-trouble" : "toast";
@@ -80,26 +80,12 @@ export function toast(words, { change, isTrouble, link } = {}) {
   toasts.append(line);
   while (toasts.children.length > 3) toasts.firstChild.remove();
   const later = setTimeout(() => line.remove(), isTrouble ? 12000 : 7000);
-  const isCut = () => span.scrollHeight > span.clientHeight + 1;
-  line.classList.toggle("is-long", isCut());
-  if (isCut()) {
-    const more = document.createElement("button");
-    more.textContent = text("more");
-    more.addEventListener("click", () => {
-      clearTimeout(later);
-      line.classList.add("is-whole");
-      // What is longer than the screen is moved with the arrows.
-      span.tabIndex = 0;
-      span.focus();
-      more.remove();
-    });
-    line.append(more);
-  }
+  // Without the way to the rest of a long line its beginning is there.
+  if (span.scrollHeight > span.clientHeight + 1) load("toast-long").then(({ shorten }) => shorten(line, later)).catch(() => {});
   return line;
 }
 
-/** Shows a line on the page that comes next. */
-export function tellThere(words, change) { sessionStorage.setItem("bookplate.told", JSON.stringify([words, change])); }
+/** What the page before has left to be told here: words, and a change. */
 const told = sessionStorage.getItem("bookplate.told");
 sessionStorage.removeItem("bookplate.told");
 
@@ -112,7 +98,7 @@ export function undo(what) {
 function undone(change) { toasts.querySelector(`[data-change="${CSS.escape(change)}"]`)?.remove(); }
 
 const tries = {};
-/** A script that is loaded when somebody first turns to it. A browser may keep it that one could not be had: the next try has another address. */
+/** A script for when somebody first turns to it. A browser may remember that it could not be had: the next try has another address. */
 export async function load(name) {
   try {
     return await import(`./${name}.js${tries[name] ? "?" + tries[name] : ""}`);
@@ -151,7 +137,7 @@ export async function refresh() {
   return refreshing;
 }
 
-/** Finds what stands where an element stood: by its id, as the link to the same place, or as the same one of its kind in what has an id, where there are as many. */
+/** Finds what stands where an element stood: by its id, as the link to the same place, or as the same one of as many of its kind. */
 function placeOf(element) {
   const { id } = element.closest("[id]");
   if (id === element.id) return () => document.getElementById(id);
@@ -265,7 +251,7 @@ function listen(name) {
 }
 
 const news = document.getElementById("news");
-/** A line under the head that stays until it is taken away: one for each name, with buttons as [words, act]. Nothing takes it away. */
+/** A line under the head that stays: one for each name, with buttons as [words, act]. Without words it goes. */
 export function report(name, words, ...buttons) {
   const old = [...news.children].find((line) => line.dataset.name === name);
   if (words && old?.firstElementChild.textContent === words) return;
@@ -303,13 +289,13 @@ function connect() {
   stream.addEventListener("error", () => {
     connected(false);
     report("lost", text("lost"));
-    // The browser tries again by itself, unless it was answered with something else: by a proxy, or because this sign-in has ended.
+    // The browser tries again by itself, unless a proxy answered, or this sign-in has ended.
     if (stream.readyState === EventSource.CLOSED) setTimeout(again, 2000);
   });
   stream.addEventListener("open", () => { connected(true); report("lost"); if (started !== null) refresh(); });
 }
 
-// In place of a page that cannot be had the browser shows one of its own, from which nobody at a screen without an address bar finds back.
+// For a page that cannot be had the browser shows its own, from which nobody without an address bar finds back.
 addEventListener("click", async (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || document.body.hasAttribute("data-connected") || started === null) return;

@@ -1,5 +1,5 @@
 // Add and edit a book: saving, errors at their field, nothing typed is lost.
-import { ask, Refusal, report, tellThere, text, toast } from "./app.js";
+import { ask, Refusal, report, text, toast } from "./app.js";
 import { withSeen } from "./fields.js";
 import { clearWrong, days, draft, fill, form, putBack, takeTyped, values, wrong } from "./form-fields.js";
 import { lookUp } from "./form-number.js";
@@ -89,7 +89,7 @@ async function save() {
     }
     isSaved = true;
     if (!id) sessionStorage.removeItem(store);
-    tellThere(words.saved, book?.change);
+    sessionStorage.setItem("bookplate.told", JSON.stringify([words.saved, book?.change]));
     location.assign(`/books/${encodeURIComponent(book?.id ?? id)}`);
   } catch (error) {
     if (!(error instanceof Refusal)) { toast(text("lost"), { isTrouble: true }); return; }

@@ -1,13 +1,8 @@
 // Keys, on all pages. A page gives its own acts to keys with data-key="e" on a button (pressed) or a field (focused); several
 // keys are parted by spaces. Keys of what stands within the focused element's nearest data-keys come before those of the page.
 
-import { ask, attempt, text, toast } from "./app.js";
+import { attempt, load } from "./app.js";
 import { isTyping } from "./scanner.js";
-
-const style = document.createElement("link");
-style.rel = "stylesheet";
-style.href = "/assets/keys.css";
-document.head.append(style);
 
 const store = "bookplate.keys", later = "bookplate.press";
 
@@ -41,25 +36,15 @@ export function press(name) {
     return true;
   }
   if (dialog) return false;
-  if (name === "?") { show(); return true; }
+  if (name === "?") { more("show"); return true; }
   if (name === "Escape") return back();
   // Guests change nothing.
-  if (name === "u" && !document.body.matches(".is-guest")) { takeBack(); return true; }
+  if (name === "u" && !document.body.matches(".is-guest")) { more("takeBack"); return true; }
   const [path, then] = places[name] ?? [];
   if (!path || location.pathname === path) return false;
   if (then) sessionStorage.setItem(later, then);
   location.assign(path);
   return true;
-}
-
-/** At the station its own last act is taken back, by a button that is there while there is one. Elsewhere the last change is shown first, with
- * who made it, because that may be somebody at another screen; its button has the same key. */
-function takeBack() {
-  if (["/scan", "/intake"].includes(location.pathname)) { toast(text("undoNothing")); return; }
-  attempt(async () => {
-    const { changes } = await ask("GET", "/api/changes?limit=50"), last = changes.find((change) => !change.undone);
-    toast(last ? text("undoLast", last) : text("undoNothing"), { change: last?.id });
-  });
 }
 
 function back() {
@@ -90,23 +75,10 @@ document.addEventListener("keydown", (event) => {
   if (press(name)) event.preventDefault();
 });
 
-// The table, from its own page, and the switch in it.
+// What few keys lead to comes with the first of them.
+const more = (act) => attempt(async () => (await load("keys-more"))[act]());
 
-async function show() {
-  let dialog = document.getElementById("keys-dialog");
-  if (!dialog) {
-    const answer = await fetch("/keys");
-    if (!answer.ok) return;
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-    dialog = document.createElement("dialog");
-    dialog.id = "keys-dialog";
-    dialog.setAttribute("aria-labelledby", "keys-title");
-    dialog.append(document.adoptNode(fresh.getElementById("keys")));
-    document.body.append(dialog);
-  }
-  prepare(dialog);
-  dialog.showModal();
-}
+// The switch in the table of keys.
 
 /** Sets the switches <input type=checkbox data-single-keys> in it as the browser remembers them. */
 export function prepare(root = document) {
@@ -116,7 +88,7 @@ export function prepare(root = document) {
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-single-keys]")) setSingleKeys(event.target.checked);
 });
-document.addEventListener("click", (event) => { if (event.target.closest("[data-shows-keys]")) show(); });
+document.addEventListener("click", (event) => { if (event.target.closest("[data-shows-keys]")) more("show"); });
 
 prepare();
 const waiting = sessionStorage.getItem(later);
