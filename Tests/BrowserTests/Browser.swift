@@ -129,7 +129,7 @@ final class Browser: Sendable {
         try await wait(
             "the page",
             until: "document.readyState === 'complete' && document.body.hasAttribute('data-connected') "
-                + "&& document.querySelector('link[href=\"/assets/keys.css\"]')")
+                + "&& document.body.hasAttribute('data-hears-keys')")
     }
 
     func reload() async throws { try await driver.command(.post, "refresh", [:]) }

@@ -81,6 +81,26 @@ import Testing
         try await kiosk.stop()
     }
 
+    @Test func `a book out of the trash takes what its form says, and undo puts it back as it was`() async throws {
+        let kiosk = try await RunningKiosk()
+        let book = try await kiosk.book("Dune", isbn: "978-0-441-17271-9")
+        _ = try await kiosk.send("PATCH", "/api/books/\(book.id)", #"{"title": "Dune, again", "rating": 1}"#)
+        _ = try await kiosk.send("DELETE", "/api/books/\(book.id)")
+        let before = try await kiosk.library.book(book.id)
+        let known = try await kiosk.send("GET", "/api/known?isbn=9780441172719")
+        #expect(known["trashed"] == "Dune, again" && known.json["owned"] is NSNull)
+        let saved = try await kiosk.send(
+            "POST", "/api/books",
+            #"{"title": "Der Wüstenplanet", "isbnText": "978-0-441-17271-9", "pageCount": 555, "owned": true}"#)
+        #expect(saved.status == 201 && saved["id"] == book.id.rawValue, "\(saved.text)")
+        #expect(saved["title"] == "Der Wüstenplanet" && saved.number("pageCount") == 555)
+        // What the form left empty clears nothing.
+        #expect(saved.number("rating") == 1 && saved.list("authors").first?["name"] as? String == "Frank Herbert")
+        _ = try await kiosk.library.undo(try #require(saved.change), at: Date())
+        #expect(try await kiosk.library.book(book.id) == before)
+        try await kiosk.stop()
+    }
+
     @Test func `in a note or a quote is told as well, in the language of the page`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")

@@ -97,6 +97,8 @@ struct SettingsFile {
             else {
                 throw CocoaError(.fileWriteNoPermission)
             }
+            // It may hold a key; once it has its name there is nothing to remove.
+            defer { unlink(temporary) }
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
             try handle.write(contentsOf: data + Data("\n".utf8))
             try handle.synchronize()

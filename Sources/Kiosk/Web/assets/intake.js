@@ -1,7 +1,6 @@
 // The Intake page: one candidate at a time has the focus; arrows go on as the eye does, over rows and columns.
 
 import { on, refresh } from "./app.js";
-import "./fields.js";
 import "./scan-edit.js";
 import "./scan-save.js";
 

@@ -91,6 +91,7 @@ document.addEventListener("change", (event) => {
 document.addEventListener("click", (event) => { if (event.target.closest("[data-shows-keys]")) more("show"); });
 
 prepare();
+document.body.toggleAttribute("data-hears-keys", true);
 const waiting = sessionStorage.getItem(later);
 if (waiting) {
   sessionStorage.removeItem(later);

@@ -1,6 +1,7 @@
 // The form of a book that is not saved yet, on the Scan and the Intake page. While a person is at it, nothing takes its place.
 
 import { ask, attempt, refresh } from "./app.js";
+import "./fields.js";
 
 /** Its fields as the service takes them; names of authors are parted by semicolons. */
 function fields(form, value = "value") {

@@ -3,7 +3,6 @@
 import { act, during, load, on, refresh, text, toast } from "./app.js";
 import { hushEnter } from "./scanner.js";
 import { areReady, play, sounds } from "./sounds.js";
-import "./fields.js";
 import "./scan-save.js";
 import { hide as hideKeypad } from "./keypad.js";
 
