@@ -20,6 +20,7 @@ public final class LibraryFile: Sendable {
     let zone: TimeZone
     let lock: LibraryLock?
     let watches = WatchConnections()
+    let door = Door()
     private let patience: WritePatience
     let codeTurns = CodeTurns()
     let useNotes = UseNotes()
@@ -93,6 +94,7 @@ public final class LibraryFile: Sendable {
     /// Closes the file cleanly: its write-ahead log is folded in. A process that ends without it loses nothing, but the next
     /// opening checks the whole file.
     public func close() throws {
+        door.shut()
         // The readers first: SQLite folds the log in when the last connection closes, and a reader cannot.
         try watches.end()
         (database as? DatabasePool)?.releaseMemory()
@@ -170,7 +172,7 @@ extension LibraryFile {
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
         do {
-            return try await database.read(body)
+            return try await door.through { try await database.read(body) }
         } catch {
             throw LibraryError.translated(error, path: path ?? ":memory:")
         }
