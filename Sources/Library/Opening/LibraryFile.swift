@@ -20,7 +20,7 @@ public final class LibraryFile: Sendable {
     let zone: TimeZone
     let lock: LibraryLock?
     let watches = WatchConnections()
-    let door = Door()
+    private let closeGuard = CloseGuard()
     private let patience: WritePatience
     let codeTurns = CodeTurns()
     let useNotes = UseNotes()
@@ -94,7 +94,7 @@ public final class LibraryFile: Sendable {
     /// Closes the file cleanly: its write-ahead log is folded in. A process that ends without it loses nothing, but the next
     /// opening checks the whole file.
     public func close() throws {
-        door.shut()
+        closeGuard.close()
         // The readers first: SQLite folds the log in when the last connection closes, and a reader cannot.
         try watches.end()
         (database as? DatabasePool)?.releaseMemory()
@@ -172,7 +172,7 @@ extension LibraryFile {
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
         do {
-            return try await door.through { try await database.read(body) }
+            return try await closeGuard.perform { try await database.read(body) }
         } catch {
             throw LibraryError.translated(error, path: path ?? ":memory:")
         }

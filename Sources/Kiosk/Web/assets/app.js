@@ -168,6 +168,13 @@ async function renew() {
   } while (isAsked);
 }
 
+/** A UUID that sorts by its time (RFC 9562, version 7); crypto.randomUUID is for https alone. */
+export function requestID() {
+  const hex = [...crypto.getRandomValues(new Uint8Array(10))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const all = Date.now().toString(16).padStart(12, "0") + "7" + hex.slice(0, 3) + "8" + hex.slice(3, 18);
+  return all.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
 // Acts in the page itself: <button data-act="POST /api/…" data-body='{"…"}' data-told="Saved"> and
 // <form data-act="PATCH /api/…">, whose named fields become JSON. data-then: an address to go to.
 
@@ -192,7 +199,7 @@ export async function act(element, body, [method, path] = element.dataset.act.sp
   if (element.hasAttribute("aria-busy")) return false;
   element.setAttribute("aria-busy", "true");
   // Pressed again, because the answer was lost, it is done once.
-  if ("once" in element.dataset) body = { ...body, request: element.dataset.once ||= crypto.getRandomValues(new Uint32Array(4)).join("-") };
+  if ("once" in element.dataset) body = { ...body, request: element.dataset.once ||= requestID() };
   const worked = await attempt(async () => {
     const answer = await ask(method, path, body);
     if (element.dataset.once) element.dataset.once = "";

@@ -1,7 +1,6 @@
 // The ISBN of the form: whether it is one, whether its book is owned, what is known of it; Scan ISBN.
-import { ask, attempt, on, toast } from "./app.js";
+import { ask, attempt, on, requestID, toast } from "./app.js";
 import { addName, addPerson, changed, clearWrong, fill, form, names, people } from "./form-fields.js";
-import { requestID } from "./scanner.js";
 
 const isbn = form.elements.isbnText, id = form.dataset.id, words = document.getElementById("words").dataset;
 

@@ -1,8 +1,8 @@
 // An ISBN by touch or by keys, over the picture alone: hyphens come by themselves, and the check digit is checked at once.
 
-import { Refusal, ask, text } from "./app.js";
+import { Refusal, ask, requestID, text } from "./app.js";
 import { singleKeys } from "./keys.js";
-import { check, requestID } from "./scanner.js";
+import { check } from "./scanner.js";
 
 const pad = document.getElementById("keypad"), field = document.getElementById("typed"), verdict = document.getElementById("verdict");
 const opener = document.getElementById("keypad-open"), taker = document.getElementById("keypad-take");

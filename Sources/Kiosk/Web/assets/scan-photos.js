@@ -1,7 +1,6 @@
 // Photos from the disk or a phone's camera, one after the other; large ones are made smaller before they travel.
 
-import { Refusal, ask, on, text, toast } from "./app.js";
-import { requestID } from "./scanner.js";
+import { ask, on, Refusal, requestID, text, toast } from "./app.js";
 
 const news = document.getElementById("photo-news");
 const progress = document.getElementById("photo-progress");

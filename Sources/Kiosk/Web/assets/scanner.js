@@ -1,7 +1,7 @@
 // Handheld scanners are keyboards: they type a number, wherever the focus is, and mostly end it with Enter, or Tab. Characters are
 // held back until it is clear what they are. A number goes to the station; everything else to where it was typed, in order.
 
-import { Refusal, ask, on, report, text, toast } from "./app.js";
+import { Refusal, ask, on, report, requestID, text, toast } from "./app.js";
 
 /** Milliseconds between keys: what is nearer than this comes from a scanner, whatever it is. */
 const gap = 50;
@@ -186,13 +186,6 @@ const store = "bookplate.kept.";
 const waits = [2, 5, 15, 30];
 const kept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
 let sending = null, failures = 0, later = 0, isShown = false;
-
-/** A UUID that sorts by its time (RFC 9562, version 7); crypto.randomUUID is for https alone. */
-export function requestID() {
-  const hex = [...crypto.getRandomValues(new Uint8Array(10))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const all = Date.now().toString(16).padStart(12, "0") + "7" + hex.slice(0, 3) + "8" + hex.slice(3, 18);
-  return all.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-}
 
 function capture(code) {
   // A field for a number, where a person is at it, is what the number is for.

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+extension `In a browser` {
+    @Suite struct `What is half typed` {
+        private static let card = "document.getElementById('card').dataset.row"
+        private static let title = "document.getElementById('card-title')?.value"
+
+        @Test func `into a card lets other rows be answered, and is there again`() async throws {
+            try await visit("scan") { kiosk, browser, _ in
+                try await browser.scan("9780441478125")
+                try await browser.scan("9780000000040")
+                try await browser.wait("the card", until: "document.getElementById('card-title')")
+                try await browser.wait("both", until: "document.querySelectorAll('#rows > li').length === 2")
+                let first: String? = try await browser.value(Self.card)
+                try await browser.click("#card-title")
+                try await browser.type("Half a ti")
+                try await browser.click("#rows > li:not(.is-current) a")
+                try await browser.wait("the other", until: "\(Self.card) && \(Self.card) !== '\(first ?? "")'")
+                try await browser.click("#row-\(first ?? "") a")
+                try await browser.wait("the draft", until: "\(Self.title) === 'Half a ti'")
+                // Answered at another screen there is nothing left to type.
+                _ = try await kiosk.ask("POST", "/api/station/rows/\(first ?? "")/skip", [:])
+                try await browser.wait("let go", until: "\(Self.card) !== '\(first ?? "")'")
+            }
+        }
+
+        @Test
+        func `into the form is no hindrance for a scanner at its number, and what was saved is told with its undo`()
+            async throws
+        {
+            try await visit("add") { kiosk, browser, _ in
+                try await browser.click("#isbnText")
+                try await browser.scan("9780441478125")
+                try await browser.wait("filled in", until: "document.getElementById('title').value")
+                #expect(try await kiosk.rows().isEmpty)
+                try await browser.click(".save .primary")
+                try await browser.wait("told", until: "document.querySelector('.toast')?.textContent.includes('Saved')")
+                #expect(try await kiosk.titles() == ["The Left Hand of Darkness"])
+                try await browser.type("u")
+                try await browser.wait("taken back", until: "!document.querySelector('.toast [data-key=u]')")
+                #expect(try await kiosk.titles() == [])
+            }
+        }
+    }
+}
