@@ -33,18 +33,18 @@ struct StationVisitor: Sendable {
         return try JSONDecoder().decode(Captured.self, from: Data(answer.utf8)).row.id
     }
 
-    private struct Outlook: Decodable {
-        struct Row: Decodable { let id, standing: String }
+    private struct Snapshot: Decodable {
+        struct Row: Decodable { let id, status: String }
 
         let rows: [Row]
     }
 
     /// Comes back when the sources have answered for the item; the suite's time limit ends it where they do not.
-    func becomes(_ standing: String, _ item: String) async throws {
+    func becomes(_ status: String, _ item: String) async throws {
         while true {
             let answer = try await get("/api/station")
-            let outlook = try JSONDecoder().decode(Outlook.self, from: Data(answer.utf8))
-            if outlook.rows.contains(where: { $0.id == item && $0.standing == standing }) { return }
+            let outlook = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
+            if outlook.rows.contains(where: { $0.id == item && $0.status == status }) { return }
         }
     }
 }

@@ -13,7 +13,7 @@ struct StationRig: Sendable {
     let preview: PreviewFeed
 
     init(
-        live: LiveScan? = nil, readPhoto: (@Sendable ([UInt8]) async throws -> PhotoReading)? = nil
+        live: LiveScan? = nil, readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil
     ) async throws {
         let preview = PreviewFeed()
         self.preview = preview
@@ -157,7 +157,7 @@ final class ShownCamera: FrameSource {
 }
 
 private struct Blind: FrameDecoder {
-    mutating func read(_ frame: Frame, into reading: inout FrameReading) {}
+    mutating func read(_ frame: Frame, into reading: inout FrameResult) {}
 }
 
 extension LiveScan {
