@@ -43,8 +43,8 @@ struct StationVisitor: Sendable {
     func becomes(_ status: String, _ item: String) async throws {
         while true {
             let answer = try await get("/api/station")
-            let outlook = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
-            if outlook.rows.contains(where: { $0.id == item && $0.status == status }) { return }
+            let snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
+            if snapshot.rows.contains(where: { $0.id == item && $0.status == status }) { return }
         }
     }
 }

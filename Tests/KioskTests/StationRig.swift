@@ -21,9 +21,11 @@ struct StationRig: Sendable {
             // On a busy machine what ends in order takes its time.
             configuration.patience = .seconds(30)
             let library = ports.library
-            ports.desk = Desk(
-                flow: CaptureFlow(intake: library, shelf: library, lookup: KnownBooks()), history: library, live: live,
-                isOffline: true)
+            var options = Station.Options()
+            (options.isOffline, options.followsQueue, options.looksUpDue) = (true, true, true)
+            ports.station = Station(
+                flow: CaptureFlow(intake: library, shelf: library, lookup: KnownBooks()), history: library,
+                options: options, live: live)
             ports.preview = preview
             ports.readPhoto = readPhoto
         }
