@@ -90,7 +90,7 @@ import Testing
                 try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
                 let running = try scan.start(["--stdin", "--yes", "--json"], input: Data("9780441013593\n".utf8))
                 // Until it has said that it waits.
-                try waitUntil { try running.error().contains("trying on") }
+                try waitUntil { try running.error().contains("Trying again") }
                 try db.execute(sql: "ROLLBACK")
                 return running
             }

@@ -166,7 +166,10 @@ actor LiveTerminal {
         switch news {
         case .captured(let row): await showCaptured(row)
         case .known(let row, let isFirst): showKnown(row, isFirst)
-        case .refused(let event, _): show("✕ \(event.raw ?? ""): \(event.reason ?? "")", .problem)
+        case .refused(let event, _):
+            let text = event.raw ?? ""
+            let reason = event.reason ?? ""
+            show(event.origin == .camera ? "✕ not a book: \(text) (\(reason))" : "✕ \(text): \(reason)", .problem)
         case .captureWaits, .batch, .view: break
         case .notCaptured(let detections, let error): showLost(detections, CommandError(describing: error))
         case .saved(let saved): showSaved(saved)
