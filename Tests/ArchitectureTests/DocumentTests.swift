@@ -28,10 +28,27 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
         }
     }
 
-    @Test(arguments: all) func `name only scripts that exist`(path: String) throws {
-        for name in Set(try text(path).matches(of: /\bscript\/[a-z-]+/).map { String($0.output) }) {
+    @Test(arguments: all) func `name only scripts and source files that exist`(path: String) throws {
+        let text = try text(path)
+        let scripts = text.matches(of: /\bscript\/[a-z-]+/).map { String($0.output) }
+        let sources = text.matches(of: /`((?:Sources|Tests|udev)\/[^`\s]+)`/).map { String($0.1) }
+        for name in Set(scripts + sources) {
             #expect(FileManager.default.fileExists(atPath: root.appendingPathComponent(name).path), "\(path): \(name)")
         }
+    }
+
+    @Test func `name the type of each formula of the tracker`() throws {
+        let rows = try text("docs/tracker.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let names = Set(
+            rows.flatMap { row in
+                row.split(separator: "|").last?.matches(of: /`(\w+)(?:\.\w+)?`/).map { String($0.1) } ?? []
+            })
+        #expect(names.count > 15)
+        let declared = try swiftFiles().reduce(into: Set<String>()) { names, file in
+            let declarations = try text("Sources/\(file)").matches(of: /\b(?:struct|enum|class|actor) (\w+)/)
+            names.formUnion(declarations.map { String($0.1) })
+        }
+        #expect(names.subtracting(declared).isEmpty)
     }
 
     @Test func `begin with a README of at most 10 kB that links to every page`() throws {
@@ -56,11 +73,16 @@ private func text(_ path: String) throws -> String {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
 }
 
-/// The folders of Sources that hold Swift; the others are C libraries.
-private func modules() throws -> Set<String> {
+/// The Swift files below Sources.
+private func swiftFiles() throws -> [String] {
     let sources = root.appendingPathComponent("Sources").path
     let files = try #require(FileManager.default.enumerator(atPath: sources)).compactMap { $0 as? String }
-    return Set(files.filter { $0.hasSuffix(".swift") }.compactMap { $0.split(separator: "/").first.map(String.init) })
+    return files.filter { $0.hasSuffix(".swift") }
+}
+
+/// The folders of Sources that hold Swift; the others are C libraries.
+private func modules() throws -> Set<String> {
+    Set(try swiftFiles().compactMap { $0.split(separator: "/").first.map(String.init) })
 }
 
 /// The lines outside code blocks.
