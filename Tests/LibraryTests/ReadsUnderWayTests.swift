@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `Reads under way when a library closes` {
     @Test func `are waited for, and none begins after`() async throws {
-        let reads = ReadsUnderWay()
+        let reads = CloseGuard()
         let hasRead = Flag()
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let (allowed, allowing) = AsyncStream.makeStream(of: Void.self)
