@@ -5,32 +5,36 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `Reads under way when a library closes` {
     @Test func `are waited for, and none begins after`() async throws {
-        let reads = CloseGuard()
+        let guardian = CloseGuard()
         let hasRead = Flag()
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let (allowed, allowing) = AsyncStream.makeStream(of: Void.self)
         let reading = Task {
-            try await reads.perform {
+            try await guardian.perform {
                 beginning.finish()
                 for await _ in allowed {}
-                hasRead.value.store(true, ordering: .relaxed)
+                hasRead.set()
             }
         }
         for await _ in begun {}
         // Not for ever: this one is still under way.
-        reads.end(within: .zero)
-        #expect(!hasRead.value.load(ordering: .relaxed))
-        await #expect(throws: CancellationError.self) { try await reads.perform {} }
+        guardian.close(within: .zero)
+        #expect(!hasRead.isSet)
+        await #expect(throws: CancellationError.self) { try await guardian.perform {} }
         let ending = Task.detached {
-            reads.end(within: .seconds(50))
-            return hasRead.value.load(ordering: .relaxed)
+            guardian.close(within: .seconds(50))
+            return hasRead.isSet
         }
         allowing.finish()
         #expect(await ending.value)
         try await reading.value
     }
 
-    private final class Flag: Sendable { let value = Atomic(false) }
+    private final class Flag: Sendable {
+        private let value = Atomic(false)
+        var isSet: Bool { value.load(ordering: .relaxed) }
+        func set() { value.store(true, ordering: .relaxed) }
+    }
 
     @Test func `are no more of a library that is closed`() async throws {
         let folder = Folder()
