@@ -121,21 +121,20 @@ let package = Package(
         .testTarget(
             name: "KioskTests",
             dependencies: [
-                domain, "Kiosk", "Processes", "Station", "Library", "LibraryMaker",
+                domain, "Kiosk", "Processes", "Station", "Library", "LibraryMaker", "TestTools",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "ScanCommandTests",
             dependencies: [
                 domain, "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "Kiosk",
-                "ScanCommand", "FaultServer", "Hub",
-                grdb,
+                "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
             ]),
         .testTarget(
-            name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand"], exclude: ["machine"]),
+            name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand", "TestTools"], exclude: ["machine"]),
         .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
         // The pages in a real browser; needs the program, so it is built with it.
-        .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker"]),
+        .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker", "TestTools"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -56,7 +56,7 @@ enum OpenSSL {
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try process.run()
+        try process.run(atMost: .seconds(60))
         process.waitUntilExit()
         return process.terminationStatus
     }
@@ -108,7 +108,7 @@ enum OpenSSL {
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             process.standardInput = FileHandle.nullDevice
-            try process.run()
+            try process.run(atMost: .seconds(300))
             var text = ""
             while !text.hasSuffix("\n") || !text.contains("ACCEPT ") {
                 let data = output.fileHandleForReading.availableData

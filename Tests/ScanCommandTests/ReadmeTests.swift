@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The README's `console` blocks, run in order in one home; what they print is what the README shows.
@@ -76,7 +77,7 @@ import Testing
         process.standardOutput = pipe
         process.standardError = pipe
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(300))
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
