@@ -95,7 +95,8 @@ let package = Package(
             path: "Tests/DecodeBench"),
         .testTarget(name: "BookplateTests", dependencies: [domain]),
         .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
-        .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"]),
+        .testTarget(
+            name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"], swiftSettings: optimized),
         .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),
         // What tests of several modules need.
         .target(name: "TestTools", path: "Tests/TestTools"),
