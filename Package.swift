@@ -140,3 +140,16 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `script/test MODULE...`: the tests of these modules and what they depend on, so that nothing else is built.
+if let modules = Context.environment["BOOKPLATE_ONLY"] {
+    var needed: Set<String> = []
+    var names = modules.split(separator: " ").map { "\($0)Tests" }
+    while let name = names.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
+    }
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
+}
