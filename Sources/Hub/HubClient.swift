@@ -1,13 +1,14 @@
 import Bookplate
 import Foundation
 import HTTP
+import Synchronization
 
 /// What a station asks of its hub. Every call can be made again without harm.
 public protocol HubCalls: Sendable {
-    func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt]
-    func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt]
-    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble)
-    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook]
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt]
+    func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt]
+    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError)
+    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook]
 }
 
 /// The hub's API over HTTP. What answers there may be anybody: answers have limits in time and size, and only what was asked for is
@@ -39,7 +40,7 @@ public struct HubClient: HubCalls {
     /// - Returns: the token, and the name under which the hub lists the station.
     public func pair(
         code: String, name: String, station: ID<PairedStation>
-    ) async throws(HubTrouble) -> (token: String, name: String) {
+    ) async throws(HubError) -> (token: String, name: String) {
         struct Answer: Decodable { let token, name: String }
         let answer: Answer = try await ask(
             .post, Self.pairing, ["code": .string(code), "name": .string(name), "station": .string(station.rawValue)])
@@ -50,14 +51,14 @@ public struct HubClient: HubCalls {
     }
 
     /// Takes this station's own token back.
-    public func leave() async throws(HubTrouble) {
+    public func leave() async throws(HubError) {
         struct Answer: Decodable {}
         let _: Answer = try await ask(.delete, "api/hub/station", nil)
     }
 
     // MARK: Sending
 
-    public func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
+    public func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         let body: [UInt8]
         do {
             let encoder = JSONEncoder()
@@ -71,20 +72,20 @@ public struct HubClient: HubCalls {
         return try answer.checked(for: deliveries.map(\.id))
     }
 
-    public func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt] {
+    public func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
         let ids = items.map(\.rawValue.percentEncoded).joined(separator: ",")
         let answer: Receipts = try await ask(.get, "api/hub/items?ids=\(ids)", nil)
         return try answer.checked(for: items)
     }
 
-    public func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {
+    public func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {
         struct Answer: Decodable {}
         let _: Answer = try await ask(
             .put, "api/hub/items/\(item.rawValue.percentEncoded)/thumbnail",
             body: HTTPRequest.Body(jpeg, type: "image/jpeg"))
     }
 
-    public func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] {
+    public func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook] {
         struct Answer: Decodable { let books: [HubBook] }
         let answer: Answer = try await ask(
             .post, "api/hub/books", ["isbns": JSONValue(isbns.map(\.digits))],
@@ -96,7 +97,7 @@ public struct HubClient: HubCalls {
     private struct Receipts: Decodable {
         let items: [HubReceipt]
 
-        func checked(for asked: [ID<IntakeItem>]) throws(HubTrouble) -> [HubReceipt] {
+        func checked(for asked: [ID<IntakeItem>]) throws(HubError) -> [HubReceipt] {
             let known = Set(asked)
             guard items.count <= asked.count, items.allSatisfy({ known.contains($0.id) }) else {
                 throw .notAHub("it answers what was not asked")
@@ -109,13 +110,13 @@ public struct HubClient: HubCalls {
 
     private func ask<Answer: Decodable>(
         _ method: HTTPRequest.Method, _ path: String, _ json: JSONValue?, _ limits: HTTPLimits = HTTPLimits()
-    ) async throws(HubTrouble) -> Answer {
+    ) async throws(HubError) -> Answer {
         try await ask(method, path, body: json.map { HTTPRequest.Body(Array($0.text.utf8)) }, limits)
     }
 
     private func ask<Answer: Decodable>(
         _ method: HTTPRequest.Method, _ path: String, body: HTTPRequest.Body?, _ limits: HTTPLimits = HTTPLimits()
-    ) async throws(HubTrouble) -> Answer {
+    ) async throws(HubError) -> Answer {
         let token = token()
         // Without one only pairing is answered, and by a hub on this very machine whatever the household may ask.
         if token == nil, path != Self.pairing { throw .revoked }
@@ -140,7 +141,7 @@ public struct HubClient: HubCalls {
         }
     }
 
-    private func trouble(_ error: TransportError) -> HubTrouble {
+    private func trouble(_ error: TransportError) -> HubError {
         switch error {
         case .publicAddress, .privateAddress: .badAddress("\(error); write https://")
         case .tooLarge, .garbled: .notAHub("\(error)")
@@ -148,7 +149,7 @@ public struct HubClient: HubCalls {
         }
     }
 
-    private func trouble(_ answer: HTTPAnswer) -> HubTrouble {
+    private func trouble(_ answer: HTTPAnswer) -> HubError {
         struct Refusal: Decodable {
             struct Words: Decodable { let code, message: String }
             let error: Words
@@ -167,5 +168,116 @@ public struct HubClient: HubCalls {
         case 501...: .away(message)
         default: .notAHub(message)
         }
+    }
+}
+
+/// Where a hub is: https anywhere, or plain http within the house, where the very address that is connected to is looked at each
+/// time.
+public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
+    let web: WebAddress
+
+    /// The kiosk's own port, for an address without scheme and port.
+    static let usualPort = 8278
+
+    /// - Parameter text: "https://books.example", "http://192.168.0.20:8278", or a bare "192.168.0.20", "shelf.local:9000".
+    /// - Throws: ``HubError/badAddress(_:)``.
+    public init(_ text: String) throws(HubError) {
+        let full = text.contains("://") ? text : "http://" + text
+        guard let web = WebAddress(full), web.target == "/" else {
+            throw .badAddress(
+                "\"\(text.prefix(100))\" is no address; it looks like https://books.example or 192.168.0.20")
+        }
+        if web.scheme == .http, !Self.isOfTheHouse(web.host) {
+            throw .badAddress(
+                "\(web.host) may be outside of the house, where plain http would give the token away; write https://\(web.host)"
+            )
+        }
+        let isBare = !text.contains("://") && web.port == nil
+        self.web = isBare ? WebAddress("\(web.origin):\(Self.usualPort)") ?? web : web
+    }
+
+    /// Names that only this network can give an address, and addresses themselves; which one it is shows at the connection.
+    private static func isOfTheHouse(_ host: String) -> Bool {
+        host.hasPrefix("[") || host == "localhost" || host.hasSuffix(".local")
+            || host.allSatisfy { $0.isNumber || $0 == "." }
+    }
+
+    public var description: String { web.origin }
+
+    /// As a folder and a person's message can name it: "192.168.0.20-8278".
+    public var name: String {
+        let text = web.host.filter { $0 != "[" && $0 != "]" } + (web.port.map { "-\($0)" } ?? "")
+        return String(text.map { $0 == ":" ? "-" : $0 })
+    }
+
+    var isPlain: Bool { web.scheme == .http }
+}
+
+/// Why the hub does not do what it is asked.
+public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// No hub can be there; nothing was sent.
+    case badAddress(String)
+    /// Nobody answers, or not now: worth another try.
+    case away(String)
+    /// The token is not, or no longer, one of its own.
+    case revoked
+    case wrongCode
+    /// Too many wrong codes came before.
+    case throttled(seconds: Int)
+    /// It does not take this, whenever it comes.
+    case refused(String)
+    /// It lets nothing in this way, whatever it is: another name or version than its own.
+    case turnedAway(String)
+    /// It broke over this; what else is sent may go through.
+    case failed(String)
+    /// What answers is no hub, or one that makes no sense.
+    case notAHub(String)
+
+    public var description: String {
+        switch self {
+        case .badAddress(let why): why
+        case .away(let why): "the hub is away: \(why)"
+        case .revoked: "the hub does not know this station any more; pair it again with scan hub pair"
+        case .wrongCode: "that is not the hub's access code"
+        case .throttled(let seconds): "too many wrong codes; the hub takes another one in \(seconds) s"
+        case .refused(let why): "the hub refuses it: \(why)"
+        case .turnedAway(let why): "the hub lets nothing in: \(why)"
+        case .failed(let why): "the hub failed: \(why)"
+        case .notAHub(let why): "what answers there is no hub: \(why)"
+        }
+    }
+}
+
+/// How the hub stands, as this process knows: set by whoever talks to it, asked by whoever would.
+public final class HubLink: Sendable {
+    public enum Status: Sendable, Equatable {
+        /// Not asked yet.
+        case unknown
+        case up
+        /// And why; tried again in growing pauses.
+        case away(String)
+        /// The token is no longer good: nothing is sent until the station is paired again.
+        case unpaired
+    }
+
+    private let state = Mutex(Status.unknown)
+
+    public init() {}
+
+    public var status: Status { state.withLock { $0 } }
+
+    func set(_ status: Status) { state.withLock { $0 = status } }
+
+    /// Whether a question may be put: one that is away is left to the sender, so that nobody else waits for it.
+    var mayAsk: Bool {
+        switch status {
+        case .unknown, .up: true
+        case .away, .unpaired: false
+        }
+    }
+
+    /// Takes note of why a question was not answered.
+    func note(_ trouble: HubError) {
+        set(trouble == .revoked ? .unpaired : .away("\(trouble)"))
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// What a sender tells while it works.
 public enum HubEvent: Sendable, Equatable {
-    case standing(HubLink.Standing)
+    case status(HubLink.Status)
     /// How many items the hub does not have as they are.
     case waiting(Int)
     case news([HubNews])
@@ -61,7 +61,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 try await round()
                 (failures, isTold) = (0, false)
                 try await waitForWork()
-            } catch HubTrouble.revoked {
+            } catch HubError.revoked {
                 set(.unpaired)
                 while !Task.isCancelled, token() == usedToken || token() == nil { await sleep(Self.glance) }
             } catch {
@@ -94,17 +94,17 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 
     private func note(_ error: any Error) {
-        if let trouble = error as? HubTrouble {
+        if let trouble = error as? HubError {
             link.note(trouble)
-            report(.standing(link.standing))
+            report(.status(link.status))
         } else {
             report(.trouble("\(error)"))
         }
     }
 
-    private func set(_ standing: HubLink.Standing) {
-        link.set(standing)
-        report(.standing(standing))
+    private func set(_ status: HubLink.Status) {
+        link.set(status)
+        report(.status(status))
     }
 
     // MARK: One round
@@ -119,10 +119,10 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 
     /// - Returns: the failure where the hub breaks over what is left. Answers and pictures of all else do not wait for that.
-    private func sendWhatWaits() async throws -> HubTrouble? {
+    private func sendWhatWaits() async throws -> HubError? {
         while let pile = try await nextPile() {
             let receipts: [HubReceipt]
-            do throws(HubTrouble) {
+            do throws(HubError) {
                 receipts = try await deliver(pile)
             } catch {
                 guard case .failed = error else { throw error }
@@ -151,8 +151,8 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 
     /// What the hub does not take as a whole, or breaks over, must not hold up the others: then each goes by itself.
-    private func deliver(_ pile: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
-        do throws(HubTrouble) {
+    private func deliver(_ pile: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
+        do throws(HubError) {
             let receipts = try await client.deliver(pile)
             guard receipts.count == pile.count else { throw .notAHub("it leaves items out") }
             return receipts
@@ -170,11 +170,11 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 
     /// - Returns: the receipts of what it took; the rest is tried again in the next round.
-    private func deliverEach(_ pile: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
+    private func deliverEach(_ pile: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         var receipts: [HubReceipt] = []
-        var failures: [HubTrouble] = []
+        var failures: [HubError] = []
         for delivery in pile {
-            do throws(HubTrouble) {
+            do throws(HubError) {
                 receipts += try await deliver([delivery])
             } catch {
                 failures.append(error)
@@ -190,7 +190,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     private func sendThumbnails() async throws {
         while let (item, jpeg) = try await outbox.nextThumbnail() {
-            do throws(HubTrouble) {
+            do throws(HubError) {
                 try await client.keep(thumbnail: jpeg, of: item)
             } catch {
                 // A picture is a help to the eye; one that is not taken, or whose item is gone there, is done without.
@@ -213,7 +213,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         while true {
             let asked = Array(open.prefix(HubDelivery.mostAtOnce))
             open = open.dropFirst(asked.count)
-            let receipts = try await client.standing(of: asked)
+            let receipts = try await client.status(of: asked)
             let known = Set(receipts.map(\.id))
             let lost = asked.filter { !known.contains($0) }
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
@@ -242,7 +242,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
 /// The hub is there and took what it could; the rest is tried again.
 private struct PartlyTaken: Error, CustomStringConvertible {
-    let failure: HubTrouble
+    let failure: HubError
 
     var description: String { "\(failure). What it fails over waits here and is tried again." }
 }

@@ -107,7 +107,7 @@ extension HubCalls {
         while !rest.isEmpty {
             let round = Array(rest.prefix(HubBook.mostAtOnce))
             rest = rest.dropFirst(round.count)
-            do throws(HubTrouble) {
+            do throws(HubError) {
                 known += try await books(round, within: patience)
             } catch {
                 link.note(error)

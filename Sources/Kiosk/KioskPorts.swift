@@ -3,8 +3,8 @@ import FoundationEssentials
 import Station
 
 /// What the pages need of a library.
-public typealias KioskLibrary = Access & Authors & Covers & Entry & History & HubIntake & Intake & Labels
-    & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Remarks & Search & Shelf & Stats
+public typealias KioskLibrary = Access & Authors & Covers & BookEntry & History & HubIntake & Intake & Labels
+    & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Annotations & Search & Shelf & Stats
 
 /// What the kiosk shows and asks, as the program puts it together.
 public struct KioskPorts: Sendable {
@@ -13,23 +13,23 @@ public struct KioskPorts: Sendable {
     public var zone: TimeZone
     public var now: @Sendable () -> Date
     /// What an error means to a person: the modules' own errors, which this one does not know.
-    public var trouble: KioskTrouble.Reading
+    public var trouble: KioskError.Reading
     /// The station that the pages Scan and Intake show.
     public var desk: Desk
     /// The name under which this station captures, as the queue has it; `nil`: none of its captures are known as its own.
     public var station: String?
     /// Where the camera leaves its pictures for the page; `nil` without a camera.
     public var preview: PreviewFeed?
-    /// Reads a photo that came over the web, at most 32 MiB, where it can do no harm. Throws ``KioskTrouble`` when it is no sound
+    /// Reads a photo that came over the web, at most 32 MiB, where it can do no harm. Throws ``KioskError`` when it is no sound
     /// picture. `nil`: photos are not taken.
-    public var readPhoto: (@Sendable ([UInt8]) async throws -> PhotoReading)?
+    public var readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)?
     /// What the Settings page shows and does besides the library's own settings.
-    public var upkeep = Upkeep()
+    public var upkeep = Maintenance()
 
     /// - Parameter desk: the service's own where none is given: without a camera, and with no source to ask.
     public init(
         library: any KioskLibrary, zone: TimeZone = .current, now: @escaping @Sendable () -> Date = { Date() },
-        desk: Desk? = nil, trouble: @escaping KioskTrouble.Reading
+        desk: Desk? = nil, trouble: @escaping KioskError.Reading
     ) {
         self.library = library
         self.zone = zone
@@ -54,9 +54,9 @@ private struct NoSource: MetadataLookup {
 }
 
 /// What went wrong, for the person at the page.
-public struct KioskTrouble: Error, Sendable, Equatable {
+public struct KioskError: Error, Sendable, Equatable {
     /// Says what an error means.
-    public typealias Reading = @Sendable (any Error) -> KioskTrouble
+    public typealias Reading = @Sendable (any Error) -> KioskError
 
     public enum Kind: String, Sendable {
         /// What was asked makes no sense, or the library's state does not allow it: 422.

@@ -77,21 +77,21 @@ public final class KioskServer: Sendable {
 
     /// Serves until ``stop()`` or a cancelled task ends it.
     ///
-    /// - Throws: ``ListenFailure``, such as at a port that is taken.
+    /// - Throws: ``ListenError``, such as at a port that is taken.
     public func run() async throws {
         do {
             try await group.run()
         } catch  where stopping.isSet {
             // Who did not end in time was cut off: that is how it was to end.
         } catch  where !isListening.isSet {
-            throw ListenFailure(
+            throw ListenError(
                 address: configuration.address, port: configuration.port, errno: (error as? IOError)?.errnoCode,
                 reason: "\(error)")
         }
     }
 
     /// Why the service could not begin.
-    public struct ListenFailure: Error, Sendable {
+    public struct ListenError: Error, Sendable {
         public let address: String
         public let port: Int
         /// `nil` where it is none of the system's, such as a name that nobody knows.
@@ -162,7 +162,7 @@ struct KioskParts: Sendable {
     let pages: Pages
     let events = EventHub()
     let connections: Connections
-    let doorkeeper: Doorkeeper
+    let doorkeeper: Authenticator
     let run = ID<KioskServer>().rawValue
     let logger: Logger
 
@@ -173,7 +173,7 @@ struct KioskParts: Sendable {
         web = try WebFolder.ofProgram.get()
         pages = Pages(web: web, ports: ports, version: configuration.version)
         connections = Connections(limit: configuration.limits.connections)
-        doorkeeper = Doorkeeper(
+        doorkeeper = Authenticator(
             ports: ports,
             crossSite: CrossSite(names: HostNames(address: configuration.address, names: configuration.names)),
             connections: connections, isBehindProxy: configuration.isBehindProxy, logger: logger)

@@ -125,7 +125,7 @@ extension LibraryError {
         switch error {
         case let error as DatabaseError: LibraryError(error, path: path)
         case is DecodingError: LibraryError.corrupt(path: path, what: "a stored record does not read")
-        case let error as RowDecodingFault: LibraryError.corrupt(path: path, what: error.what)
+        case let error as RowDecodingError: LibraryError.corrupt(path: path, what: error.what)
         default: error
         }
     }
@@ -152,12 +152,12 @@ extension LibraryError {
 }
 
 /// A stored value that the domain has no word for.
-struct RowDecodingFault: Error {
+struct RowDecodingError: Error {
     var what: String
 }
 
-extension LibraryError: PassingTrouble {
-    public var mayPass: Bool {
+extension LibraryError: TransientError {
+    public var isTransient: Bool {
         switch self {
         case .locked, .diskFull: true
         default: false

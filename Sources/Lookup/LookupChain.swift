@@ -14,7 +14,7 @@ public struct LookupChain: MetadataLookup {
     private let online: [any OnlineSource]
     private let isOffline: Bool
     private let cache: (any AnswerCache)?
-    private let manners: Manners
+    private let policy: RequestPolicy
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
@@ -27,17 +27,17 @@ public struct LookupChain: MetadataLookup {
     ///   - report: takes what does not change an answer but should be logged: a cache that cannot be read or written.
     public init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [],
-        cache: (any AnswerCache)? = nil, states: any SourceStates, clock: some Clock<Duration> = ContinuousClock(),
+        cache: (any AnswerCache)? = nil, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }, report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        let manners = Manners(http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: now))
+        let policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: now))
         self.init(
-            configuration, index: index, notAsked: notAsked, cache: cache, manners: manners, report: report)
+            configuration, index: index, notAsked: notAsked, cache: cache, policy: policy, report: report)
     }
 
     init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)?, notAsked: [NotAsked],
-        cache: (any AnswerCache)?, manners: Manners, report: @escaping @Sendable (String) -> Void
+        cache: (any AnswerCache)?, policy: RequestPolicy, report: @escaping @Sendable (String) -> Void
     ) {
         let covers = CoverAddress(base: configuration.covers)
         self.index = index
@@ -48,7 +48,7 @@ public struct LookupChain: MetadataLookup {
         ]
         isOffline = configuration.isOffline
         self.cache = cache
-        self.manners = manners
+        self.policy = policy
         self.report = report
     }
 
@@ -87,7 +87,7 @@ public struct LookupChain: MetadataLookup {
     ) async -> [ISBN] {
         guard !refresh, let cache else { return isbns }
         do {
-            let known = try await cache.answers(for: isbns, at: manners.time.date())
+            let known = try await cache.answers(for: isbns, at: policy.time.date())
             for isbn in isbns {
                 guard var answer = known[isbn] else { continue }
                 answer.isCached = true
@@ -116,7 +116,7 @@ public struct LookupChain: MetadataLookup {
     private func askedToday() async -> ([any OnlineSource], [NotAsked]) {
         var asked: [any OnlineSource] = []
         var notAsked: [NotAsked] = []
-        let now = manners.time.date()
+        let now = policy.time.date()
         for source in online {
             if isOffline {
                 notAsked.append(NotAsked(source: source.name, reason: "offline is switched on"))
@@ -124,7 +124,7 @@ public struct LookupChain: MetadataLookup {
             }
             // A state that cannot be read is met again, and told, when the source's turn is taken.
             let reason =
-                source.hasKey ? nil : try? await manners.states.update(source.name) { $0.reasonNotToAsk(at: now) }
+                source.hasKey ? nil : try? await policy.states.update(source.name) { $0.reasonNotToAsk(at: now) }
             if let reason {
                 notAsked.append(NotAsked(source: source.name, reason: reason))
             } else {
@@ -143,12 +143,12 @@ public struct LookupChain: MetadataLookup {
             for draft in drafts { stream.yield(draft.answer) }
             return
         }
-        let itinerary = Itinerary(sources: sources, manners: manners)
+        let itinerary = Itinerary(sources: sources, policy: policy)
         let (lacking, channel) = AsyncStream.makeStream(of: (LookupDraft, Budget.Rest).self)
         async let completed: Void = complete(lacking, itinerary, isAlone: drafts.count == 1, into: stream)
         for start in stride(from: 0, to: drafts.count, by: first.batchSize) where !Task.isCancelled {
             let batch = drafts[start..<min(drafts.count, start + first.batchSize)]
-            let budget = Budget(manners.time)
+            let budget = Budget(policy.time)
             let answers = await first.lookUp(batch.map(\.isbn), on: itinerary.visit(first, budget))
             var complete: [LookupDraft] = []
             for var draft in batch {
@@ -168,7 +168,7 @@ public struct LookupChain: MetadataLookup {
         guard let first = itinerary.sources.first else { return }
         for await (draft, rest) in drafts where !Task.isCancelled {
             var draft = draft
-            let budget = Budget(rest, manners.time)
+            let budget = Budget(rest, policy.time)
             if let record = draft.record(of: first.name),
                 record.authorNames.isEmpty || (record.language == nil && isAlone)
             {
@@ -194,7 +194,7 @@ public struct LookupChain: MetadataLookup {
         }
         guard let cache, !kept.isEmpty else { return }
         do {
-            try await cache.keep(kept, at: manners.time.date())
+            try await cache.keep(kept, at: policy.time.date())
         } catch {
             report("lookup: answers cannot be kept in the cache: \(error)")
         }
@@ -204,13 +204,13 @@ public struct LookupChain: MetadataLookup {
 /// The sources that one call asks, in their order, and what it learned of them on the way.
 private struct Itinerary: Sendable {
     let sources: [any OnlineSource]
-    let manners: Manners
+    let policy: RequestPolicy
     let reach = Reach()
 
     /// A source that others follow leaves 3 s for them.
     func visit(_ source: any OnlineSource, _ budget: Budget) -> Visit {
         Visit(
-            source: source.name, manners: manners, budget: budget, reach: reach,
+            source: source.name, policy: policy, budget: budget, reach: reach,
             reserve: source.name == sources.last?.name ? .zero : .seconds(3), honoursNotAsked: !source.hasKey)
     }
 }
@@ -226,5 +226,92 @@ extension Array {
     /// Those for which `condition` holds, and the others, each in their order.
     fileprivate func partitioned(by condition: (Element) -> Bool) -> ([Element], [Element]) {
         (filter(condition), filter { !condition($0) })
+    }
+}
+
+/// One ISBN's answer while it is put together.
+struct LookupDraft: Sendable {
+    let isbn: ISBN
+    private var records: [(source: SourceName, metadata: Metadata)] = []
+    private var misses: [SourceName] = []
+    private var failures: [(source: SourceName, answer: SourceAnswer)] = []
+    private(set) var notAsked: [NotAsked]
+
+    /// - Parameter notAsked: the sources that are left out from the beginning.
+    init(_ isbn: ISBN, notAsked: [NotAsked]) {
+        self.isbn = isbn
+        self.notAsked = notAsked
+    }
+
+    mutating func add(_ answer: SourceAnswer, from source: SourceName) {
+        switch answer {
+        case .found(let metadata): records.append((source, metadata))
+        case .notFound: misses.append(source)
+        case .notAsked(let reason): notAsked.append(NotAsked(source: source, reason: reason))
+        case .temporary, .blocked, .badData: failures.append((source, answer))
+        }
+    }
+
+    /// Puts a completed record in the place of the one that `source` gave.
+    mutating func replace(_ metadata: Metadata, from source: SourceName) {
+        guard let index = records.firstIndex(where: { $0.source == source }) else { return }
+        records[index].metadata = metadata
+    }
+
+    /// The record that `source` gave.
+    func record(of source: SourceName) -> Metadata? { records.first { $0.source == source }?.metadata }
+
+    /// The records as one: the first source wins, the next fill the gaps. A weak match may be another book: it stands alone, and
+    /// only where nothing better was found.
+    var merged: (metadata: Metadata, from: SourceName)? {
+        let sure = records.filter { !$0.metadata.isWeakMatch }
+        guard let first = sure.first ?? records.first else { return nil }
+        var metadata = first.metadata
+        for other in sure.dropFirst() { metadata.fillGaps(from: other.metadata) }
+        return (metadata, first.source)
+    }
+
+    /// Whether another source is worth a request: nothing sure is found yet, or it lacks an essential fact.
+    var wantsMore: Bool { merged.map { $0.metadata.isWeakMatch || !$0.metadata.missingEssentials.isEmpty } ?? true }
+
+    /// Whether an online source has answered.
+    private var wasAnsweredOnline: Bool { (records.map(\.source) + misses).contains { $0 != .offlineIndex } }
+
+    /// Whether the answer may stand in for asking again: *found* or *not found* by an online source. A weak match may not as long
+    /// as a source that failed could know better.
+    var isWorthKeeping: Bool {
+        guard wasAnsweredOnline else { return false }
+        return switch outcome {
+        case .found(let metadata, _): !metadata.isWeakMatch || failures.isEmpty
+        case .notFound: true
+        default: false
+        }
+    }
+
+    /// A record wins over every failure. Else the first online source that failed names the outcome, since it might have known the
+    /// book; *not found* needs all that were asked to have answered, one of them online.
+    var answer: LookupAnswer {
+        LookupAnswer(isbn: isbn, outcome: outcome, notAsked: notAsked)
+    }
+
+    private var outcome: LookupOutcome {
+        if let merged { return .found(merged.metadata, from: merged.from) }
+        switch (failures.first { $0.source != .offlineIndex } ?? failures.first)?.answer {
+        case .temporary(let failure): return .temporary(failure)
+        case .blocked(let failure): return .blocked(failure)
+        case .badData(let failure): return .badData(failure)
+        default: break
+        }
+        if wasAnsweredOnline { return .notFound(asked: misses) }
+        let reasons = notAsked.filter { $0.source != .offlineIndex }.map { "\($0.source.displayName): \($0.reason)" }
+            .joined(separator: "; ")
+        return .temporary(SourceError(source: nil, reason: "no online source was asked (\(reasons))"))
+    }
+}
+
+extension [ISBN] {
+    /// An answer for every one of them.
+    func answered(by answer: (ISBN) -> SourceAnswer) -> [ISBN: SourceAnswer] {
+        Dictionary(map { ($0, answer($0)) }, uniquingKeysWith: { first, _ in first })
     }
 }

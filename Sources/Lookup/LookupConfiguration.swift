@@ -71,3 +71,10 @@ public enum LookupConfigurationError: Error, Sendable, Equatable, CustomStringCo
         }
     }
 }
+
+extension HTTPClient {
+    /// As who the configuration says, trusting whom it says.
+    convenience init(_ configuration: LookupConfiguration) {
+        self.init(userAgent: configuration.userAgent, certificateFile: configuration.certificateFile)
+    }
+}

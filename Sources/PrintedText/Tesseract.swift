@@ -49,7 +49,7 @@ public final class Tesseract: Sendable {
     /// - Returns: the printed ISBNs of the first look that shows any; empty when there is none.
     /// - Throws: ``TesseractError``, or the picture's own error when its data is damaged.
     public func isbns(in picture: some Picture) throws -> [PrintedISBN] {
-        let page = Page(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
+        let page = OCRImage(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
             .turned(by: picture.orientation)
         for look in Self.looks {
             let found = PrintedISBN.all(in: try text(of: page.turned(by: look.turn), mode: look.mode))
@@ -59,7 +59,7 @@ public final class Tesseract: Sendable {
     }
 
     /// What one look reads.
-    private func text(of page: Page, mode: String) throws(TesseractError) -> String {
+    private func text(of page: OCRImage, mode: String) throws(TesseractError) -> String {
         let command = ChildProcess.Command(
             path: path,
             // Told 300 pixels an inch, it reads more than when it guesses. A table, because a text can be anything.
@@ -76,8 +76,8 @@ public final class Tesseract: Sendable {
         }
         switch ending {
         case .answered(let answer, _, .exited(0)): return try WordTable.text(answer)
-        case .answered(_, let complaint, .exited(let status)):
-            throw .failed(status: status, complaint: Self.lastLine(of: complaint))
+        case .answered(_, let standardError, .exited(let status)):
+            throw .failed(status: status, standardError: Self.lastLine(of: standardError))
         case .answered(_, _, .signalled(let signal)): throw .crashed(signal: signal)
         case .tooLong: throw .tooLong(patience)
         case .tooMuch: throw .tooMuch(limit: Self.limit)
@@ -90,8 +90,49 @@ public final class Tesseract: Sendable {
         return ["TESSDATA_PREFIX", "PATH"].compactMap { name in environment[name].map { "\(name)=\($0)" } }
     }
 
-    private static func lastLine(of complaint: [UInt8]) -> String {
-        let lines = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
+    private static func lastLine(of standardError: [UInt8]) -> String {
+        let lines = String(decoding: standardError, as: UTF8.self).split(whereSeparator: \.isNewline)
         return String((lines.last ?? "").prefix(200))
+    }
+}
+
+/// Why the print of a picture could not be read. A picture without print, or without an ISBN in it, is none of these.
+public enum TesseractError: Error, Hashable, Sendable {
+    /// There is no `tesseract` in the folders of PATH.
+    case notInstalled
+    case cannotStart(reason: String)
+    /// It was killed.
+    case tooLong(Duration)
+    /// It was killed.
+    case tooMuch(limit: Int)
+    /// By this signal.
+    case crashed(signal: Int32)
+    case failed(status: Int32, standardError: String)
+    /// It ended well, and what it said is no answer.
+    case nonsense
+}
+
+extension TesseractError: CustomStringConvertible {
+    /// One sentence for a person, without a full stop.
+    public var description: String {
+        switch self {
+        case .notInstalled:
+            "print was not read, because tesseract is not installed (apt install tesseract-ocr)"
+        case .cannotStart(let reason): "print was not read, because tesseract does not start: \(reason)"
+        case .tooLong(let limit):
+            "print was not read: tesseract took longer than \(limit.formattedSeconds) and was stopped"
+        case .tooMuch(let limit): "print was not read: tesseract answered with more than \(limit >> 20) MiB"
+        case .crashed(let signal): "print was not read: tesseract crashed (signal \(signal))"
+        case .failed(let status, let standardError):
+            "print was not read: tesseract ended with \(status)" + (standardError.isEmpty ? "" : ": \(standardError)")
+        case .nonsense: "print was not read: what tesseract answered is no table of words"
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var formattedSeconds: String {
+        let seconds = self / .seconds(1)
+        return seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\(seconds) s"
     }
 }

@@ -22,9 +22,9 @@ public enum ChildProcess {
 
     /// How it was over.
     public enum Ending: Sendable, Equatable {
-        /// It closed its output: what it said, what it said on standard error (``ChildProcess/longestComplaint`` bytes at most), and how
+        /// It closed its output: what it said, what it said on standard error (``ChildProcess/longestErrorText`` bytes at most), and how
         /// it ended.
-        case answered([UInt8], complaint: [UInt8], Status)
+        case answered([UInt8], standardError: [UInt8], Status)
         /// It was killed, for it took longer than it may.
         case tooLong
         /// It was killed, for it said more than it may.
@@ -38,7 +38,7 @@ public enum ChildProcess {
     }
 
     /// Bytes of standard error that are kept; the rest is read and dropped.
-    public static let longestComplaint = 4096
+    public static let longestErrorText = 4096
     /// How long a child that has closed its output may take to end by itself.
     private static let leave: Duration = .seconds(2)
 
@@ -55,28 +55,28 @@ public enum ChildProcess {
         // Sockets in place of pipes: a write to a pipe whose reader is gone raises a signal, MSG_NOSIGNAL asks for none.
         let (near, far) = try pair()
         defer { close(near) }
-        let complaints: Int32
+        let errors: Int32
         let id: pid_t
         do {
             defer { close(far) }
             let (nearErrors, farErrors) = try pair()
-            complaints = nearErrors
+            errors = nearErrors
             defer { close(farErrors) }
             do {
                 id = try Spawn.start(command, talkingTo: far, complainingTo: farErrors)
             } catch {
-                close(complaints)
+                close(errors)
                 throw error
             }
         }
-        defer { close(complaints) }
+        defer { close(errors) }
         var conversation = Conversation(
-            descriptor: near, complaints: complaints, input: input, deadline: deadline, limit: limit)
+            descriptor: near, errors: errors, input: input, deadline: deadline, limit: limit)
         do throws(ProcessError) {
             let end = try conversation.run()
             let status = end == .over ? wait(for: id, until: min(deadline, .now + leave)) : bury(id)
             switch end {
-            case .over: return .answered(conversation.answer, complaint: conversation.complaint, status)
+            case .over: return .answered(conversation.answer, standardError: conversation.standardError, status)
             case .tooLong: return .tooLong
             case .tooMuch: return .tooMuch
             }
@@ -141,4 +141,136 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible 
     init(_ call: String, _ code: Int32) { (self.call, self.code) = (call, code) }
 
     public var description: String { "\(call): \(String(cString: strerror(code)))" }
+}
+
+/// Gives a child its input and takes what it says, whichever can go on, so that neither waits for the other.
+struct Conversation {
+    enum End { case over, tooLong, tooMuch }
+
+    private let descriptor: Int32
+    private let errors: Int32
+    private let input: [UInt8]
+    private let deadline: ContinuousClock.Instant
+    private let limit: Int
+    private var sent = 0
+    private var isGiven = false
+    private var hasErrors = true
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+
+    /// What it has said by now.
+    private(set) var answer: [UInt8] = []
+    /// The same of its standard error; the first of it.
+    private(set) var standardError: [UInt8] = []
+
+    init(
+        descriptor: Int32, errors: Int32, input: [UInt8], deadline: ContinuousClock.Instant, limit: Int
+    ) {
+        (self.descriptor, self.errors, self.input) = (descriptor, errors, input)
+        (self.deadline, self.limit) = (deadline, limit)
+    }
+
+    /// Goes on until the child closes its output, or is over its limits.
+    mutating func run() throws(ProcessError) -> End {
+        while true {
+            if sent == input.count, !isGiven { endInput() }
+            let left = Int((deadline - .now) / .milliseconds(1))
+            guard left > 0 else { return .tooLong }
+            var ready = [
+                pollfd(fd: descriptor, events: Int16(POLLIN) | (isGiven ? 0 : Int16(POLLOUT)), revents: 0),
+                // A negative descriptor is passed over.
+                pollfd(fd: hasErrors ? errors : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&ready, 2, Int32(min(left, 60_000))) >= 0 || errno == EINTR else {
+                throw ProcessError("poll", errno)
+            }
+            let readable = Int16(POLLIN | POLLHUP | POLLERR)
+            if ready[1].revents & readable != 0 { hasErrors = hear() }
+            if ready[0].revents & Int16(POLLOUT) != 0, !isGiven { give() }
+            guard ready[0].revents & readable != 0 else { continue }
+            guard let more = take(from: descriptor) else {
+                // What it complained of before it closed its output is there by now.
+                while hasErrors, standardError.count < ChildProcess.longestErrorText, isReadable(errors) {
+                    hasErrors = hear()
+                }
+                return .over
+            }
+            answer += more
+            if answer.count > limit { return .tooMuch }
+        }
+    }
+
+    private mutating func endInput() {
+        shutdown(descriptor, Int32(SHUT_WR))
+        isGiven = true
+    }
+
+    private mutating func give() {
+        let count = input.withUnsafeBytes {
+            send(descriptor, $0.baseAddress! + sent, min($0.count - sent, 256 << 10), Int32(MSG_NOSIGNAL))
+        }
+        // A child that ended before it read all may have answered all the same.
+        if count >= 0 { sent += count } else if errno != EAGAIN, errno != EINTR { isGiven = true }
+    }
+
+    /// - Returns: whether more may come.
+    private mutating func hear() -> Bool {
+        guard let more = take(from: errors) else { return false }
+        standardError += more.prefix(ChildProcess.longestErrorText - standardError.count)
+        return true
+    }
+
+    /// - Returns: nothing where there is nothing yet, `nil` when no more will come.
+    private mutating func take(from descriptor: Int32) -> ArraySlice<UInt8>? {
+        let count = read(descriptor, &buffer, buffer.count)
+        if count > 0 { return buffer[..<count] }
+        return count < 0 && (errno == EAGAIN || errno == EINTR) ? [] : nil
+    }
+
+    private func isReadable(_ descriptor: Int32) -> Bool {
+        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&ready, 1, 0) > 0
+    }
+}
+
+/// Starts a program with three descriptors and no other, no signal blocked or ignored, and the environment that it is given.
+enum Spawn {
+    static func start(
+        _ command: ChildProcess.Command, talkingTo descriptor: Int32, complainingTo errors: Int32
+    ) throws(ProcessError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, descriptor, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, descriptor, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        cprocess_close_from(&actions, 3)
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var id: pid_t = 0
+        let status = withCStrings(command.arguments) { arguments in
+            withCStrings(command.environment) {
+                posix_spawn(&id, command.path, &actions, &attributes, arguments, $0)
+            }
+        }
+        guard status == 0 else { throw ProcessError("posix_spawn \(command.path)", status) }
+        return id
+    }
+}
+
+/// The texts as a list that C takes, ended by NULL.
+private func withCStrings<Result>(
+    _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress!) }
 }

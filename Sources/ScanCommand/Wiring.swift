@@ -3,6 +3,7 @@ import Foundation
 import Library
 import Lookup
 import Station
+import Synchronization
 
 /// Puts the modules together as the settings say. The only place that knows which technology stands behind a port.
 struct Wiring {
@@ -16,7 +17,7 @@ struct Wiring {
 
     /// - Throws: ``LookupConfigurationError`` when values from the settings file would not work together.
     static func check(_ values: [Setting: String]) throws {
-        let places = Places(environment: [:])
+        let places = Paths(environment: [:])
         _ = try configuration { setting in
             (values[setting] ?? setting.defaultValue(places)).isEmpty
                 ? nil : values[setting] ?? setting.defaultValue(places)
@@ -36,7 +37,7 @@ struct Wiring {
     /// Opens the library, and makes it where there is none.
     func openLibrary() throws -> LibraryFile {
         guard let path = settings[.library] else {
-            throw Complaint(.configuration, "no library is set. Name one with --library.")
+            throw CommandError(.configuration, "no library is set. Name one with --library.")
         }
         let library = try LibraryFile.open(at: path)
         OpenedLibraries.keep(library, backupFolder: settings[.backupFolder])
@@ -51,11 +52,11 @@ struct Wiring {
 
     /// Opens the library for an act on what is in it: where there is none, nothing is made for the act to fail on.
     ///
-    /// - Throws: ``Complaint`` where there is no library yet.
+    /// - Throws: ``CommandError`` where there is no library yet.
     func requireLibrary() throws -> LibraryFile {
         guard let library = try openExistingLibrary() else {
             let place = settings[.library].map { " at \($0.printable)" } ?? ""
-            throw Complaint(.nothing, "there is no library yet\(place). \(Self.firstBook)")
+            throw CommandError(.nothing, "there is no library yet\(place). \(Self.firstBook)")
         }
         return library
     }
@@ -63,7 +64,7 @@ struct Wiring {
     /// What to do where there is no book yet.
     static let firstBook = "scan --isbn, scan --image, scan library add or scan import puts the first book in."
 
-    /// All sources in their order. Without a library nothing is remembered, neither answers nor manners. An offline index that
+    /// All sources in their order. Without a library nothing is remembered, neither answers nor policy. An offline index that
     /// cannot be read is told and left out: capturing goes on.
     func lookup(_ library: LibraryFile?) -> LookupChain {
         var index: OfflineIndex?
@@ -77,13 +78,13 @@ struct Wiring {
             }
         }
         return LookupChain(
-            configuration, index: index, notAsked: notAsked, cache: library, states: library ?? UnsharedSourceStates(),
+            configuration, index: index, notAsked: notAsked, cache: library, states: library ?? UnsharedRateLimits(),
             report: { Output.shared.complain($0) })
     }
 
-    /// Asks each online source by itself, with the manners of this machine.
+    /// Asks each online source by itself, with the policy of this machine.
     func probe(_ library: LibraryFile?) -> SourceProbe {
-        SourceProbe(configuration, states: library ?? UnsharedSourceStates())
+        SourceProbe(configuration, states: library ?? UnsharedRateLimits())
     }
 
     func captureFlow(_ library: LibraryFile) -> CaptureFlow {
@@ -107,7 +108,7 @@ struct Wiring {
             }
             if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
         } catch {
-            Output.shared.complain(Failure.complaint(for: error).description)
+            Output.shared.complain(CommandError(describing: error).description)
         }
     }
 
@@ -127,5 +128,74 @@ private func within(_ limit: Duration, _ work: @escaping @Sendable () async thro
         group.addTask { try await Task.sleep(for: limit) }
         defer { group.cancelAll() }
         try await group.next()
+    }
+}
+
+/// The libraries that this run has opened: at its end, one that was changed gets its backup of the day, whichever command it was.
+enum OpenedLibraries {
+    private struct Opened {
+        let library: LibraryFile
+        let backupFolder: String?
+    }
+
+    /// `nil` until a command begins: who opens a library otherwise, such as a test, has it for itself.
+    private static let opened = Mutex<[Opened]?>(nil)
+
+    static func start() { opened.withLock { $0 = [] } }
+
+    static func keep(_ library: LibraryFile, backupFolder: String?) {
+        opened.withLock { $0?.append(Opened(library: library, backupFolder: backupFolder)) }
+    }
+
+    /// Makes the backup of the day where it is missing, with a bar when it takes long. What goes wrong is told, and changes nothing
+    /// of how the command ended.
+    static func backUpWhatChanged() async {
+        // Taken out: with its last reference a library is closed cleanly.
+        let libraries = opened.withLock { opened in
+            defer { opened = nil }
+            return opened ?? []
+        }
+        // What still ends may hold the library: closed by hand, its write-ahead log is folded in. Nothing is lost when that fails: the next
+        // opening reads the log.
+        defer {
+            for opened in libraries {
+                do { try opened.library.close() } catch {
+                    Output.shared.complain("the library was not closed cleanly: \(CommandError(describing: error))")
+                }
+            }
+        }
+        guard let changed = libraries.first(where: { $0.library.hasChanges }) else { return }
+        Interrupts.giveBack()
+        Interrupts.onEnd { changed.library.abandonBackups() }
+        Interrupts.handle { "The backup of today was broken off; the next change makes it. What was saved is saved." }
+        let bar = ProgressBar("% of today's backup", total: 100)
+        defer {
+            bar.finish()
+            // It holds the library, which is closed with its last reference.
+            Interrupts.giveBack()
+        }
+        do {
+            let daily = try await changed.library.backUpIfDue(at: Date(), copying: changed.backupFolder) {
+                bar.set(Int($0 * 100), of: 100)
+            }
+            if let trouble = daily?.trouble { tell(trouble) }
+        } catch {
+            tell(error)
+        }
+    }
+
+    private static func tell(_ error: any Error) {
+        Output.shared.complain("today's backup was not made: \(CommandError(describing: error))")
+    }
+}
+
+/// The policy of one process, where there is no library that could share them.
+actor UnsharedRateLimits: RateLimits {
+    private var states: [SourceName: SourceState] = [:]
+
+    func update<Result: Sendable>(
+        _ source: SourceName, _ change: @Sendable (inout SourceState) -> Result
+    ) async throws -> Result {
+        change(&states[source, default: SourceState()])
     }
 }

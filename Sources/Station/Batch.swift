@@ -36,7 +36,7 @@ public struct Batch: Sendable {
     }
 
     /// How a row stands, for mark, word and colour.
-    public enum Standing: Sendable, Equatable {
+    public enum Status: Sendable, Equatable {
         case lookingUp
         /// Found, and ready to be saved.
         case found
@@ -136,7 +136,7 @@ extension Batch {
 extension Batch {
     public subscript(_ id: ID<IntakeItem>) -> Row? { places[id].map { rows[$0] } }
 
-    public func standing(of row: Row) -> Standing {
+    public func status(of row: Row) -> Status {
         switch row.end {
         case .saved(let result): return .saved(result)
         case .skipped: return .skipped
@@ -158,7 +158,7 @@ extension Batch {
     /// Confident rows are ticked by themselves; a person's word goes before.
     public func isTicked(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.isComplete else { return false }
-        return row.choice ?? (row.candidate.isSureEnough && standing(of: row) == .found)
+        return row.choice ?? (row.candidate.isSureEnough && status(of: row) == .found)
     }
 
     /// What saving the row would need to be told: there is a copy of it already, here or in the library.
@@ -177,7 +177,7 @@ extension Batch {
     /// Open rows for which nothing is left to do: the library held the book before, and nobody asked for another copy.
     public var doneWith: [Row] {
         open.filter { row in
-            if case .owned = standing(of: row) { !isTicked(row) } else { false }
+            if case .owned = status(of: row) { !isTicked(row) } else { false }
         }
     }
 
@@ -185,7 +185,7 @@ extension Batch {
     /// and nobody asked for another copy. By itself only what is in ``doneWith`` leaves: of two that were held up there may be two.
     public func isClearable(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
-        switch standing(of: row) {
+        switch status(of: row) {
         case .owned, .again: return true
         default: return false
         }
@@ -203,7 +203,7 @@ extension Batch {
     public var counts: Counts {
         var counts = Counts()
         for row in rows {
-            switch standing(of: row) {
+            switch status(of: row) {
             case .lookingUp: counts.lookingUp += 1
             case .found: counts.found += 1
             case .owned: counts.owned += 1
@@ -241,5 +241,183 @@ extension Batch {
 
     private func isSavedHere(_ book: Book) -> Bool {
         (book.edition.isbn.flatMap { placesOfNumber[$0] } ?? []).contains { rows[$0].end?.copy == book.id }
+    }
+}
+
+/// What a person says to a batch, and what came of it.
+extension Batch {
+    /// Ticks or unticks a row. A tick on a book that is there already means another copy of it.
+    public mutating func toggle(_ id: ID<IntakeItem>) throws(TickRefusal) {
+        guard let place = places[id] else { return }
+        guard rows[place].end == nil else { throw .answered }
+        guard rows[place].candidate.isComplete else { throw .needsTitle }
+        rows[place].choice = !isTicked(rows[place])
+    }
+
+    /// Gives a row its tick or takes it; see ``toggle(_:)``.
+    public mutating func tick(_ id: ID<IntakeItem>, _ isTicked: Bool) throws(TickRefusal) {
+        guard let place = places[id] else { return }
+        guard rows[place].end == nil else { throw .answered }
+        guard rows[place].candidate.isComplete || !isTicked else { throw .needsTitle }
+        rows[place].choice = isTicked
+    }
+
+    /// Takes the tick away until a person gives it back.
+    public mutating func untick(_ ids: [ID<IntakeItem>]) {
+        for place in ids.compactMap({ places[$0] }) { rows[place].choice = false }
+    }
+
+    /// What was saved, after the commit. Rows that turned out to be owned stay open.
+    public mutating func note(_ results: [(item: ID<IntakeItem>, result: SaveResult)]) {
+        var undoable: [(change: ID<Change>, items: [ID<IntakeItem>])] = []
+        for (id, result) in results {
+            guard let place = places[id] else { continue }
+            if case .owned(let book) = result {
+                rows[place].candidate.existing = [book]
+                rows[place].choice = false
+                continue
+            }
+            rows[place].end = .saved(result)
+            guard let change = result.change else { continue }
+            if undoable.last?.change == change {
+                undoable[undoable.count - 1].items.append(id)
+            } else {
+                undoable.append((change, [id]))
+            }
+        }
+        acts += undoable.map { Act(kind: .saved, change: $0.change, items: $0.items) }
+    }
+
+    /// What was dismissed, after the commit.
+    public mutating func noteSkipped(_ ids: [ID<IntakeItem>], change: ID<Change>) {
+        for place in ids.compactMap({ places[$0] }) { rows[place].end = .skipped }
+        acts.append(Act(kind: .skipped, change: change, items: ids))
+    }
+
+    /// Puts a row off; it stays in the queue.
+    public mutating func leave(_ id: ID<IntakeItem>) {
+        if let place = places[id], rows[place].end == nil { rows[place].end = .left }
+    }
+
+    /// An act was taken back: its rows are open again, as the queue has them now. Those that are not there stay as they are.
+    ///
+    /// - Parameter candidates: `nil` when the queue could not be read; the rows are as the batch knew them then.
+    public mutating func noteUndone(_ change: ID<Change>, now candidates: [Candidate]?) {
+        let undone = acts.filter { $0.change == change }.flatMap(\.items).compactMap { places[$0] }
+        let waiting = candidates.map { Set($0.map(\.item.id)) }
+        // The copies are gone: a row of the same number that still called itself owned would leave the queue, and the book be lost.
+        let copies = Set(undone.compactMap { rows[$0].end?.copy })
+        for place in Set(undone.flatMap { placesOfNumber[rows[$0].candidate.item.isbn] ?? [] }) {
+            rows[place].candidate.existing.removeAll { copies.contains($0.id) }
+        }
+        for place in undone where waiting?.contains(rows[place].id) != false { rows[place].end = nil }
+        acts.removeAll { $0.change == change }
+        for candidate in candidates ?? [] {
+            guard let place = places[candidate.item.id], rows[place].end == nil else { continue }
+            rows[place].candidate = candidate
+            rows[place].isLookingUp = false
+            for same in placesOfNumber[candidate.item.isbn] ?? [] { rows[same].candidate.existing = candidate.existing }
+        }
+    }
+
+    /// An act cannot be taken back now; the older ones are within reach.
+    public mutating func noteRefused(_ change: ID<Change>) {
+        for index in acts.indices where acts[index].change == change { acts[index].isRefused = true }
+    }
+}
+
+extension Batch.End {
+    /// The copy that it made or changed.
+    var copy: ID<Copy>? {
+        switch self {
+        case .saved(.saved(let copy, _)), .saved(.wishFulfilled(let copy, _)), .saved(.restored(let copy, _)),
+            .saved(.alreadySaved(let copy)):
+            copy
+        case .saved(.owned), .skipped, .left: nil
+        }
+    }
+}
+
+// A batch that lives beside others: what they did to the queue meanwhile.
+extension Batch {
+    /// What became other when the batch was held against the queue.
+    struct Difference: Equatable {
+        /// Came in.
+        var new: [ID<IntakeItem>] = []
+        /// Open rows that say something else now.
+        var changed: [ID<IntakeItem>] = []
+        /// Answered elsewhere.
+        var gone: [ID<IntakeItem>] = []
+        /// Answered here, and taken back elsewhere.
+        var reopened: [ID<IntakeItem>] = []
+
+        var isNothing: Bool { new.isEmpty && changed.isEmpty && gone.isEmpty && reopened.isEmpty }
+    }
+
+    /// Brings the batch to what the queue holds.
+    ///
+    /// - Parameters:
+    ///   - waiting: the whole queue, oldest first, with what the library holds.
+    ///   - before: the batch's open rows before the queue was read: what came in or was learnt since may not be in `waiting` yet.
+    mutating func follow(_ waiting: [Candidate], openBefore before: [Row]) -> Difference {
+        var difference = Difference()
+        let ids = Set(waiting.map(\.item.id))
+        let before = Dictionary(before.map { ($0.id, $0.candidate) }, uniquingKeysWith: { $1 })
+        difference.gone = before.keys.filter { !ids.contains($0) && places[$0] != nil && self[$0]?.end == nil }
+        forget(difference.gone)
+        for candidate in waiting {
+            guard let place = places[candidate.item.id] else {
+                add([candidate])
+                if candidate.item.outcome != nil { stopLookingUp([candidate.item.id]) }
+                difference.new.append(candidate.item.id)
+                continue
+            }
+            let row = rows[place]
+            switch row.end {
+            // Answered here just now, while the queue was being read.
+            case _ where row.end != nil && before[row.id] != nil: continue
+            case .saved, .skipped:
+                reopen(place)
+                difference.reopened.append(row.id)
+            case .left, nil:
+                // What was learnt since is newer than what was read; the next look sees both.
+                if row.candidate == candidate || (row.end == nil && before[row.id] != row.candidate) { continue }
+                difference.changed.append(row.id)
+                if candidate.item.outcome != row.candidate.item.outcome { rows[place].isLookingUp = false }
+            }
+            rows[place].candidate = candidate
+        }
+        return difference
+    }
+
+    /// The act that answered it is taken back, by whom ever; what else the act did is found out row by row.
+    private mutating func reopen(_ place: Int) {
+        let id = rows[place].id
+        rows[place].end = nil
+        rows[place].isLookingUp = false
+        acts = acts.compactMap { act in
+            let items = act.items.filter { $0 != id }
+            return items.isEmpty ? nil : Act(kind: act.kind, change: act.change, items: items, isRefused: act.isRefused)
+        }
+    }
+
+    /// Rows leave the batch.
+    mutating func forget(_ ids: [ID<IntakeItem>]) {
+        guard !ids.isEmpty else { return }
+        let gone = Set(ids)
+        rows.removeAll { gone.contains($0.id) }
+        (places, placesOfNumber) = ([:], [:])
+        for (place, row) in rows.enumerated() {
+            places[row.id] = place
+            placesOfNumber[row.candidate.item.isbn, default: []].append(place)
+        }
+    }
+
+    /// Forgets the oldest answered rows, and the acts that are about none but these, where there are more than `limit`.
+    mutating func forgetAnswered(beyond limit: Int) {
+        let answered = rows.filter { $0.end != nil && $0.end != .left }
+        guard answered.count > limit else { return }
+        forget(answered.prefix(answered.count - limit).map(\.id))
+        acts.removeAll { act in act.items.allSatisfy { places[$0] == nil } }
     }
 }

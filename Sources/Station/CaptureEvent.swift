@@ -96,7 +96,7 @@ public struct CaptureEvent: Sendable, Equatable {
         case .alreadySaved(let copy): (event.copy, event.reason) = (copy, "it was saved before")
         case .owned(let book):
             event.name = .owned
-            (event.copy, event.reason) = (book.id, book.standing)
+            (event.copy, event.reason) = (book.id, book.status)
         }
         return event
     }
@@ -129,7 +129,7 @@ public struct CaptureEvent: Sendable, Equatable {
 
 extension Book {
     /// Where the household has it: "on Living room 2 since 2026-11-21", "on the wishlist since …".
-    public var standing: String {
+    public var status: String {
         let place =
             copy.deleted != nil
             ? "in the trash, added"

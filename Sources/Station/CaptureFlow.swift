@@ -1,7 +1,7 @@
 import Bookplate
 import FoundationEssentials
 
-/// The workflow that every way in shares: sighting → intake item → candidate → confirmed → book.
+/// The workflow that every way in shares: detection → intake item → candidate → confirmed → book.
 ///
 /// It knows only the domain's ports. Time comes in as a closure, so that tests turn it by hand.
 public struct CaptureFlow: Sendable {
@@ -26,10 +26,10 @@ public struct CaptureFlow: Sendable {
         self.now = now
     }
 
-    /// Puts sightings into the intake queue. When it returns they are on the disk, before anything was asked of anyone, and for
+    /// Puts detections into the intake queue. When it returns they are on the disk, before anything was asked of anyone, and for
     /// a minute they are this process's to look up.
-    public func capture(_ sightings: [Sighting], preset: Preset = Preset()) async throws -> [IntakeItem] {
-        try await intake.capture(sightings, preset: preset, lease: Self.lease, at: now())
+    public func capture(_ detections: [Detection], preset: Preset = Preset()) async throws -> [IntakeItem] {
+        try await intake.capture(detections, preset: preset, lease: Self.lease, at: now())
     }
 
     /// Finds out what items of the queue are, as they come in, and hands each on as soon as it is known: first those whose
@@ -234,5 +234,133 @@ extension Sequence where Element: Hashable {
     func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }
+    }
+}
+
+/// What a batch needs of the workflow besides capturing, looking up and saving.
+extension CaptureFlow {
+    /// What the library says of items at once, before any source is asked.
+    public func recognise(_ items: [IntakeItem]) async throws -> [Candidate] {
+        let known = try await shelf.books(with: items.map(\.isbn).uniqued())
+        return items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }
+    }
+
+    /// Finds out what items are that were captured just now; see ``candidates(following:areCaptured:)``.
+    public func candidates(
+        _ captured: [IntakeItem], areCaptured: Bool = true
+    ) -> AsyncThrowingStream<Candidate, any Error> {
+        let (items, continuation) = AsyncStream.makeStream(of: IntakeItem.self)
+        for item in captured { continuation.yield(item) }
+        continuation.finish()
+        return candidates(following: items, areCaptured: areCaptured)
+    }
+
+    /// Asks the sources once more, due or not, and passes over library and answer cache.
+    public func refresh(_ ids: [ID<IntakeItem>]) -> AsyncThrowingStream<Candidate, any Error> {
+        candidateStream { yield in
+            try await ask(
+                intake.lease(ids, limit: ids.count, for: Self.lease, at: now()), refresh: true, yield)
+        }
+    }
+
+    /// Gives waiting items another preset, in one durable commit. Those that left the queue meanwhile are passed over.
+    ///
+    /// - Returns: the candidates as they are now.
+    public func give(_ preset: Preset, to ids: [ID<IntakeItem>]) async throws -> [Candidate] {
+        try await intake.give(preset, to: ids)
+        let given = Set(ids)
+        return try await recognise(intake.items(in: [.waiting]).filter { given.contains($0.id) })
+    }
+
+    /// Owned books leave the queue: nothing is left to do for them.
+    public func close(_ ids: [ID<IntakeItem>]) async throws {
+        if !ids.isEmpty { try await intake.close(ids) }
+    }
+
+    /// How many items wait in the queue, whoever captured them.
+    public func waitingCount() async throws -> Int { try await intake.count(in: [.waiting]) }
+}
+
+/// What taking acts back came to.
+public struct BatchUndoing: Sendable {
+    /// An act that was taken back, and its items as the queue has them now; `nil` when that could not be read.
+    public struct Undone: Sendable {
+        public let act: Batch.Act
+        public let now: [Candidate]?
+    }
+
+    public fileprivate(set) var undone: [Undone] = []
+    /// What was changed since, and stays done.
+    public fileprivate(set) var refused: [Batch.Act] = []
+    /// What went wrong last.
+    public fileprivate(set) var failure: (any Error)?
+}
+
+extension CaptureFlow {
+    /// Takes acts of a batch back, the last first; goes on past what was changed since, and takes what was undone elsewhere as undone.
+    public func undo(_ acts: [Batch.Act], in history: any History) async -> BatchUndoing {
+        var result = BatchUndoing()
+        for act in acts.reversed() {
+            do {
+                _ = try await history.undo(act.change, at: now())
+            } catch UndoRefusal.alreadyUndone {
+                // As good as done here.
+            } catch let refusal as UndoRefusal {
+                result.refused.append(act)
+                result.failure = refusal
+                continue
+            } catch {
+                result.failure = error
+                return result
+            }
+            do {
+                var now: [Candidate] = []
+                for item in act.items { if let candidate = try await candidate(item) { now.append(candidate) } }
+                result.undone.append(BatchUndoing.Undone(act: act, now: now))
+            } catch {
+                result.undone.append(BatchUndoing.Undone(act: act, now: nil))
+                result.failure = error
+                return result
+            }
+        }
+        return result
+    }
+
+    /// Of rows whose book the library held, those for which it still does: only they may leave the queue as owned.
+    public func stillOwned(_ rows: [Batch.Row]) async throws -> [Batch.Row] {
+        guard !rows.isEmpty else { return [] }
+        let now = try await recognise(rows.map(\.candidate.item))
+        return zip(rows, now).filter { $0.1.owned != nil }.map(\.0)
+    }
+
+    /// Puts detections into the queue; what may pass by itself is waited for, with a try every second.
+    ///
+    /// - Parameters:
+    ///   - preset: asked for anew with every try.
+    ///   - mayWait: asked after a try that failed, whether to go on.
+    ///   - waits: told what stands in the way, with every try.
+    public func captureUntilPossible(
+        _ detections: [Detection], clock: any Clock<Duration> = ContinuousClock(),
+        preset: @Sendable () async -> Preset, mayWait: @Sendable () -> Bool,
+        waits: @Sendable (any Error) async -> Void
+    ) async throws -> [IntakeItem] {
+        while true {
+            do {
+                // A task of its own: a try is not given up half way, so that nothing is captured twice or told as lost.
+                let preset = await preset()
+                return try await Task { try await capture(detections, preset: preset) }.value
+            } catch let error where isTransient(error) && mayWait() {
+                await waits(error)
+                try await clock.sleep(for: .seconds(1))
+            }
+        }
+    }
+}
+
+extension Batch {
+    /// What taking acts back came to.
+    public mutating func note(_ undoing: BatchUndoing) {
+        for each in undoing.undone { noteUndone(each.act.change, now: each.now) }
+        for act in undoing.refused { noteRefused(act.change) }
     }
 }

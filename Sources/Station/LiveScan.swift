@@ -10,7 +10,7 @@ public final class LiveScan: Sendable {
         /// How the source stands; told when it changes.
         case camera(CameraState)
         /// A book was held up: believed by ``Consensus``, once a showing.
-        case captured(Sighting)
+        case captured(Detection)
         /// A code that is no book was held up.
         case refused(Symbol, ISBNRefusal)
     }
@@ -24,7 +24,7 @@ public final class LiveScan: Sendable {
         public var framesPerSecond = 0.0
         /// From the frame's time stamp to the end of its decoding.
         public var latency: Duration = .zero
-        public var light = FrameReading.Light()
+        public var light = FrameResult.Light()
         /// The last that were measured on something that looks like bars.
         public var sharpness: Double?
         public var pixelsPerModule: Double?
@@ -112,7 +112,7 @@ public final class LiveScan: Sendable {
             var glance = state.glance
             if state.isRunning, time - state.beat >= Self.stuckAfter {
                 glance.camera = .trouble(
-                    CameraTrouble(
+                    CameraError(
                         .stuck,
                         "the camera's driver does not answer. Unplug the camera and plug it in again, or restart the program."
                     ))
@@ -140,10 +140,10 @@ public final class LiveScan: Sendable {
         follower.take(frame)
         for symbol in follower.believed {
             do throws(ISBNRefusal) {
-                let sighting = Sighting(
+                let detection = Detection(
                     isbn: try symbol.isbn(), raw: symbol.payload, addon: symbol.addon, origin: .camera,
                     thumbnail: thumbnail(frame, symbol.corners))
-                events.yield(.captured(sighting))
+                events.yield(.captured(detection))
             } catch {
                 events.yield(.refused(symbol, error))
             }
@@ -162,7 +162,7 @@ public final class LiveScan: Sendable {
 /// What the thread knows of the frames so far.
 private struct Follower {
     private var decoder: any FrameDecoder
-    private var reading = FrameReading()
+    private var reading = FrameResult()
     private var consensus = Consensus()
     private var hints = HintRules()
     private var hint: Hint?

@@ -13,12 +13,12 @@ public struct TypedNumber: Sendable, Equatable {
     /// The book that it names, with the digits of an add-on where they follow.
     ///
     /// - Throws: ``ISBNRefusal`` when it names none.
-    public func sighting() throws(ISBNRefusal) -> Sighting {
+    public func detection() throws(ISBNRefusal) -> Detection {
         do throws(ISBNRefusal) {
-            return Sighting(isbn: try ISBN(text), raw: text, origin: origin)
+            return Detection(isbn: try ISBN(text), raw: text, origin: origin)
         } catch {
             guard let (isbn, addon) = ISBN.withAddon(text) else { throw error }
-            return Sighting(isbn: isbn, raw: text, addon: addon, origin: origin)
+            return Detection(isbn: isbn, raw: text, addon: addon, origin: origin)
         }
     }
 }

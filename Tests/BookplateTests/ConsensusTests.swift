@@ -21,7 +21,7 @@ private struct View {
         addon: String? = nil, certain: [String] = []
     ) {
         for _ in 0..<frames {
-            var reading = FrameReading()
+            var reading = FrameResult()
             reading.symbols = codes.map {
                 Symbol(payload: $0.payload, addon: addon, quality: 2, corners: box(at: $0.at))
             }
@@ -152,7 +152,7 @@ private func box(at point: Point) -> Corners {
 
     @Test func `names a code that is no book, and never takes it for one`() throws {
         var consensus = Consensus()
-        var reading = FrameReading()
+        var reading = FrameResult()
         reading.symbols = [Symbol(payload: soap, quality: 9, corners: box(at: centre))]
         var believed: [Symbol] = []
         for frame in 0..<3 { consensus.take(reading, at: .milliseconds(33 * frame), believed: &believed) }

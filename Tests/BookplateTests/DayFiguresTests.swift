@@ -24,8 +24,8 @@ func entry(
 }
 
 /// A day on which pages were read.
-func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayFigures {
-    var figures = DayFigures(day: date(text))
+func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
+    var figures = DayStats(day: date(text))
     figures.pages = pages
     figures.minutes = minutes
     return figures
@@ -35,7 +35,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayFigures {
     private func days(
         _ sessions: [Session], _ entries: [ProgressEntry] = [], pageCount: Int? = 300, in zone: TimeZone = berlin
     ) -> [String] {
-        DayFigures.days(sessions: sessions, entries: entries, pageCount: pageCount, in: zone)
+        DayStats.days(sessions: sessions, entries: entries, pageCount: pageCount, in: zone)
             .map { "\($0.day) \($0.pages)p \($0.minutes)m \($0.sessions)s \($0.entries)e" }
     }
 
@@ -85,7 +85,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayFigures {
         let entries = amounts.enumerated().map { index, amount in
             entry("2026-05-01T0\(index):00:00Z", page: amount.0, percent: amount.1)
         }
-        let days = DayFigures.days(sessions: [], entries: entries, pageCount: pageCount, in: berlin)
+        let days = DayStats.days(sessions: [], entries: entries, pageCount: pageCount, in: berlin)
         #expect(days.map(\.pages) == [pages])
     }
 
@@ -99,7 +99,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayFigures {
             session("2026-05-01T12:00:00Z", 60, 90, 90),
         ]
         #expect(sessions[0].pace == 120)
-        #expect(DayFigures.days(sessions: sessions, entries: [], pageCount: nil, in: berlin)[0].pace.value == 70)
+        #expect(DayStats.days(sessions: sessions, entries: [], pageCount: nil, in: berlin)[0].pace.value == 70)
         #expect(Mean().value == nil)
     }
 }

@@ -113,7 +113,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
         "https://example.org/" + String(repeating: "x", count: 2048),
     ])
     func `is refused when it is anything else`(text: String) {
-        #expect(throws: EntryRefusal.self) { try text.checkedLink(as: "info link") }
+        #expect(throws: InputRefusal.self) { try text.checkedLink(as: "info link") }
     }
 }
 
@@ -132,7 +132,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
         "x:" + String(repeating: "1", count: 513), "x:\u{FFFD}",
     ])
     func `is refused without one`(text: String) {
-        #expect(throws: EntryRefusal.self) { try text.identifier() }
+        #expect(throws: InputRefusal.self) { try text.identifier() }
     }
 }
 
@@ -151,14 +151,14 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
     func `is refused when it is none`(rating: Double) {
         var copy = Copy(added: .distantPast)
         copy.rating = rating
-        #expect(throws: EntryRefusal.self) { try copy.checkEntries() }
+        #expect(throws: InputRefusal.self) { try copy.checkEntries() }
         #expect(Copy.stars(rating).count == 5)
     }
 
     @Test(arguments: [0, -1, Int.min, Int.max, 100_001]) func `and a daily goal is from 1 to 100,000`(goal: Int) {
         var copy = Copy(added: .distantPast)
         copy.dailyGoal = goal
-        #expect(throws: EntryRefusal.outOfRange(what: "daily goal", range: 1...100_000)) { try copy.checkEntries() }
+        #expect(throws: InputRefusal.outOfRange(what: "daily goal", range: 1...100_000)) { try copy.checkEntries() }
     }
 }
 

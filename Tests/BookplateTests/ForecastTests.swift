@@ -6,7 +6,7 @@ import Testing
     let today = date("2026-05-10")
 
     private func forecast(
-        _ days: [DayFigures], page: Int? = 100, pageCount: Int? = 300, goal: Int? = nil, isReading: Bool = true
+        _ days: [DayStats], page: Int? = 100, pageCount: Int? = 300, goal: Int? = nil, isReading: Bool = true
     ) -> Forecast {
         Forecast(
             isReading: isReading, progress: page.map(ProgressEntry.Amount.page), pageCount: pageCount, days: days,
@@ -76,7 +76,7 @@ import Testing
     private func memories(
         _ today: String, started: String? = nil, finished: String? = nil, stopped: String? = nil, isOpen: Bool = false
     ) -> [String] {
-        let book = FigureBook(id: ID(), title: "Dune", authors: [], isbn: nil, edition: ID())
+        let book = CountedBook(id: ID(), title: "Dune", authors: [], isbn: nil, edition: ID())
         return Memory.memories(
             of: book, started: started.map(date), finished: finished.map(date), stopped: stopped.map(date),
             isOpen: isOpen,

@@ -11,8 +11,8 @@ import Testing
 
     private static func reading(
         mean: Double, clipped: Double = 0, sharpness: Double? = nil, pixels: Double? = nil, code: Bool = false
-    ) -> FrameReading {
-        var reading = FrameReading()
+    ) -> FrameResult {
+        var reading = FrameResult()
         reading.light = .init(mean: mean, clipped: clipped)
         (reading.sharpness, reading.pixelsPerModule) = (sharpness, pixels)
         if code {
@@ -31,8 +31,8 @@ import Testing
         arguments: [
             (dark, Hint.moreLight), (white, .lessLight), (blurred, .holdStill), (far, .closer), (good, nil),
             (empty, nil),
-        ] as [(FrameReading, Hint?)])
-    func `names what is wrong`(reading: FrameReading, wanted: Hint?) {
+        ] as [(FrameResult, Hint?)])
+    func `names what is wrong`(reading: FrameResult, wanted: Hint?) {
         var rules = HintRules()
         var hint: Hint?
         for frame in 0..<30 { hint = rules.take(reading, at: .milliseconds(33 * frame)) }

@@ -17,9 +17,9 @@ import Testing
             session: Session(start: now), reading: ID(), copy: copy.id, title: nil, isbn: nil, pageCount: nil,
             isInTrash: false)
         let all: [JSONValue] = [
-            book.json(of: Reading()), session.json(at: now), Remark(Note(text: "A", created: now), on: book).json,
-            Remark(Quote(text: "A", created: now), on: book).json,
-            FigureBook(id: copy.id, title: nil, authors: [], isbn: nil, edition: book.edition.id).json,
+            book.json(of: Reading()), session.json(at: now), Annotation(Note(text: "A", created: now), on: book).json,
+            Annotation(Quote(text: "A", created: now), on: book).json,
+            CountedBook(id: copy.id, title: nil, authors: [], isbn: nil, edition: book.edition.id).json,
         ]
         for json in all {
             #expect(value("copyId", of: json) == .string(copy.id.rawValue))

@@ -29,22 +29,22 @@ import Testing
     }
 
     @Test func `of a year tell what is not known nearer apart from the months`() throws {
-        let years = YearFigures.years(days, finishes)
+        let years = YearStats.years(days, finishes)
         #expect(years.map(\.year) == [2026, 2025, 2024])
         let year = years[1]
         #expect(year.totals.booksFinished == 4 && year.totals.pages == 60 && year.totals.daysRead == 2)
         #expect(year.monthUnknown.books == 1 && year.monthUnknown.pages == 100)
         #expect(year.months.map(\.booksFinished) == [0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
         #expect(year.months.map(\.pages) == [20, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-        #expect(YearFigures(year: 1999, days, finishes).totals == Totals())
+        #expect(YearStats(year: 1999, days, finishes).totals == Totals())
     }
 
     @Test func `put New Year's Eve in the year of the reader's clock`() {
         // 03:00 UTC on 1 January is 22:00 on 31 December in New York.
         let night = session("2026-01-01T03:00:00Z", 120, 0, 30)
         for (zone, year) in [(newYork, 2025), (berlin, 2026)] {
-            let days = DayFigures.days(sessions: [night], entries: [], pageCount: nil, in: zone)
-            #expect(YearFigures.years(days, []).map(\.year) == [year])
+            let days = DayStats.days(sessions: [night], entries: [], pageCount: nil, in: zone)
+            #expect(YearStats.years(days, []).map(\.year) == [year])
         }
     }
 }
@@ -78,7 +78,7 @@ import Testing
             session("2026-03-27T22:30:00Z", 60), session("2026-03-28T22:30:00Z", 60),
             session("2026-03-29T21:30:00Z", 60),
         ]
-        let days = DayFigures.days(sessions: sessions, entries: [], pageCount: nil, in: berlin)
+        let days = DayStats.days(sessions: sessions, entries: [], pageCount: nil, in: berlin)
         #expect(Streaks(days.map(\.day), today: date("2026-03-29")).current == 3)
     }
 }

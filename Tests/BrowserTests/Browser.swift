@@ -214,8 +214,8 @@ final class Browser: Sendable {
 
     /// The page has not complained, but for what is excused: a refused act is an answer.
     func expectQuiet(_ page: String, excused: [String] = []) async throws {
-        let found = try await complaints().filter { complaint in
-            !([" 422 "] + excused).contains { complaint.contains($0) }
+        let found = try await complaints().filter { error in
+            !([" 422 "] + excused).contains { error.contains($0) }
         }
         #expect(found.isEmpty, "\(page): \(found.joined(separator: "\n"))")
     }

@@ -180,7 +180,7 @@ func `a time stamp that cannot be is replaced by the monotonic clock`(_ error: D
     (PictureFormat(pixelFormat: 0x3150_4D4D, width: 64, height: 48, bytesPerLine: 0, sizeImage: 0), "MMP1"),
 ])
 func `a layout that would read outside is refused`(_ given: PictureFormat, _ word: String) {
-    do throws(CameraError) {
+    do throws(V4L2Error) {
         _ = try LumaLayout(given)
         Issue.record("taken")
     } catch {

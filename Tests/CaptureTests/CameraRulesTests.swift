@@ -155,12 +155,12 @@ func `FourCCs are those of videodev2`(_ format: PixelFormat, _ code: UInt32) {
 }
 
 @Test(arguments: [
-    (CameraError.failed("open", errno: EACCES), NodeObstacle.denied(path: "/dev/video0")),
+    (V4L2Error.failed("open", errno: EACCES), NodeObstacle.denied(path: "/dev/video0")),
     (.failed("open", errno: EPERM), .denied(path: "/dev/video0")), (.failed("open", errno: EBUSY), .busy),
     (.failed("VIDIOC_QUERYCAP", errno: EACCES), .failing(.failed("VIDIOC_QUERYCAP", errno: EACCES))),
     (.libraryMissing("none"), .libraryMissing("none")),
 ])
-func `what keeps a node from being opened is told apart`(_ error: CameraError, _ obstacle: NodeObstacle) {
+func `what keeps a node from being opened is told apart`(_ error: V4L2Error, _ obstacle: NodeObstacle) {
     #expect(NodeObstacle(error, path: "/dev/video0") == obstacle)
 }
 
@@ -171,7 +171,7 @@ func `what keeps a node from being opened is told apart`(_ error: CameraError, _
 }
 
 @Test func `a node that is no video device is told with its errno`() throws {
-    do throws(CameraError) {
+    do throws(V4L2Error) {
         _ = try V4L2Node(path: "/dev/null", converting: false, wake: Wake())
         Issue.record("taken")
     } catch {

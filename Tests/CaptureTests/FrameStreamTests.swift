@@ -33,7 +33,7 @@ private struct Story {
     var sequences: [UInt32] = []
     var times: [Duration] = []
     var counts = FrameCounts()
-    var troubles: [CameraTrouble.Kind] {
+    var troubles: [CameraError.Kind] {
         states.compactMap { if case .trouble(let trouble) = $0 { trouble.kind } else { nil } }
     }
     var formats: [String] {

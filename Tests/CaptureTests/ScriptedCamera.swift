@@ -11,7 +11,7 @@ final class ScriptedCamera {
     /// How often it was plugged in; each time it gets another node.
     private(set) var plugs: UInt64 = 1
     /// Thrown by the operation of that name as long as it is there.
-    var failures: [String: CameraError] = [:]
+    var failures: [String: V4L2Error] = [:]
     /// What the driver makes of any format; `nil` gives what was asked.
     var given: PictureFormat?
     var buffers = [Int](repeating: 1 << 20, count: 4)
@@ -94,7 +94,7 @@ final class ScriptedHost: CameraHost {
         cameras.first { $0.isPlugged && $0.device.path == path }.map { NodeIdentity(device: 81, inode: $0.plugs) }
     }
 
-    func open(_ device: CameraDevice) throws(CameraError) -> any VideoNode {
+    func open(_ device: CameraDevice) throws(V4L2Error) -> any VideoNode {
         guard let camera = cameras.first(where: { $0.isPlugged && $0.device.path == device.path }) else {
             throw .failed("open", errno: ENOENT)
         }
@@ -125,7 +125,7 @@ final class ScriptedHost: CameraHost {
             }
         }
 
-        func trouble(_ kind: CameraTrouble.Kind) -> (time: Double, text: String)? {
+        func trouble(_ kind: CameraError.Kind) -> (time: Double, text: String)? {
             for case (let time, .trouble(let trouble)) in states where trouble.kind == kind {
                 return (time, trouble.description)
             }
@@ -167,21 +167,21 @@ final class ScriptedNode: VideoNode {
 
     init(_ camera: ScriptedCamera, _ host: ScriptedHost) { (self.camera, self.host) = (camera, host) }
 
-    private func note(_ name: String) throws(CameraError) {
+    private func note(_ name: String) throws(V4L2Error) {
         camera.log.append((host.now, name))
         precondition(isOpen, "\(name) on a closed node")
         if !camera.isPlugged { throw .failed(name, errno: ENODEV) }
         if let failure = camera.failures[name] { throw failure }
     }
 
-    func setFormat(_ asked: PictureFormat) throws(CameraError) -> PictureFormat {
+    func setFormat(_ asked: PictureFormat) throws(V4L2Error) -> PictureFormat {
         try note("VIDIOC_S_FMT")
         return camera.given ?? asked
     }
 
-    func setRate(_ framesPerSecond: Int) throws(CameraError) -> Double? { camera.rate }
+    func setRate(_ framesPerSecond: Int) throws(V4L2Error) -> Double? { camera.rate }
 
-    func requestBuffers(_ count: Int) throws(CameraError) -> [Int] {
+    func requestBuffers(_ count: Int) throws(V4L2Error) -> [Int] {
         try note("VIDIOC_REQBUFS")
         memory = camera.buffers.map { [UInt8](repeating: 0xEE, count: $0) }
         return camera.buffers
@@ -189,7 +189,7 @@ final class ScriptedNode: VideoNode {
 
     func releaseBuffers() { (memory, queued, filled) = ([], [], []) }
 
-    func streamOn() throws(CameraError) {
+    func streamOn() throws(V4L2Error) {
         try note("VIDIOC_STREAMON")
         (isStreaming, count) = (true, 0)
     }
@@ -199,7 +199,7 @@ final class ScriptedNode: VideoNode {
         camera.log.append((host.now, "VIDIOC_STREAMOFF"))
     }
 
-    func enqueue(_ index: Int) throws(CameraError) {
+    func enqueue(_ index: Int) throws(V4L2Error) {
         precondition(memory.indices.contains(index) && !queued.contains(index), "buffer \(index) is queued already")
         if !camera.isPlugged { throw .failed("VIDIOC_QBUF", errno: ENODEV) }
         queued.append(index)
@@ -208,7 +208,7 @@ final class ScriptedNode: VideoNode {
     /// Buffers that are neither queued nor filled: none, whatever came.
     var missing: Int { memory.count - queued.count - filled.count }
 
-    func wait(atMost time: Duration) throws(CameraError) -> Bool {
+    func wait(atMost time: Duration) throws(V4L2Error) -> Bool {
         precondition(isStreaming)
         precondition(missing == 0, "\(missing) buffers did not come back")
         guard camera.isPlugged, camera.failures["VIDIOC_DQBUF"] == nil else {
@@ -235,7 +235,7 @@ final class ScriptedNode: VideoNode {
         return !filled.isEmpty
     }
 
-    func dequeue() throws(CameraError) -> FilledBuffer? {
+    func dequeue() throws(V4L2Error) -> FilledBuffer? {
         try note("VIDIOC_DQBUF")
         guard !filled.isEmpty else { return nil }
         let (buffer, index) = filled.removeFirst()
@@ -252,7 +252,7 @@ final class ScriptedNode: VideoNode {
         camera.controls[id].map { ControlValue(current: $0, isOffered: true) }
     }
 
-    func setControl(_ id: UInt32, to value: Int32) throws(CameraError) {
+    func setControl(_ id: UInt32, to value: Int32) throws(V4L2Error) {
         try note("VIDIOC_S_CTRL")
         camera.controls[id] = value
     }

@@ -18,7 +18,7 @@ struct DecodeBench {
             return try Sequences.run(seeds[0]..<seeds[1])
         }
         guard let rounds = arguments.first.flatMap({ Int($0) }), rounds > 0, arguments.count > 1 else { usage() }
-        var decoder = try ZBarDecoder()
+        var decoder = try PhotoReader()
         let peer = try ZBarPeer()
         let encoder = JSONEncoder()
         for path in arguments.dropFirst() {
@@ -39,7 +39,7 @@ struct DecodeBench {
     }
 
     /// What each stage cost, and what it read.
-    private static func explain(_ photo: PhotoFile, _ decoder: inout ZBarDecoder) throws -> [Reading.Stage] {
+    private static func explain(_ photo: PhotoFile, _ decoder: inout PhotoReader) throws -> [Reading.Stage] {
         var explanation: Explanation? = Explanation()
         _ = try decoder.decode(photo, explaining: &explanation)
         return (explanation?.steps ?? []).map {

@@ -54,7 +54,7 @@ enum Sequences {
         var sequence = HardSequence(seed: seed)
         var reader = try FrameReader()
         var consensus = Consensus()
-        var reading = FrameReading()
+        var reading = FrameResult()
         var believed: [Symbol] = []
         var (accepted, costs): (Set<String>, [Double]) = ([], [])
         for number in 0..<HardSequence.frames {

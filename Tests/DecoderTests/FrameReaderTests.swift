@@ -6,22 +6,22 @@ import Testing
 private let isbn = "9780306406157"
 
 /// What so many frames of one scene showed, one after the other, a thirtieth of a second apart.
-private func read(_ scene: Scene, frames: Int = 8, with reader: inout FrameReader) -> [FrameReading] {
+private func read(_ scene: Scene, frames: Int = 8, with reader: inout FrameReader) -> [FrameResult] {
     var frame = scene.frame
     return (0..<frames).map { number in
         frame.timestamp = .milliseconds(33 * number)
-        var reading = FrameReading()
+        var reading = FrameResult()
         reader.read(frame, into: &reading)
         return reading
     }
 }
 
-private func read(_ scene: Scene, frames: Int = 8) throws -> [FrameReading] {
+private func read(_ scene: Scene, frames: Int = 8) throws -> [FrameResult] {
     var reader = try FrameReader()
     return read(scene, frames: frames, with: &reader)
 }
 
-extension [FrameReading] {
+extension [FrameResult] {
     /// In how many frames this was read and nothing else.
     fileprivate func count(of payloads: Set<String>) -> Int { count { Set($0.symbols.map(\.payload)) == payloads } }
     fileprivate var others: Set<String> { Set(flatMap(\.symbols).map(\.payload)).subtracting([isbn]) }
@@ -92,7 +92,7 @@ func `gives the add-on to its code`(_ addon: String) throws {
 
 @Test func `follows a code that moves, and finds it again after it was gone`() throws {
     var reader = try FrameReader()
-    var reading = FrameReading()
+    var reading = FrameResult()
     var hits = 0
     for number in 0..<30 {
         var scene = Scene(width: 1280, height: 720)
@@ -119,7 +119,7 @@ func `gives the add-on to its code`(_ addon: String) throws {
     for seed in 0..<40 as Range<UInt64> {
         var sequence = HardSequence(seed: seed)
         var reader = try FrameReader()
-        var (consensus, reading) = (Consensus(), FrameReading())
+        var (consensus, reading) = (Consensus(), FrameResult())
         var believed: [Symbol] = []
         for number in 0..<HardSequence.frames {
             sequence.draw(into: &frame)
@@ -194,7 +194,7 @@ func `does not tell what is rather a misread book`(_ payload: String) throws {
 @Test func `takes another number where a book was read for a misread, for a second`() throws {
     let product = "4006381333931"
     var reader = try FrameReader()
-    var reading = FrameReading()
+    var reading = FrameResult()
     for (milliseconds, payload, told) in [
         (0, isbn, [isbn]), (33, product, []), (900, product, []), (1100, product, [product]), (1133, isbn, [isbn]),
     ] {

@@ -23,9 +23,9 @@ private let shapes: [(width: Int, height: Int)] = [
 func `finds nothing in a picture that is all length, and goes on`(_ width: Int, _ height: Int) throws {
     var scene = Scene(width: width, height: height)
     scene.addNoise(100)
-    var decoder = try ZBarDecoder()
+    var decoder = try PhotoReader()
     #expect(try decoder.decode(FullPicture(frame: scene.frame)).isEmpty)
-    var (reader, reading) = (try FrameReader(), FrameReading())
+    var (reader, reading) = (try FrameReader(), FrameResult())
     for _ in 0..<3 { reader.read(scene.frame, into: &reading) }
     #expect(reading.symbols.isEmpty)
 }
@@ -36,7 +36,7 @@ private let disputed: [UInt64] = [25, 121, 328, 514, 724, 730]
 @Test(arguments: disputed)
 func `is certain of nothing that it does not tell`(_ seed: UInt64) throws {
     var (sequence, frame) = (HardSequence(seed: seed), Frame(width: 1, height: 1))
-    var (reader, reading) = (try FrameReader(), FrameReading())
+    var (reader, reading) = (try FrameReader(), FrameResult())
     for number in 0..<4 {
         sequence.draw(into: &frame)
         frame.timestamp = .milliseconds(100 * number)

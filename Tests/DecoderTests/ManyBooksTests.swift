@@ -36,7 +36,7 @@ import Testing
     }
 
     private func expectAll(_ scene: BookScene, _ name: Comment? = nil) throws {
-        var decoder = try ZBarDecoder()
+        var decoder = try PhotoReader()
         for isAlwaysWhole in [true, false] {
             let photo = ScenePicture(frame: scene.frame, isAlwaysWhole: isAlwaysWhole)
             #expect(try decoder.decode(photo).map(\.payload) == scene.payloads, name)

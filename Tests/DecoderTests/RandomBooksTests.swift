@@ -43,7 +43,7 @@ private struct Misses {
     var wrong: [Int] = []
 
     static func among(_ numbers: some Sequence<Int>) throws -> Misses {
-        var (misses, decoder) = (Misses(), try ZBarDecoder())
+        var (misses, decoder) = (Misses(), try PhotoReader())
         for number in numbers {
             let book = RandomBook(number)
             let payloads = try decoder.decode(book).map(\.payload)

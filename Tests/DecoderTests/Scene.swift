@@ -130,6 +130,6 @@ struct ScenePicture: Picture {
 }
 
 func decode(_ scene: Scene, orientation: Orientation = .up) throws -> [Symbol] {
-    var decoder = try ZBarDecoder()
+    var decoder = try PhotoReader()
     return try decoder.decode(ScenePicture(frame: scene.frame, orientation: orientation))
 }

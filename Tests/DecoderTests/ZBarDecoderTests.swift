@@ -157,7 +157,7 @@ func `reads blurred, dark and faint prints`(
 @Test func `gives the same answers whatever it looked at before`() throws {
     var scene = Scene()
     scene.draw(Scene.Code(payload: "9780306406157", addon: "51299", centre: middle))
-    var used = try ZBarDecoder()
+    var used = try PhotoReader()
     let first = try used.decode(ScenePicture(frame: scene.frame))
     var noise = Scene(width: 900, height: 700)
     noise.addNoise(100)

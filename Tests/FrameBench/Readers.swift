@@ -46,7 +46,7 @@ struct Ours {
     private let jpeg: JPEGFrameDecoder
     private var reader: FrameReader
     private var frame = Frame(width: 1, height: 1)
-    private var reading = FrameReading()
+    private var reading = FrameResult()
 
     init() throws {
         guard let jpeg = JPEGFrameDecoder() else { throw BenchError(what: "no JPEG decoder") }

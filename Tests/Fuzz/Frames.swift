@@ -38,7 +38,7 @@ func runFrames(_ bytes: [UInt8]) {
 /// - Returns: what was told of every frame.
 private func read(_ frames: [Frame]) -> [[Symbol]] {
     guard var reader = try? FrameReader() else { return [] }
-    var (reading, consensus, believed) = (FrameReading(), Consensus(), [Symbol]())
+    var (reading, consensus, believed) = (FrameResult(), Consensus(), [Symbol]())
     return frames.map { frame in
         reader.read(frame, into: &reading)
         check(reading.symbols)
@@ -59,7 +59,7 @@ private func decode(_ frame: Frame, _ how: Int, isRepeated: Bool) {
         frame: frame, factor: [1, 2, 8, 16][how & 3], isReduced: how & 4 != 0,
         orientation: Orientation(rawValue: 1 + how >> 3 & 7)!)
     do {
-        var decoder = try ZBarDecoder()
+        var decoder = try PhotoReader()
         var explanation: Explanation? = Explanation()
         let symbols = try decoder.decode(picture, explaining: &explanation)
         check(symbols)

@@ -36,7 +36,7 @@ private func read(_ photo: PhotoFile, longSide: Int, isDecoded: Bool) throws {
     let all = try photo.luma(atLeast: .max)
     require(all.width == photo.width && all.height == photo.height, "\(all.width) x \(all.height)")
     if isDecoded {
-        var decoder = try ZBarDecoder()
+        var decoder = try PhotoReader()
         check(try decoder.decode(photo))
     }
 }

@@ -97,8 +97,8 @@ import Testing
         _ = try await station.outbox.undo(try #require(saved[0].change), at: Date())
         #expect(try await station.outbox.count(in: [.waiting]) == 2)
         #expect(try await station.outbox.undeliveredCount() == 2)
-        guard case .away = station.link.standing else {
-            Issue.record("\(station.link.standing)")
+        guard case .away = station.link.status else {
+            Issue.record("\(station.link.status)")
             return
         }
         try station.remove()

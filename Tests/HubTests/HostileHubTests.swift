@@ -39,12 +39,12 @@ import Testing
             address: try HubAddress(server.address), userAgent: "test", certificateFile: nil, token: { "token" })
         let sender = HubSender(outbox: outbox, client: client, link: link, token: { "token" }, clock: ContinuousClock())
         let items = try await outbox.capture(
-            [Sighting(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
+            [Detection(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
         #expect(await !sender.flush())
         #expect(try await outbox.undeliveredCount() == 1)
         #expect(try await outbox.item(items[0].id)?.state == .waiting)
-        guard case .away = link.standing else {
-            Issue.record("\(link.standing)")
+        guard case .away = link.status else {
+            Issue.record("\(link.status)")
             return
         }
         let shelf = HubShelf(outbox: outbox, client: client, link: HubLink())
@@ -82,9 +82,9 @@ import Testing
             address: try HubAddress("http://203.0.113.7:9"), userAgent: "test", certificateFile: nil,
             token: { "secret" })
         await #expect {
-            _ = try await client.standing(of: [])
+            _ = try await client.status(of: [])
         } throws: { error in
-            if case .badAddress = error as? HubTrouble { true } else { false }
+            if case .badAddress = error as? HubError { true } else { false }
         }
     }
 
@@ -128,7 +128,7 @@ import Testing
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await outbox.capture(
-            [Sighting(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
+            [Detection(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
         let hub = FlakyHub(failures: 8)
         let clock = JumpClock()
         let sender = HubSender(
@@ -148,7 +148,7 @@ private final class FlakyHub: HubCalls {
     private let failures: Mutex<Int>
     init(failures: Int) { self.failures = Mutex(failures) }
 
-    func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         let isAway = failures.withLock { failures in
             failures -= 1
             return failures >= 0
@@ -156,9 +156,9 @@ private final class FlakyHub: HubCalls {
         if isAway { throw .away("not there") }
         return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .taken) }
     }
-    func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt] {
+    func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
         items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .taken) }
     }
-    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {}
-    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] { [] }
+    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {}
+    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook] { [] }
 }

@@ -22,7 +22,7 @@ import Testing
     @Test func `puts what it captures into the hub's intake, with what a person typed and the shelf`() async throws {
         let preset = Preset(shelf: "Attic", tags: ["new"], status: .read)
         let items = try await station.outbox.capture(
-            [Sighting(isbn: .dune, raw: "0-441-47812-3", origin: .typed)], preset: preset, lease: .zero, at: Date())
+            [Detection(isbn: .dune, raw: "0-441-47812-3", origin: .typed)], preset: preset, lease: .zero, at: Date())
         try await station.outbox.edit(items[0].id) { metadata, _ in metadata.title = "By hand" }
         try await station.deliver()
         let item = try #require(await hub.library.item(items[0].id))
@@ -140,7 +140,7 @@ import Testing
         _ = try await hub.library.revoke(station.paired.id, at: Date())
         try await station.confirm(items)
         #expect(await !station.sender.flush())
-        #expect(station.link.standing == .unpaired)
+        #expect(station.link.status == .unpaired)
         #expect(try await station.outbox.undeliveredCount() == 1)
         let (again, token) = try await hub.library.pair(station.paired.id, named: "kitchen", at: Date())
         #expect(again.name == "kitchen")
@@ -174,7 +174,7 @@ import Testing
             (0...9).lazy.compactMap { try? ISBN(ean13: "978000000\(100 + number)\($0)") }.first
         }
         #expect(isbns.count == count)
-        return try await station.flow.capture(isbns.map { Sighting(isbn: $0, raw: $0.digits, origin: .camera) })
+        return try await station.flow.capture(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera) })
     }
 
     @Test func `sends its long records without what is long, rather than never`() async throws {

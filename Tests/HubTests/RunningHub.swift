@@ -21,7 +21,7 @@ final class RunningHub: Sendable {
         var configuration = KioskServer.Configuration()
         (configuration.port, configuration.version) = (0, "test")
         if let accessCode { try await library.setAccessCode(accessCode, at: .now) }
-        let kioskPorts = KioskPorts(library: library, trouble: { KioskTrouble(.refused, "\($0)") })
+        let kioskPorts = KioskPorts(library: library, trouble: { KioskError(.refused, "\($0)") })
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = try KioskServer(
             configuration, ports: kioskPorts, logger: Self.logger
@@ -89,7 +89,7 @@ final class StationAtWork: Sendable {
 
     @discardableResult
     func capture(_ isbns: ISBN..., thumbnail: [UInt8]? = nil) async throws -> [IntakeItem] {
-        try await flow.capture(isbns.map { Sighting(isbn: $0, raw: $0.digits, origin: .camera, thumbnail: thumbnail) })
+        try await flow.capture(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera, thumbnail: thumbnail) })
     }
 
     /// A person gives the item a title and says yes.
@@ -121,7 +121,7 @@ struct NoSource: MetadataLookup {
         AsyncStream { continuation in
             for isbn in isbns {
                 continuation.yield(
-                    LookupAnswer(isbn: isbn, outcome: .temporary(SourceFailure(source: nil, reason: "no network"))))
+                    LookupAnswer(isbn: isbn, outcome: .temporary(SourceError(source: nil, reason: "no network"))))
             }
             continuation.finish()
         }

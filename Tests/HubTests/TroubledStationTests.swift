@@ -14,7 +14,7 @@ import Testing
     private func capture(_ outbox: LibraryFile, _ isbns: [ISBN], at instant: Date = Date()) async throws -> [IntakeItem]
     {
         try await outbox.capture(
-            isbns.map { Sighting(isbn: $0, raw: $0.digits, origin: .camera) }, preset: Preset(), lease: .zero,
+            isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera) }, preset: Preset(), lease: .zero,
             at: instant)
     }
 
@@ -26,9 +26,9 @@ import Testing
             report: { events.add($0) })
     }
 
-    @Test(arguments: [(HubTrouble.failed("a fault"), 1), (.refused("too large"), 0)])
+    @Test(arguments: [(HubError.failed("a fault"), 1), (.refused("too large"), 0)])
     func `brings the hub all but the item that it breaks over, and says which that is`(
-        _ trouble: HubTrouble, _ waiting: Int
+        _ trouble: HubError, _ waiting: Int
     ) async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
@@ -56,7 +56,7 @@ import Testing
         // More than one question asks after.
         let others = try await capture(outbox, Array(repeating: .dune, count: 60))
         let pictured = try await outbox.capture(
-            [Sighting(isbn: .solaris, raw: "x", origin: .camera, thumbnail: [0xFF, 0xD8, 0xFF, 0xD9])],
+            [Detection(isbn: .solaris, raw: "x", origin: .camera, thumbnail: [0xFF, 0xD8, 0xFF, 0xD9])],
             preset: Preset(), lease: .zero, at: Date())
         let answered = Set(others.map(\.id))
         let hub = PickyHub(answered: answered) { $0.isbn13 == ISBN.emma.digits ? .failed("its own") : nil }
@@ -68,7 +68,7 @@ import Testing
         }
         #expect(Set(told) == answered)
         #expect(hub.pictures == pictured.map(\.id))
-        #expect(link.standing == .up)
+        #expect(link.status == .up)
         #expect(try await outbox.undelivered(limit: 9).map(\.isbn13) == [ISBN.emma.digits])
         let troubles = events.all.compactMap { if case .trouble(let words) = $0 { words } else { nil } }
         #expect(troubles.count == 1 && troubles.allSatisfy { $0.contains("its own") }, "\(troubles)")
@@ -116,7 +116,7 @@ import Testing
         let link = HubLink()
         let sender = HubSender(outbox: outbox, client: client, link: link, token: { nil }, clock: ContinuousClock())
         #expect(await !sender.flush())
-        #expect(link.standing == .unpaired)
+        #expect(link.status == .unpaired)
         #expect(try await outbox.undeliveredCount() == 1)
         try await hub.stop()
         try FileManager.default.removeItem(atPath: folder)
@@ -147,7 +147,7 @@ import Testing
         try await one.deliver()
         try await two.deliver()
         #expect(try await hub.library.items(in: [.waiting]).compactMap(\.station).sorted() == ["kitchen", "kitchen 2"])
-        #expect(try await two.client.standing(of: mine.map(\.id)).isEmpty)
+        #expect(try await two.client.status(of: mine.map(\.id)).isEmpty)
         _ = try await hub.library.revoke(one.paired.id, at: Date())
         try await two.confirm(theirs)
         try await two.deliver()
@@ -187,12 +187,12 @@ import Testing
 /// Says no to a delivery for what is in it.
 private final class PickyHub: HubCalls {
     private let answered: Set<ID<IntakeItem>>
-    private let trouble: @Sendable (HubDelivery) -> HubTrouble?
+    private let trouble: @Sendable (HubDelivery) -> HubError?
     private let state = Mutex((calls: 0, taken: [String](), pictures: [ID<IntakeItem>]()))
 
     /// - Parameter answered: what somebody dismissed at the hub.
     init(
-        answered: Set<ID<IntakeItem>> = [], _ trouble: @escaping @Sendable (HubDelivery) -> HubTrouble?
+        answered: Set<ID<IntakeItem>> = [], _ trouble: @escaping @Sendable (HubDelivery) -> HubError?
     ) {
         (self.answered, self.trouble) = (answered, trouble)
     }
@@ -202,19 +202,19 @@ private final class PickyHub: HubCalls {
     var taken: [String] { state.withLock(\.taken) }
     var pictures: [ID<IntakeItem>] { state.withLock(\.pictures) }
 
-    func deliver(_ deliveries: [HubDelivery]) async throws(HubTrouble) -> [HubReceipt] {
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         state.withLock { $0.calls += 1 }
         if let trouble = deliveries.lazy.compactMap(trouble).first { throw trouble }
         state.withLock { $0.taken += deliveries.map(\.isbn13) }
         return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .taken) }
     }
-    func standing(of items: [ID<IntakeItem>]) async throws(HubTrouble) -> [HubReceipt] {
+    func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
         items.map {
             HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .dismissed : .waiting, outcome: .taken)
         }
     }
-    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubTrouble) {
+    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {
         state.withLock { $0.pictures.append(item) }
     }
-    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubTrouble) -> [HubBook] { [] }
+    func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook] { [] }
 }

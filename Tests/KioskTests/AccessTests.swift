@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kiosk
 
-extension Kiosk.Visitor {
+extension Kiosk.Caller {
     fileprivate var name: String { if case .station(let station) = self { station.name } else { "\(self)" } }
 }
 

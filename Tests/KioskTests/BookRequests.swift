@@ -67,7 +67,7 @@ extension RunningKiosk {
             enteredBy: .form, isbn: try isbn.map { try ISBN($0) }, isbnText: isbn, metadata: metadata,
             preset: Preset(status: status))
         let result = try await library.add([confirmed], at: Date())
-        guard case .saved(let id, _) = result[0] else { throw KioskTrouble(.fault, "not saved: \(result)") }
+        guard case .saved(let id, _) = result[0] else { throw KioskError(.fault, "not saved: \(result)") }
         return try #require(try await library.book(id))
     }
 }

@@ -29,13 +29,13 @@ import Testing
     }
 
     @discardableResult
-    private func add(_ visitor: Visitor, _ title: String, _ rest: String = "") async throws -> Saved {
+    private func add(_ visitor: Caller, _ title: String, _ rest: String = "") async throws -> Saved {
         let answer = try await visitor.send("POST", "/api/books", "{\"title\":\"\(title)\"\(rest)}")
         try #require(answer.status == 201, "\(answer.text)")
         return try answer.json(Saved.self)
     }
 
-    private func titles(_ visitor: Visitor, _ query: String) async throws -> [String] {
+    private func titles(_ visitor: Caller, _ query: String) async throws -> [String] {
         let answer = try await visitor.get("/api/books?" + query)
         try #require(answer.status == 200, "\(answer.text)")
         return try answer.json(Page.self).hits.map { $0.title ?? "" }
@@ -103,8 +103,8 @@ import Testing
         try await withKiosk { visitor in
             let library = visitor.kiosk.library
             let isbn = try ISBN("9780441478125")
-            let sighting = Sighting(isbn: isbn, raw: isbn.digits, origin: .typed)
-            let items = try await library.capture([sighting, sighting], preset: Preset(), lease: .zero, at: Date())
+            let detection = Detection(isbn: isbn, raw: isbn.digits, origin: .typed)
+            let items = try await library.capture([detection, detection], preset: Preset(), lease: .zero, at: Date())
             let saved = try await add(visitor, "Left Hand", ",\"isbnText\":\"9780441478125\"")
             let left = try await library.items(in: [.waiting]).map(\.id)
             #expect(left == [items[1].id])

@@ -5,8 +5,8 @@ import Testing
 
 private func day(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
-private func figures(_ text: String, _ pages: Int) -> DayFigures {
-    var figures = DayFigures(day: day(text))
+private func figures(_ text: String, _ pages: Int) -> DayStats {
+    var figures = DayStats(day: day(text))
     figures.pages = pages
     return figures
 }
@@ -120,7 +120,7 @@ private func figures(_ text: String, _ pages: Int) -> DayFigures {
 }
 
 @Suite struct `A calendar of reading` {
-    private func calendar(_ year: Int, _ days: [DayFigures]) -> DayCalendar {
+    private func calendar(_ year: Int, _ days: [DayStats]) -> DayCalendar {
         DayCalendar(
             title: "\(year)", year: year, days: days, months: (1...12).map { "M\($0)" },
             weekdays: ["M", "T", "W", "T", "F", "S", "S"], words: { "\($0.day): \($0.pages)" },

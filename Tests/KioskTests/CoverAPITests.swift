@@ -78,11 +78,11 @@ import Testing
     @Test func `a picture that is not sound is refused, and what cannot be looked at now is not kept`() async throws {
         for (trouble, status, code) in [
             (.refused, 422, "unsoundPicture"), (.unavailable, 503, "unavailable"),
-        ] as [(KioskTrouble.Kind, Int, String)] {
+        ] as [(KioskError.Kind, Int, String)] {
             let kiosk = try await RunningKiosk { _, ports in
                 ports.readPhoto = { bytes in
                     #expect(bytes == jpeg)
-                    throw KioskTrouble(trouble, "The photo could not be read.")
+                    throw KioskError(trouble, "The photo could not be read.")
                 }
             }
             let book = try await kiosk.book("Dune")

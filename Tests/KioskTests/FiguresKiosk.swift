@@ -14,7 +14,7 @@ struct FiguresKiosk: Sendable {
     var library: LibraryFile { kiosk.library }
 
     /// Runs a kiosk with an empty library for as long as `body` takes.
-    static func run(_ upkeep: Upkeep = Upkeep(), _ body: (FiguresKiosk) async throws -> Void) async throws {
+    static func run(_ upkeep: Maintenance = Maintenance(), _ body: (FiguresKiosk) async throws -> Void) async throws {
         let kiosk = try await RunningKiosk { _, ports in
             ports.zone = try #require(TimeZone(identifier: "Europe/Berlin"))
             ports.now = { now }
@@ -67,7 +67,7 @@ struct FiguresKiosk: Sendable {
         let saved = try await library.add(
             [try Confirmed(enteredBy: .form, isbn: nil, metadata: metadata, preset: Preset(shelf: shelf))], at: Self.now
         )
-        guard case .saved(let id, _) = try #require(saved.first) else { throw KioskTrouble(.fault, "not saved") }
+        guard case .saved(let id, _) = try #require(saved.first) else { throw KioskError(.fault, "not saved") }
         return id
     }
 }

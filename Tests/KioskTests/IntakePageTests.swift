@@ -53,7 +53,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
                 captured: Date(timeIntervalSince1970: hours * 3600))
             item.reason = "\(hours)"
             return Desk.Row(
-                candidate: Candidate(item: item), standing: .notFound, isTicked: false, hasThumbnail: false,
+                candidate: Candidate(item: item), status: .notFound, isTicked: false, hasThumbnail: false,
                 isClearable: false)
         }
         let groups = IntakePage.groups(

@@ -35,7 +35,7 @@ final class RunningKiosk: Sendable {
         (configuration.port, configuration.version) = (0, "test")
         var ports = KioskPorts(
             library: library,
-            trouble: { ($0 as? KioskTrouble) ?? KioskTrouble(mayPass($0) ? .unavailable : .refused, "\($0)") })
+            trouble: { ($0 as? KioskError) ?? KioskError(isTransient($0) ? .unavailable : .refused, "\($0)") })
         try configure(&configuration, &ports)
         let log = KeptLog()
         self.log = log

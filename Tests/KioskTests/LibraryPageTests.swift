@@ -5,7 +5,7 @@ import Testing
 @testable import Kiosk
 
 @Suite struct `The Library page` {
-    private func add(_ visitor: Visitor, _ json: String) async throws {
+    private func add(_ visitor: Caller, _ json: String) async throws {
         let answer = try await visitor.send("POST", "/api/books", json)
         try #require(answer.status == 201, "\(answer.text)")
     }

@@ -26,13 +26,14 @@ private let day = CalendarDay("2026-03-17")!
             SessionError.stillRunning,
             TextRefusal.empty(what: "note"), TextRefusal.tooLong(what: "title", limit: 512, count: 600),
             TextRefusal.farTooLong(what: "description", limit: 10_000), TextRefusal.damaged(what: "shelf"),
-            EntryRefusal.outOfRange(what: "page count", range: 1...9), EntryRefusal.badRating(7),
-            EntryRefusal.noLink(what: "info link", text: "x"), EntryRefusal.noIdentifier(text: "x"),
-            EntryRefusal.noDay(what: "date of publication", text: "2025-02-30"),
+            InputRefusal.outOfRange(what: "page count", range: 1...9), InputRefusal.badRating(7),
+            InputRefusal.noLink(what: "info link", text: "x"), InputRefusal.noIdentifier(text: "x"),
+            InputRefusal.noDay(what: "date of publication", text: "2025-02-30"),
             LabelRefusal.none(what: "tag", name: "sf", near: []),
             LabelRefusal.ambiguous(what: "author", name: "Mann", fits: ["Thomas Mann", "Heinrich Mann"]),
             LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
-            UndoRefusal.noSuchChange, RemarkRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"), StationRefusal.badID,
+            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"),
+            StationRefusal.badID,
             StationRefusal.none, StationRefusal.tooMany(limit: 9), Desk.Refusal.gone, Desk.Refusal.answered,
             Desk.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
             FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")),
@@ -108,8 +109,8 @@ private let day = CalendarDay("2026-03-17")!
         let texts = try #require(try WebFolder().texts[language])
         let english = try #require(try WebFolder().texts[.english])
         let troubles =
-            KioskTrouble.Cause.allCases.map { KioskTrouble(.unavailable, "/b is not there.", cause: $0) }
-            + [KioskTrouble.Kind.unavailable, .fault, .refused].map { KioskTrouble($0, "/b is not there.") }
+            KioskError.Cause.allCases.map { KioskError(.unavailable, "/b is not there.", cause: $0) }
+            + [KioskError.Kind.unavailable, .fault, .refused].map { KioskError($0, "/b is not there.") }
         for trouble in troubles {
             let miss = Desk.Miss.notCaptured(trouble)
             let words = texts.words(for: miss) { _ in trouble }
@@ -125,8 +126,8 @@ private let day = CalendarDay("2026-03-17")!
         _ language: Language
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
-        for kind in CameraTrouble.Kind.allCases {
-            let words = texts.words(for: CameraTrouble(kind, "The camera fails."))
+        for kind in CameraError.Kind.allCases {
+            let words = texts.words(for: CameraError(kind, "The camera fails."))
             #expect((words == "The camera fails.") == (language == .english), "\(kind)")
         }
         let english = try #require(try WebFolder().texts[.english])

@@ -34,18 +34,18 @@ struct StationVisitor: Sendable {
         return try JSONDecoder().decode(Captured.self, from: Data(answer.utf8)).row.id
     }
 
-    private struct Outlook: Decodable {
-        struct Row: Decodable { let id, standing: String }
+    private struct Snapshot: Decodable {
+        struct Row: Decodable { let id, status: String }
 
         let rows: [Row]
     }
 
     /// Returns when the sources have answered for the item.
-    func becomes(_ standing: String, _ item: String) async throws {
-        try await wait(for: "\(item) to become \(standing)") {
+    func becomes(_ status: String, _ item: String) async throws {
+        try await wait(for: "\(item) to become \(status)") {
             let answer = try await get("/api/station")
-            let outlook = try JSONDecoder().decode(Outlook.self, from: Data(answer.utf8))
-            return outlook.rows.contains { $0.id == item && $0.standing == standing }
+            let outlook = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
+            return outlook.rows.contains { $0.id == item && $0.status == status }
         }
     }
 }

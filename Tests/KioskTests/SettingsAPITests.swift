@@ -58,10 +58,10 @@ import Testing
     }
 
     @Test func `hands out exports, backups and the sources' answers that the program makes`() async throws {
-        var upkeep = Upkeep()
+        var upkeep = Maintenance()
         upkeep.export = { _ in Written() }
         upkeep.backUp = { KeptBackup(path: "/secret/place", at: FiguresKiosk.now, bytes: 4_096, books: 3) }
-        upkeep.sources = { [SourceStanding(name: "openLibrary", isFine: false, fact: "no answer", next: "Wait.")] }
+        upkeep.sources = { [SourceStatus(name: "openLibrary", isFine: false, fact: "no answer", next: "Wait.")] }
         try await FiguresKiosk.run(upkeep) { kiosk in
             #expect(try await kiosk.ask("/export/library.json").text == "{\"a\":1,\"b\":2}")
             #expect(try await kiosk.ask("/export/library.csv").status == 200)

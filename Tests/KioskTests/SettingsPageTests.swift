@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `shows the program's settings, its newest backup and what can be had`() async throws {
-        var upkeep = Upkeep()
+        var upkeep = Maintenance()
         upkeep.settings = {
             [ProgramSetting(name: "googleBooksKey", value: "••••••••wxyz", origin: "file", explanation: "a <key>")]
         }
@@ -38,8 +38,8 @@ import Testing
     }
 
     @Test func `stands though the backups cannot be looked at`() async throws {
-        var upkeep = Upkeep()
-        upkeep.lastBackup = { throw KioskTrouble(.unavailable, "cannot read the folder /b.") }
+        var upkeep = Maintenance()
+        upkeep.lastBackup = { throw KioskError(.unavailable, "cannot read the folder /b.") }
         try await FiguresKiosk.run(upkeep) { kiosk in
             for (language, words) in [
                 ("en", "The backups cannot be looked at"), ("de", "Die Sicherungen lassen sich"),

@@ -71,7 +71,7 @@ private let dune = "9780441013593"
     }
 
     @Test func `captures once what is sent twice`() async throws {
-        let rig = try await StationRig { _ in PhotoReading(symbols: [symbol(dune), symbol(dune)]) }
+        let rig = try await StationRig { _ in DecodedPhoto(symbols: [symbol(dune), symbol(dune)]) }
         let request = "01A1FF50-0000-7AAA-8000-000000000001"
         let body = #"{"text":"\#(dune)","origin":"scanner","request":"\#(request)"}"#
         for _ in 0..<2 {
@@ -103,7 +103,7 @@ private let dune = "9780441013593"
     @Test func `captures every book in a photo, with its picture`() async throws {
         let rig = try await StationRig { bytes in
             #expect(bytes == Array("a photo".utf8))
-            return PhotoReading(symbols: [symbol(dune), symbol("4006381333931")], thumbnail: [0xFF, 0xD8])
+            return DecodedPhoto(symbols: [symbol(dune), symbol("4006381333931")], thumbnail: [0xFF, 0xD8])
         }
         let answer = try await rig.ask("POST", "/api/station/photos", Array("a photo".utf8), type: "image/jpeg")
         #expect(answer.status == 200)
@@ -118,7 +118,7 @@ private let dune = "9780441013593"
     }
 
     @Test func `refuses photos that are none, have no code, or are too large`() async throws {
-        let rig = try await StationRig { _ in PhotoReading(symbols: []) }
+        let rig = try await StationRig { _ in DecodedPhoto(symbols: []) }
         #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "text/plain").status == 415)
         #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "image/png").status == 422)
         let large = [UInt8](repeating: 0, count: Request.mostPhoto + 1)

@@ -15,7 +15,7 @@ struct StationRig: Sendable {
     /// - Parameter patience: how long the service waits for its clients when it ends. In order that takes a while on a busy machine.
     init(
         live: LiveScan? = nil, patience: Duration = .seconds(120),
-        readPhoto: (@Sendable ([UInt8]) async throws -> PhotoReading)? = nil
+        readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil
     ) async throws {
         let preview = PreviewFeed()
         self.preview = preview
@@ -158,7 +158,7 @@ final class ShownCamera: FrameSource {
 }
 
 private struct Blind: FrameDecoder {
-    mutating func read(_ frame: Frame, into reading: inout FrameReading) {}
+    mutating func read(_ frame: Frame, into reading: inout FrameResult) {}
 }
 
 extension LiveScan {

@@ -54,7 +54,7 @@ import Testing
             let parts = try KioskParts(
                 .init(),
                 ports: KioskPorts(
-                    library: library, zone: .gmt, now: { now }, trouble: { KioskTrouble(.fault, "\($0)") }),
+                    library: library, zone: .gmt, now: { now }, trouble: { KioskError(.fault, "\($0)") }),
                 logger: Logger(label: "figures"))
             for limit in [3, 6, 20] {
                 let events = try await StatsAPI(parts: parts).events(in: .all, limit: limit)

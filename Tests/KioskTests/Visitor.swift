@@ -3,7 +3,7 @@ import Foundation
 @testable import Kiosk
 
 /// Asks a running kiosk what a page asks.
-struct Visitor: Sendable {
+struct Caller: Sendable {
     let kiosk: RunningKiosk
 
     struct Answer: Sendable {
@@ -51,6 +51,6 @@ struct Visitor: Sendable {
 }
 
 /// Runs a kiosk with an empty library for as long as `body` takes.
-func withKiosk(_ body: (Visitor) async throws -> Void) async throws {
-    try await RunningKiosk().use { try await body(Visitor(kiosk: $0)) }
+func withKiosk(_ body: (Caller) async throws -> Void) async throws {
+    try await RunningKiosk().use { try await body(Caller(kiosk: $0)) }
 }

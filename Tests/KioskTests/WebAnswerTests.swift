@@ -57,14 +57,14 @@ import Testing
     /// What a library says of itself in an error.
     private static let secret = "SQLite error 1: SELECT * FROM copy - /home/reader/library.sqlite at Library.swift:12"
 
-    @Test(arguments: [(KioskTrouble.Kind.fault, 500), (.unavailable, 503)])
+    @Test(arguments: [(KioskError.Kind.fault, 500), (.unavailable, 503)])
     func `to an error has no path, SQL or stack, and an id that is in the log`(
-        _ kind: KioskTrouble.Kind, _ status: Int
+        _ kind: KioskError.Kind, _ status: Int
     ) async throws {
         let broken = Route(.get, "/api/broken", for: .everyone) { _, _ -> JSONAnswer in
-            throw KioskTrouble(kind, Self.secret)
+            throw KioskError(kind, Self.secret)
         }
-        let page = Route(.get, "/broken", for: .everyone) { _, _ -> JSONAnswer in throw KioskTrouble(kind, Self.secret)
+        let page = Route(.get, "/broken", for: .everyone) { _, _ -> JSONAnswer in throw KioskError(kind, Self.secret)
         }
         try await withWebKiosk(more: [broken, page]) { kiosk in
             let answer = try await kiosk.ask("GET", "/api/broken")

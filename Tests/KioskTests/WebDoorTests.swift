@@ -118,7 +118,7 @@ import Testing
 
     @Test func `by GET changes nothing, whatever is asked for`() async throws {
         try await withWebKiosk { kiosk in
-            let ports = KioskPorts(library: kiosk.library, trouble: { _ in KioskTrouble(.fault, "") })
+            let ports = KioskPorts(library: kiosk.library, trouble: { _ in KioskError(.fault, "") })
             let server = try KioskParts(KioskServer.Configuration(), ports: ports, logger: Logger(label: "routes"))
             let before = try await kiosk.library.changes(limit: 100).count
             for route in server.routes where route.method == .get && route.path != "/api/events" {

@@ -176,10 +176,10 @@ import Testing
         let texts = try WebFolder.ofProgram.get().texts
         var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
         let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
-        let trouble: KioskTrouble.Reading = { KioskTrouble(.unavailable, "\($0)", cause: .locked) }
+        let trouble: KioskError.Reading = { KioskError(.unavailable, "\($0)", cause: .locked) }
         hub.send(news.event(texts, trouble))
-        hub.send(Desk.News.camera(.trouble(CameraTrouble(.busy, "It is busy."))).event(texts, trouble))
-        let miss = Desk.Miss.notCaptured(KioskTrouble(.unavailable, "locked"))
+        hub.send(Desk.News.camera(.trouble(CameraError(.busy, "It is busy."))).event(texts, trouble))
+        let miss = Desk.Miss.notCaptured(KioskError(.unavailable, "locked"))
         hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts, trouble))
         for (index, (reason, camera, missed)) in [
             ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),

@@ -174,7 +174,7 @@ struct LibraryMaker {
                     sql: "INSERT INTO note (uuid, copy, kind, text, created) VALUES (?, ?, ?, ?, ?)"
                 ).execute(arguments: [
                     texts.dice.uuid(), copy, texts.dice.once(in: 6) ? "discussion" : "note",
-                    texts.remark(words: 5 + texts.dice.skewed(60)), added + Int64(texts.dice.below(60)) * Self.day,
+                    texts.annotation(words: 5 + texts.dice.skewed(60)), added + Int64(texts.dice.below(60)) * Self.day,
                 ])
             }
         }
@@ -182,7 +182,7 @@ struct LibraryMaker {
             try db.cachedStatement(
                 sql: "INSERT INTO quote (uuid, copy, text, page, created) VALUES (?, ?, ?, ?, ?)"
             ).execute(arguments: [
-                texts.dice.uuid(), copy, texts.remark(words: 6 + texts.dice.below(25)), 1 + texts.dice.below(400),
+                texts.dice.uuid(), copy, texts.annotation(words: 6 + texts.dice.below(25)), 1 + texts.dice.below(400),
                 added,
             ])
         }

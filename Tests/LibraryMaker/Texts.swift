@@ -29,7 +29,7 @@ struct Texts {
     }
 
     /// A note or a quote of `words` words.
-    mutating func remark(words count: Int) -> String {
+    mutating func annotation(words count: Int) -> String {
         var text = ""
         for number in 0..<count {
             if number > 0 { text += dice.once(in: 12) ? ". " : " " }

@@ -216,7 +216,7 @@ import Testing
         try library.close()
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         #expect(try await library.find("dune") == ["Dune"])
-        _ = try await library.capture([Sighting(isbn: odyssey, raw: "", origin: .photo)])
+        _ = try await library.capture([Detection(isbn: odyssey, raw: "", origin: .photo)])
         try await library.set("goal", to: nil, at: noon)
         #expect(!library.hasChanges)
         _ = try await library.undo(try #require(try await library.lastChange()).id, at: noon)

@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `a restore that is refused leaves alone what another restore is bringing in`() throws {
-        let lock = try LibraryPlace(folder("disk/real.sqlite")).prepareReplacing()
+        let lock = try LibraryLocation(folder("disk/real.sqlite")).prepareReplacing()
         #expect(try lock.attempt(.exclusive, .opening))
         try write([1], to: folder("disk/real.sqlite.incoming"))
         #expect(throws: LibraryError.inUse(path: folder("disk/real.sqlite"))) {

@@ -112,14 +112,14 @@ struct TextField: Sendable, CustomTestStringConvertible {
         async throws
     {
         let book = try await library.save(dune, record("Dune"))
-        await #expect(throws: EntryRefusal.self) {
+        await #expect(throws: InputRefusal.self) {
             try await library.update(book.id, at: noon) { $0.copy.rating = rating }
         }
     }
 
     @Test(arguments: [0, -5, Int.max, Int.min]) func `a daily goal that is none is refused`(goal: Int) async throws {
         let book = try await library.save(dune, record("Dune"))
-        await #expect(throws: EntryRefusal.self) {
+        await #expect(throws: InputRefusal.self) {
             try await library.update(book.id, at: noon) { $0.copy.dailyGoal = goal }
         }
     }
@@ -203,7 +203,7 @@ struct TextField: Sendable, CustomTestStringConvertible {
                 at: noon
             ) { _ in }
         }
-        await #expect(throws: EntryRefusal.self) {
+        await #expect(throws: InputRefusal.self) {
             try await library.enter(try confirmed(dune, record("Dune")), notes: [], dates: DateEdit(), at: noon) {
                 $0.rating = 9
             }

@@ -20,7 +20,7 @@ import Testing
     func `are the same by SQLite as by the rules of one reading`(zone: String, seed: UInt64) async throws {
         let zone = try #require(TimeZone(identifier: zone))
         var chance = Chance(seed)
-        var expected: [Int64: [DayFigures]] = [:]
+        var expected: [Int64: [DayStats]] = [:]
         var points: [Int64: [ProgressPoint]] = [:]
         for book in 0..<12 {
             let pageCount = [300, nil, 1, 100_001][book % 4]
@@ -55,7 +55,7 @@ import Testing
                         reading, start, page: amount.page, percent: amount.percent, automatic: isAutomatic)
                 }
             }
-            expected[reading] = DayFigures.days(sessions: sessions, entries: entries, pageCount: pageCount, in: zone)
+            expected[reading] = DayStats.days(sessions: sessions, entries: entries, pageCount: pageCount, in: zone)
             points[reading] = ProgressPoint.points(entries, pageCount: pageCount, in: zone)
         }
         let readings = Array(expected.keys)
@@ -68,15 +68,15 @@ import Testing
             #expect(summed[reading]?.map(\.day) == points[reading]?.map(\.day))
             #expect(summed[reading]?.map(\.amount) == points[reading]?.map(\.amount))
         }
-        var merged: [CalendarDay: DayFigures] = [:]
-        for day in expected.values.joined() { merged[day.day, default: DayFigures(day: day.day)].add(day) }
+        var merged: [CalendarDay: DayStats] = [:]
+        for day in expected.values.joined() { merged[day.day, default: DayStats(day: day.day)].add(day) }
         #expect(whole.map(text) == merged.values.sorted { $0.day < $1.day }.map(text))
         let march = try await library.days(in: Period(day("2026-03-28")), zone: zone)
         #expect(march.map(text) == whole.filter { $0.day == day("2026-03-28") }.map(text))
     }
 
     /// Sums of floating-point numbers differ in their last digits by the order of adding.
-    private func text(_ day: DayFigures) -> String {
+    private func text(_ day: DayStats) -> String {
         let pace = day.pace.value.map { String(Int(($0 * 1000).rounded())) } ?? "-"
         return "\(day.day) \(day.pages)p \(day.minutes)m \(day.sessions)s \(day.entries)e \(pace) \(day.pace.count)"
     }

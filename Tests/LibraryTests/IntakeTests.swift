@@ -11,25 +11,25 @@ import Testing
 
     private func capture(_ count: Int, at now: Date = noon) async throws -> [IntakeItem] {
         try await library.capture(
-            (0..<count).map { Sighting(isbn: isbn($0), raw: "raw \($0)", origin: .camera) }, preset: Preset(), at: now)
+            (0..<count).map { Detection(isbn: isbn($0), raw: "raw \($0)", origin: .camera) }, preset: Preset(), at: now)
     }
 
     private func due(_ seconds: TimeInterval) async throws -> Int {
         try await library.lease(nil, limit: 100, for: .milliseconds(1), at: noon.addingTimeInterval(seconds)).count
     }
 
-    @Test func `keeps all of a sighting before anything is asked of anyone`() async throws {
-        let sighting = Sighting(
+    @Test func `keeps all of a detection before anything is asked of anyone`() async throws {
+        let detection = Detection(
             isbn: dune, raw: "]E09780441172719", addon: "51299", origin: .photo, image: "shelf/a b.jpg",
             thumbnail: [0xFF, 0xD8, 0x00])
         let preset = Preset(shelf: "Hall", tags: ["a"], status: .read, isWishlist: true)
-        let items = try await library.capture([sighting], preset: preset, at: noon)
+        let items = try await library.capture([detection], preset: preset, at: noon)
         let item = try #require(items.first)
         #expect(item.station == "hall")
         #expect(item.captured == noon)
         #expect(try await library.items(in: [.waiting]) == items)
         #expect(try await library.item(item.id) == item)
-        #expect(try await library.thumbnail(of: item.id) == sighting.thumbnail)
+        #expect(try await library.thumbnail(of: item.id) == detection.thumbnail)
         #expect(item.addon == "51299" && item.image == "shelf/a b.jpg" && item.preset == preset && item.outcome == nil)
     }
 
@@ -48,7 +48,7 @@ import Testing
         let one = try LibraryFile.open(at: folder("library.sqlite"))
         let two = try LibraryFile.open(at: folder("library.sqlite"))
         let items = try await one.capture(
-            (0..<30).map { Sighting(isbn: isbn($0), raw: "", origin: .stdin) }, preset: Preset(), at: noon)
+            (0..<30).map { Detection(isbn: isbn($0), raw: "", origin: .stdin) }, preset: Preset(), at: noon)
 
         async let first = one.lease(nil, limit: 20, for: .seconds(60), at: noon)
         async let second = two.lease(nil, limit: 20, for: .seconds(60), at: noon)
@@ -75,10 +75,10 @@ import Testing
         arguments: [
             (LookupOutcome.found(record("Dune"), from: .openLibrary), nil),
             (.notFound(asked: [.openLibrary]), 7 * 86_400),
-            (.temporary(SourceFailure(source: nil, reason: "offline")), 30),
-            (.temporary(SourceFailure(source: .openLibrary, reason: "429", retryAfter: .seconds(90))), 90),
-            (.blocked(SourceFailure(source: .googleBooks, reason: "403", retryAfter: .seconds(86_400))), 3600),
-            (.badData(SourceFailure(source: .googleBooks, reason: "no JSON", retryAfter: .zero)), 1),
+            (.temporary(SourceError(source: nil, reason: "offline")), 30),
+            (.temporary(SourceError(source: .openLibrary, reason: "429", retryAfter: .seconds(90))), 90),
+            (.blocked(SourceError(source: .googleBooks, reason: "403", retryAfter: .seconds(86_400))), 3600),
+            (.badData(SourceError(source: .googleBooks, reason: "no JSON", retryAfter: .zero)), 1),
         ] as [(LookupOutcome, TimeInterval?)])
     func `asks again when it is time`(outcome: LookupOutcome, after seconds: TimeInterval?) async throws {
         let item = try await capture(1)[0]
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `pauses grow to an hour while a source stays down`() async throws {
         let item = try await capture(1)[0]
-        let answer = LookupAnswer(isbn: item.isbn, outcome: .temporary(SourceFailure(source: nil, reason: "offline")))
+        let answer = LookupAnswer(isbn: item.isbn, outcome: .temporary(SourceError(source: nil, reason: "offline")))
         var pauses: [TimeInterval] = []
         for _ in 0..<9 {
             _ = try await library.record([item.id: answer], at: noon)
@@ -136,7 +136,7 @@ import Testing
         #expect(item.source == .googleBooks)
         #expect(item.preset.tags == ["t"])
 
-        let failure = LookupOutcome.temporary(SourceFailure(source: nil, reason: "offline"))
+        let failure = LookupOutcome.temporary(SourceError(source: nil, reason: "offline"))
         for outcome in [failure, .notFound(asked: [.openLibrary])] {
             let after = try await library.record([id: LookupAnswer(isbn: dune, outcome: outcome)], at: noon)[0]
             #expect(after.metadata == item.metadata)
@@ -170,7 +170,7 @@ import Testing
         try await library.keep(
             [
                 LookupAnswer(isbn: dune, outcome: .found(record("Dune"), from: .openLibrary)), missing,
-                LookupAnswer(isbn: isbn(1), outcome: .blocked(SourceFailure(source: nil, reason: "403"))),
+                LookupAnswer(isbn: isbn(1), outcome: .blocked(SourceError(source: nil, reason: "403"))),
             ], at: noon)
         let all = [dune, odyssey, isbn(1), isbn(2)]
         let now = try await library.answers(for: all, at: noon.addingTimeInterval(7 * 86_400))

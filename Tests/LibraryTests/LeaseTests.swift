@@ -17,7 +17,7 @@ import Testing
 
     private func capture(lease: Duration = .zero) async throws -> ID<IntakeItem> {
         try await one.capture(
-            [Sighting(isbn: dune, raw: "", origin: .camera)], preset: Preset(), lease: lease, at: noon)[0].id
+            [Detection(isbn: dune, raw: "", origin: .camera)], preset: Preset(), lease: lease, at: noon)[0].id
     }
 
     private func lease(_ id: ID<IntakeItem>, by library: LibraryFile, after seconds: TimeInterval = 0) async throws
@@ -74,9 +74,9 @@ import Testing
 
     @Test(
         arguments: [
-            .notFound(asked: [.openLibrary]), .temporary(SourceFailure(source: nil, reason: "offline")),
-            .blocked(SourceFailure(source: .googleBooks, reason: "403")),
-            .badData(SourceFailure(source: .googleBooks, reason: "no JSON")),
+            .notFound(asked: [.openLibrary]), .temporary(SourceError(source: nil, reason: "offline")),
+            .blocked(SourceError(source: .googleBooks, reason: "403")),
+            .badData(SourceError(source: .googleBooks, reason: "no JSON")),
         ] as [LookupOutcome])
     func `what was found stays found when a later lookup is not`(outcome: LookupOutcome) async throws {
         let id = try await capture()

@@ -54,22 +54,22 @@ import Testing
     }
 
     /// `read finished`: status and readings of a copy.
-    private func standing(_ number: Int) async throws -> String? {
+    private func status(_ number: Int) async throws -> String? {
         try await library.book(ID(rawValue: "c\(number)")).map { book in
             ([book.copy.status.rawValue] + book.copy.readings.map(\.state.rawValue)).joined(separator: " ")
         }
     }
 
     @Test func `has what was done before taken back with the readings that belong to it`() async throws {
-        #expect(try await standing(1) == "read finished")
-        #expect(try await standing(2) == "toRead")
+        #expect(try await status(1) == "read finished")
+        #expect(try await status(2) == "toRead")
         let first = try await library.book(ID(rawValue: "c1"))?.copy.readings[0].id
         for (number, copy, expected) in [
             (8, 3, nil), (7, 2, "read finished"), (6, 2, nil), (5, 1, "onHold open"), (3, 1, "reading open"),
             (2, 1, "toRead"), (1, 1, nil),
         ] as [(Int, Int, String?)] {
             _ = try await library.undo(ID(rawValue: "change\(number)"), at: noon)
-            #expect(try await standing(copy) == expected, "after \(number)")
+            #expect(try await status(copy) == expected, "after \(number)")
             if number == 5 { #expect(try await library.book(ID(rawValue: "c1"))?.copy.readings[0].id == first) }
             let foreign = try await library.read { db in try db.rows("PRAGMA foreign_key_check").count }
             #expect(foreign == 0)
@@ -88,6 +88,6 @@ import Testing
         #expect(later.id == dated.change)
         _ = try await library.undo(later.id, at: noon)
         _ = try await library.undo(ID(rawValue: "change8"), at: noon)
-        #expect(try await standing(3) == nil)
+        #expect(try await status(3) == nil)
     }
 }

@@ -16,7 +16,7 @@ import Testing
 
     private func capture(day: Int) async throws -> ID<IntakeItem> {
         try await library.capture(
-            [Sighting(isbn: dune, raw: "", origin: .photo, thumbnail: [1])],
+            [Detection(isbn: dune, raw: "", origin: .photo, thumbnail: [1])],
             at: noon.addingTimeInterval(Double(day) * 86_400))[0].id
     }
 

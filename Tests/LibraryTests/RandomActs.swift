@@ -36,7 +36,7 @@ extension LibraryFile {
         }
     }
 
-    func remark(_ book: Book, _ random: inout Numbers, _ words: [String], at now: Date) async throws {
+    func annotation(_ book: Book, _ random: inout Numbers, _ words: [String], at now: Date) async throws {
         let word = words[random.next(words.count)]
         switch random.next(7) {
         case 0: _ = try await add(Note(text: word, created: now), to: book.id, at: now)
@@ -99,8 +99,8 @@ extension Error {
     /// Whether it says that an act does not fit what is there.
     var isRefusal: Bool {
         switch self {
-        case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrash, is RemarkRefusal, is TextRefusal,
-            is EntryRefusal:
+        case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrash, is AnnotationRefusal, is TextRefusal,
+            is InputRefusal:
             true
         case let error as LibraryError: if case .noSuchBook = error { true } else { false }
         default: false

@@ -122,10 +122,10 @@ import Testing
     }
 
     @Test func `what is not there is told`() async throws {
-        await #expect(throws: RemarkRefusal.noSuchNote("none")) {
+        await #expect(throws: AnnotationRefusal.noSuchNote("none")) {
             try await library.editNote(ID(rawValue: "none"), at: noon) { _ in }
         }
-        await #expect(throws: RemarkRefusal.noSuchQuote("none")) {
+        await #expect(throws: AnnotationRefusal.noSuchQuote("none")) {
             try await library.deleteQuotes([ID(rawValue: "none")], at: noon)
         }
         await #expect(throws: LibraryError.noSuchBook(ID(rawValue: "none"))) {
@@ -153,7 +153,7 @@ import Testing
     @Test(arguments: [0, -1, 1_000_001, Int.max, Int.min]) func `a page that is none is refused`(page: Int) async throws
     {
         let book = try await library.save(dune, record("Dune"))
-        await #expect(throws: EntryRefusal.outOfRange(what: "page", range: 1...1_000_000)) {
+        await #expect(throws: InputRefusal.outOfRange(what: "page", range: 1...1_000_000)) {
             try await library.add(Quote(text: "x", page: page, created: noon), to: book.id, at: noon)
         }
     }

@@ -43,8 +43,9 @@ func confirmed(
 
 extension LibraryFile {
     /// Captures without taking leases.
-    func capture(_ sightings: [Sighting], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem] {
-        try await capture(sightings, preset: preset, lease: .zero, at: now)
+    func capture(_ detections: [Detection], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem]
+    {
+        try await capture(detections, preset: preset, lease: .zero, at: now)
     }
 
     /// Brings a book to what it is in `book`.
@@ -55,7 +56,7 @@ extension LibraryFile {
     /// Captures one ISBN, gives the item a record and has it confirmed.
     func candidate(_ isbn: ISBN, _ metadata: Metadata, preset: Preset = Preset()) async throws -> Candidate {
         let items = try await capture(
-            [Sighting(isbn: isbn, raw: isbn.digits, origin: .photo)], preset: preset, at: noon)
+            [Detection(isbn: isbn, raw: isbn.digits, origin: .photo)], preset: preset, at: noon)
         let answer = LookupAnswer(isbn: isbn, outcome: .found(metadata, from: .openLibrary))
         let found = try await record([items[0].id: answer], at: noon)
         return Candidate(item: found[0])

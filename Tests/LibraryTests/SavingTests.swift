@@ -227,7 +227,7 @@ import Testing
 
         var wrong = book
         wrong.copy.rating = 4.3
-        await #expect(throws: EntryRefusal.badRating(4.3)) { try await library.update(wrong, at: noon) }
+        await #expect(throws: InputRefusal.badRating(4.3)) { try await library.update(wrong, at: noon) }
         wrong = book
         wrong.edition.isbn = odyssey
         await #expect(throws: LibraryError.isbnInUse(odyssey)) { try await library.update(wrong, at: noon) }

@@ -49,7 +49,7 @@ import Testing
         let folder = "/tmp/bookplate-outbox-\(ID<LibraryFile>())"
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         let item = try await outbox.capture(
-            [Sighting(isbn: try ISBN("9780441478125"), raw: "x", origin: .camera)], preset: Preset(), lease: .zero,
+            [Detection(isbn: try ISBN("9780441478125"), raw: "x", origin: .camera)], preset: Preset(), lease: .zero,
             at: .now)[0]
         try await outbox.close([item.id])
         try await outbox.write { db in try db.run("DELETE FROM intakeItem") }

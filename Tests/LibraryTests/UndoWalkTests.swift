@@ -118,14 +118,14 @@ import Testing
         }
     }
 
-    /// One random act of the tracker, of labels and remarks, or an import; what is refused changes nothing.
+    /// One random act of the tracker, of labels and annotations, or an import; what is refused changes nothing.
     private func track(_ random: inout Numbers, _ books: [Book], _ words: [String], at now: Date) async throws {
         guard let book = books.randomElement(using: &random) else { return }
         let before = try await library.read { db in try rowCounts(db) }
         do {
             switch random.next(5) {
             case 0, 1: try await library.track(book, &random, at: now)
-            case 2: try await library.remark(book, &random, words, at: now)
+            case 2: try await library.annotation(book, &random, words, at: now)
             case 3: try await library.relabel(book, &random, words, at: now)
             default: try await library.takeFile(&random, words, at: now)
             }

@@ -23,10 +23,10 @@ import Testing
     ) throws -> CoverFetcher {
         let configuration = try LookupConfiguration(
             version: "1.0", homepage: "https://bookplate.example", covers: covers)
-        let manners = Manners(
+        let policy = RequestPolicy(
             http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: { clock.date }),
             limits: limits)
-        return CoverFetcher(configuration, hasProxy: false, manners: manners)
+        return CoverFetcher(configuration, hasProxy: false, policy: policy)
     }
 
     @Test(arguments: [
@@ -50,7 +50,7 @@ import Testing
         server.on("/2", .redirect(to: "/3"))
         server.on("/3", .answer(Self.jpeg, type: "image/jpeg"), .redirect(to: "/4"))
         #expect(try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") == Self.jpeg)
-        await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
+        await #expect(throws: SourceError.self) { try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
         #expect(server.count("/4") == 0)
     }
 
@@ -65,7 +65,7 @@ import Testing
     ])
     func `a redirect out of the allowed hosts is not followed`(_ target: String) async throws {
         server.on("/b/id/1-L.jpg", .redirect(to: target))
-        await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
+        await #expect(throws: SourceError.self) { try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
         #expect(server.requests.count == 1)
     }
 
@@ -81,7 +81,7 @@ import Testing
     ])
     func `any other address is refused without a connection`(_ address: String) async throws {
         await #expect(
-            throws: SourceFailure(source: nil, reason: "the cover's address is not one of the hosts covers come from")
+            throws: SourceError(source: nil, reason: "the cover's address is not one of the hosts covers come from")
         ) { try await fetcher.cover(at: address) }
     }
 
@@ -96,7 +96,7 @@ import Testing
             (fetcher, "the answer is larger than 5120 KiB"), (fetcher, "is out of order (503)"),
             (impatient, "no complete answer in time"),
         ] {
-            await #expect(throws: SourceFailure(source: .openLibraryCovers, reason: reason)) {
+            await #expect(throws: SourceError(source: .openLibraryCovers, reason: reason)) {
                 try await fetcher.cover(at: address)
             }
         }
@@ -107,7 +107,7 @@ import Testing
         // The base may be another machine's, but what its name stands for must be public.
         let fetcher = try Self.fetcher("https://192.168.0.1", states, clock)
         await #expect(
-            throws: SourceFailure(
+            throws: SourceError(
                 source: .openLibraryCovers,
                 reason: "the address 192.168.0.1 is a private one and was not connected to")
         ) { try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") }
@@ -118,7 +118,7 @@ import Testing
         // libcurl knows without asking anybody.
         let port = try #require(server.address.split(separator: ":").last)
         let fetcher = try Self.fetcher("https://covers.localhost:\(port)", states, clock)
-        let failure = await #expect(throws: SourceFailure.self) {
+        let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg")
         }
         #expect(failure?.reason.contains("private one and was not connected to") == true, "\(failure?.reason ?? "")")
@@ -153,7 +153,7 @@ import Testing
     @Test func `what waits longer than a cover's 10 s is put off, with the time to come back`() async throws {
         let now = clock.date
         try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.take(at: now) } }
-        let failure = await #expect(throws: SourceFailure.self) {
+        let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
         #expect(failure?.reason == "others of this machine wait before this one")
@@ -172,7 +172,7 @@ import Testing
                 clock.advance(by: .seconds(5))
                 Reply.redirect(to: "/1").give(connection, request)
             })
-        let failure = await #expect(throws: SourceFailure.self) {
+        let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
         #expect(failure?.reason == "no time left")
@@ -183,7 +183,7 @@ import Testing
         server.on("/b/id/1-L.jpg", .status(429, headers: ["Retry-After": "120"]))
         let address = server.address + "/b/id/1-L.jpg"
         for reason in ["was asked too often (429)", "asked to be left alone"] {
-            let failure = await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: address) }
+            let failure = await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) }
             #expect(failure?.reason == reason)
             #expect(try #require(failure?.retryAfter) >= .seconds(119))
         }
@@ -196,8 +196,8 @@ import Testing
     @Test func `after five failures in a row the cover server is left alone for 30 s`() async throws {
         server.on("/b/id/1-L.jpg", .status(500))
         let address = server.address + "/b/id/1-L.jpg"
-        for _ in 0..<5 { await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: address) } }
-        let failure = await #expect(throws: SourceFailure.self) { try await fetcher.cover(at: address) }
+        for _ in 0..<5 { await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) } }
+        let failure = await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) }
         #expect(failure?.reason == "failed 5 times in a row and is left alone for now")
         #expect(server.requests.count == 5)
         clock.advance(by: .seconds(31))

@@ -85,7 +85,7 @@ import Testing
         #expect(
             try await rig.outcome()
                 == .temporary(
-                    SourceFailure(source: .googleBooks, reason: "was asked too often (429)", retryAfter: .seconds(120)))
+                    SourceError(source: .googleBooks, reason: "was asked too often (429)", retryAfter: .seconds(120)))
         )
     }
 

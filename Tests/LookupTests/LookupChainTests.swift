@@ -131,7 +131,7 @@ import Testing
         #expect(
             answer.outcome
                 == .temporary(
-                    SourceFailure(
+                    SourceError(
                         source: nil,
                         reason:
                             "no online source was asked (Open Library: offline is switched on; Google Books: offline is switched on)"

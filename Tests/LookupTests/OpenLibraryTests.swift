@@ -88,7 +88,7 @@ import Testing
             .json(#"{"ISBN:9780140268867": {"title": "X", "identifiers": {"isbn_13": ["9780156027601"]}}}"#))
         #expect(
             try await rig.outcome().failure
-                == SourceFailure(
+                == SourceError(
                     source: .openLibrary, reason: "answered with the record of another book, 9780156027601"))
         #expect(try await rig.outcome().name == .badData)
     }

@@ -36,7 +36,7 @@ import Testing
 }
 
 @Suite struct JSONReaderTests {
-    func read(_ text: String) throws(JSONRefusal) -> JSON { try JSONReader.read(Array(text.utf8)) }
+    func read(_ text: String) throws(JSONError) -> JSON { try JSONReader.read(Array(text.utf8)) }
 
     @Test(arguments: [
         (
@@ -60,18 +60,18 @@ import Testing
         "tru", "nul",
     ])
     func `says of a cut text that it breaks off`(_ text: String) {
-        #expect { try read(text) } throws: { ($0 as? JSONRefusal)?.problem == "it breaks off" }
+        #expect { try read(text) } throws: { ($0 as? JSONError)?.problem == "it breaks off" }
     }
 
     @Test(arguments: [
         "{}{}", "[1 2]", "{1:2}", #"{"a" 1}"#, "[,]", "01x", "-", "--1", "trux", #""\x""#, #""\u12G4""#, "<html>",
     ])
-    func `refuses what is no JSON`(_ text: String) { #expect(throws: JSONRefusal.self) { try read(text) } }
+    func `refuses what is no JSON`(_ text: String) { #expect(throws: JSONError.self) { try read(text) } }
 
     @Test func `nests no deeper than it says, however deep the text is`() throws {
         let limit = JSONReader.depthLimit
         #expect(try read(nested(limit)).items.count == 1)
-        for depth in [limit + 1, 500_000] { #expect(throws: JSONRefusal.self) { try read(nested(depth)) } }
+        for depth in [limit + 1, 500_000] { #expect(throws: JSONError.self) { try read(nested(depth)) } }
     }
 
     private func nested(_ depth: Int) -> String {

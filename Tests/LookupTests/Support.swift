@@ -6,7 +6,7 @@ import TestTools
 
 @testable import Lookup
 
-actor MemoryStates: SourceStates {
+actor MemoryStates: RateLimits {
     private(set) var states: [SourceName: SourceState] = [:]
 
     func update<Result: Sendable>(
@@ -68,11 +68,11 @@ struct Rig {
     ) throws -> LookupChain {
         let configuration = try configuration()
         let clock = other ?? clock
-        let manners = Manners(
+        let policy = RequestPolicy(
             http: HTTPClient(userAgent: configuration.userAgent), states: states,
             time: Timekeeper(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits)
         return LookupChain(
-            configuration, index: index, notAsked: notAsked, cache: cache, manners: manners, report: { _ in })
+            configuration, index: index, notAsked: notAsked, cache: cache, policy: policy, report: { _ in })
     }
 
     func lookUp(
@@ -110,7 +110,7 @@ extension LookupOutcome {
         return metadata
     }
 
-    var failure: SourceFailure? {
+    var failure: SourceError? {
         switch self {
         case .temporary(let failure), .blocked(let failure), .badData(let failure): failure
         default: nil

@@ -25,8 +25,8 @@ import Testing
 
     @Test(arguments: ["notify", "vsock:2:1234", "/" + String(repeating: "n", count: 200)])
     func `is refused for what is no socket's name`(name: String) throws {
-        let complaint = #expect(throws: Complaint.self) { try ServiceNotice(environment: ["NOTIFY_SOCKET": name]) }
-        #expect(complaint?.status == .configuration)
+        let error = #expect(throws: CommandError.self) { try ServiceNotice(environment: ["NOTIFY_SOCKET": name]) }
+        #expect(error?.status == .configuration)
     }
 
     @Test(arguments: [

@@ -21,7 +21,7 @@ private let units = [
     @Test(
         .enabled(if: Built.has("systemd-analyze"), "systemd-analyze is missing: apt-get install systemd"),
         arguments: units)
-    func `are understood by systemd without a complaint`(unit: String) throws {
+    func `are understood by systemd without a error`(unit: String) throws {
         try withFolder { folder in
             try stage(in: folder)
             let ran = try Ran(

@@ -56,8 +56,8 @@ import Testing
     @Test func `hands on how the service ended`() async throws {
         let socket = try NoticeSocket()
         let watchdog = Watchdog(try notice(socket)) { _ in }
-        await #expect(throws: Complaint.self) {
-            try await watchdog.guarding({ nil }) { throw Complaint(.unavailable, "the port is taken") }
+        await #expect(throws: CommandError.self) {
+            try await watchdog.guarding({ nil }) { throw CommandError(.unavailable, "the port is taken") }
         }
     }
 
@@ -73,8 +73,8 @@ import Testing
         let folder = NSTemporaryDirectory() + "watchdog-\(UUID().uuidString)"
         let library = try LibraryFile.open(at: folder + "/library.sqlite")
         let states: [(CameraState?, Bool)] = [
-            (nil, true), (.starting, true), (.ended, true), (.trouble(CameraTrouble(.unplugged, "unplugged")), true),
-            (.trouble(CameraTrouble(.stuck, "stuck")), false),
+            (nil, true), (.starting, true), (.ended, true), (.trouble(CameraError(.unplugged, "unplugged")), true),
+            (.trouble(CameraError(.stuck, "stuck")), false),
         ]
         for (state, moves) in states {
             let found = try await Watchdog.look(at: library, camera: { state })()

@@ -40,7 +40,7 @@ private struct Sheet: Picture {
     @Test(arguments: [Orientation.right, .down, .left, .mirrored])
     func `reads a page however the photo is stored`(orientation: Orientation) throws {
         let photo = try PhotoFile(path: samples.appendingPathComponent("printed-imprint.jpg").path)
-        let page = Page(try photo.luma(atLeast: 2400), longSide: 2400)
+        let page = OCRImage(try photo.luma(atLeast: 2400), longSide: 2400)
         let found = try Tesseract(inFolders: folders).isbns(in: Stored(page: page, orientation: orientation))
         #expect(found.map(\.isbn.digits) == ["9780140449136"])
     }
@@ -54,15 +54,15 @@ private struct Sheet: Picture {
 
 /// A page as a camera stores it that was held in another way.
 private struct Stored: Picture {
-    let page: Page
+    let page: OCRImage
     let orientation: Orientation
-    private var stored: Page {
+    private var stored: OCRImage {
         page.turned(by: orientation == .right ? .left : orientation == .left ? .right : orientation)
     }
     var width: Int { stored.width }
     var height: Int { stored.height }
 
-    init(page: Page, orientation: Orientation) { (self.page, self.orientation) = (page, orientation) }
+    init(page: OCRImage, orientation: Orientation) { (self.page, self.orientation) = (page, orientation) }
 
     func luma(atLeast longSide: Int) -> Frame {
         let stored = stored
@@ -126,9 +126,9 @@ private struct Stored: Picture {
     @Test func `that crashes, fails, or says nonsense is told as that, and never as "nothing found"`() throws {
         #expect(try error(of: "kill -SEGV $$") == .crashed(signal: SIGSEGV))
         #expect(try error(of: "cat > /dev/null; kill -KILL $$") == .crashed(signal: SIGKILL))
-        #expect(try error(of: "printf '\(Self.header)'; exit 1") == .failed(status: 1, complaint: ""))
+        #expect(try error(of: "printf '\(Self.header)'; exit 1") == .failed(status: 1, standardError: ""))
         let failed = try error(of: "cat > /dev/null; echo one >&2; echo 'no language eng' >&2; exit 3")
-        #expect(failed == .failed(status: 3, complaint: "no language eng"))
+        #expect(failed == .failed(status: 3, standardError: "no language eng"))
         #expect(failed.description.contains("ended with 3: no language eng"))
         for nonsense in [
             "exit 0", "cat", "echo ISBN 0-14-044926-4", "printf '\\377\\376'", "head -c 100000 /dev/urandom",
@@ -145,7 +145,7 @@ private struct Stored: Picture {
             try error(of: "printf '\(Self.header)'; exec sleep 600", patience: .milliseconds(300)).description
                 == "print was not read: tesseract took longer than 0.3 s and was stopped")
         #expect(try error(of: "yes") == .tooMuch(limit: 4 << 20))
-        #expect(try error(of: "yes complaint >&2", patience: .milliseconds(300)) == .tooLong(.milliseconds(300)))
+        #expect(try error(of: "yes standardError >&2", patience: .milliseconds(300)) == .tooLong(.milliseconds(300)))
     }
 
     @Test func `that is no program at all cannot be started`() throws {
@@ -193,21 +193,21 @@ private struct Stored: Picture {
         (4032, 3024, 2400, 1800), (3024, 4032, 1800, 2400), (2400, 10, 2400, 10), (12_000, 1, 2400, 1), (1, 1, 1, 1),
     ])
     func `is no larger than it has to be`(width: Int, height: Int, pageWidth: Int, pageHeight: Int) {
-        let page = Page(frame(width, height) { _, _ in 77 }, longSide: 2400)
+        let page = OCRImage(frame(width, height) { _, _ in 77 }, longSide: 2400)
         #expect(page.width == pageWidth && page.height == pageHeight)
         #expect(page.pgm.suffix(pageWidth * pageHeight).allSatisfy { $0 == 77 })
     }
 
     @Test func `keeps thin lines as grey when it is made smaller`() {
         // Two black columns of eight.
-        let page = Page(frame(800, 8) { x, _ in x % 8 < 2 ? 0 : 200 }, longSide: 100)
+        let page = OCRImage(frame(800, 8) { x, _ in x % 8 < 2 ? 0 : 200 }, longSide: 100)
         #expect(page.pgm.suffix(page.width * page.height).allSatisfy { (140...160).contains($0) })
-        let finer = Page(frame(150, 6) { x, _ in x % 3 == 0 ? 0 : 200 }, longSide: 100)
+        let finer = OCRImage(frame(150, 6) { x, _ in x % 3 == 0 ? 0 : 200 }, longSide: 100)
         #expect(finer.pgm.suffix(finer.width * finer.height).contains { $0 < 120 })
     }
 
     @Test func `is a greymap, and turns by quarters`() {
-        let page = Page(frame(3, 2) { x, y in UInt8(10 * y + x) }, longSide: 100)
+        let page = OCRImage(frame(3, 2) { x, y in UInt8(10 * y + x) }, longSide: 100)
         #expect(page.pgm == Array("P5\n3 2\n255\n".utf8) + [0, 1, 2, 10, 11, 12])
         #expect(page.turned(by: .right).pgm == Array("P5\n2 3\n255\n".utf8) + [10, 0, 11, 1, 12, 2])
         #expect(page.turned(by: .left).pgm == Array("P5\n2 3\n255\n".utf8) + [2, 12, 1, 11, 0, 10])

@@ -16,7 +16,7 @@ import Testing
         var sight = CameraSight()
         (sight.name, sight.format) = ("HD Webcam", format)
         (sight.counts.delivered, sight.elapsed, sight.latency) = (149, .seconds(5), .milliseconds(12))
-        sight.light = FrameReading.Light(mean: 112, clipped: 0.02)
+        sight.light = FrameResult.Light(mean: 112, clipped: 0.02)
         sight.meter = CameraSight.Meter(sharpness: 0.41, pixelsPerModule: 2.3)
         sight.codes = ["9780441478125"]
         change(&sight)
@@ -44,11 +44,11 @@ import Testing
             "busy",
             sight { sight in
                 (sight.name, sight.format, sight.counts.delivered, sight.elapsed) = (nil, nil, 0, .zero)
-                sight.trouble = CameraTrouble(.busy, "/dev/video0 is in use by cheese (process 812). Close it.")
+                sight.trouble = CameraError(.busy, "/dev/video0 is in use by cheese (process 812). Close it.")
             }, "camera", .broken, "cheese (process 812)"
         ),
         (
-            "pulled out", sight { $0.trouble = CameraTrouble(.unplugged, "the camera is gone. Plug it in again.") },
+            "pulled out", sight { $0.trouble = CameraError(.unplugged, "the camera is gone. Plug it in again.") },
             "camera", .broken, "gone"
         ),
         ("streams nothing", sight { $0.counts.delivered = 0 }, "camera", .broken, "no frames came"),
@@ -146,9 +146,9 @@ import Testing
     private static let now = Date(timeIntervalSince1970: 1_795_000_000)  // 2026-11-18
 
     private static func facts(
-        _ standing: LibraryFacts.Standing, free: Int64? = 80_000_000_000, backup: TimeInterval? = nil
+        _ status: LibraryFacts.Status, free: Int64? = 80_000_000_000, backup: TimeInterval? = nil
     ) -> LibraryFacts {
-        LibraryFacts(path: "/l", standing: standing, free: free, backup: backup.map { now.addingTimeInterval($0) })
+        LibraryFacts(path: "/l", status: status, free: free, backup: backup.map { now.addingTimeInterval($0) })
     }
 
     @Test(arguments: libraries)

@@ -99,7 +99,7 @@ private final class ScriptedCamera: FrameSource {
     }
 
     @Test func `is over at once when the camera tells its trouble`() async throws {
-        let trouble = CameraTrouble(.busy, "somebody has it. Ask them.")
+        let trouble = CameraError(.busy, "somebody has it. Ask them.")
         let (sight, _) = try await look([.state(.starting), .state(.trouble(trouble)), .hang(comesBack: true)])
         #expect(sight.trouble == trouble)
         #expect(sight.format == nil)

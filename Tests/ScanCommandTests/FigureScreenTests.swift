@@ -15,8 +15,8 @@ import Testing
 
     func day(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
-    func figures(_ text: String, pages: Int, minutes: Int, pace: Double? = nil) -> DayFigures {
-        var figures = DayFigures(day: day(text))
+    func figures(_ text: String, pages: Int, minutes: Int, pace: Double? = nil) -> DayStats {
+        var figures = DayStats(day: day(text))
         (figures.pages, figures.minutes, figures.sessions) = (pages, minutes, minutes > 0 ? 1 : 0)
         if let pace { figures.pace.add(pace) }
         return figures
@@ -37,7 +37,7 @@ import Testing
         return Book(edition: Edition(isbn: nil, metadata: metadata), copy: copy)
     }
 
-    func now(_ book: Book, _ days: [DayFigures], goal: Int? = nil, pause: Pause? = nil, running: Session? = nil)
+    func now(_ book: Book, _ days: [DayStats], goal: Int? = nil, pause: Pause? = nil, running: Session? = nil)
         -> ReadingNow
     {
         ReadingNow(
@@ -85,15 +85,15 @@ import Testing
         let points = [("2026-05-01", 0), ("2026-05-03", 60), ("2026-05-08", 150)].map {
             ProgressPoint(day: day($0.0), amount: .page($0.1), pageCount: 300)
         }
-        let reading = ReadingFigures(
+        let reading = ReadingStats(
             reading: Reading(started: day("2026-05-01"), progress: progress(.page(150))),
             days: [figures("2026-05-03", pages: 60, minutes: 0), figures("2026-05-08", pages: 90, minutes: 60)],
             points: points,
             forecast: Forecast(
                 isReading: true, progress: .page(150), pageCount: 300,
                 days: [figures("2026-05-08", pages: 90, minutes: 60)], goal: nil, today: today), pagesPerDay: 45)
-        var figures = BookFigures(
-            book: FigureBook(id: ID(), title: "Dune", authors: ["Frank Herbert"], isbn: nil, edition: ID()),
+        var figures = BookStats(
+            book: CountedBook(id: ID(), title: "Dune", authors: ["Frank Herbert"], isbn: nil, edition: ID()),
             status: .reading, pageCount: 300)
         (figures.pages, figures.minutes, figures.sessions, figures.daysRead) = (150, 60, 1, 2)
         figures.readings = [reading]

@@ -12,9 +12,9 @@ import Testing
             let port = try #require(said.split(separator: ":").last?.prefix { $0.isNumber })
             let ending = try scan.run("kiosk", "--no-camera", "--port", String(port))
             #expect(ending.status == 69)
-            let complaint = ending.err.split(separator: "\n").last ?? ""
-            #expect(complaint.contains("cannot listen at 127.0.0.1, port \(port): another program is there"))
-            #expect(complaint.contains("(process \(first.process.processIdentifier))") && complaint.contains("--port"))
+            let error = ending.err.split(separator: "\n").last ?? ""
+            #expect(error.contains("cannot listen at 127.0.0.1, port \(port): another program is there"))
+            #expect(error.contains("(process \(first.process.processIdentifier))") && error.contains("--port"))
             first.process.terminate()
             first.process.waitUntilExit()
         }

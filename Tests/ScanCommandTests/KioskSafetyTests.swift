@@ -41,7 +41,7 @@ import Testing
         ("::ffff:127.0.0.1", false), ("128.0.0.1", false),
     ])
     func `knows what is this machine alone`(_ address: String, _ isLoopback: Bool) {
-        #expect(KioskDoor.isLoopback(address) == isLoopback)
+        #expect(ListenCheck.isLoopback(address) == isLoopback)
     }
 
     @Test func `takes the code from standard input, and no bad one`() throws {
@@ -105,7 +105,7 @@ import Testing
     private func refusal(
         _ photo: [UInt8], _ command: ChildProcess.Command = Self.program, patience: Duration = .seconds(60)
     ) async throws -> String {
-        let trouble = try await #require(throws: KioskTrouble.self) {
+        let trouble = try await #require(throws: KioskError.self) {
             try await PhotoChildren(command, patience: patience).read(photo)
         }
         #expect(trouble.kind == .refused)
@@ -152,7 +152,7 @@ import Testing
         #"{"symbols":[]"#, "[]",
     ])
     func `is not believed when the photo has taken it over`(_ answer: String) {
-        #expect(throws: KioskTrouble.self) { try PhotoAnswer(Array(answer.utf8)).reading() }
+        #expect(throws: KioskError.self) { try PhotoAnswer(Array(answer.utf8)).reading() }
     }
 
     @Test func `gets nothing of the service's: no descriptors, no environment`() throws {
@@ -198,18 +198,18 @@ import Testing
     @Test func `waits its turn, and beyond a few the photo is refused`() async throws {
         let children = PhotoChildren(
             shell("cat > /dev/null; echo '{\"symbols\":[],\"thumbnail\":null,\"error\":null}'"), limit: 3)
-        let outcomes = await withTaskGroup(of: KioskTrouble.Kind?.self) { group in
+        let outcomes = await withTaskGroup(of: KioskError.Kind?.self) { group in
             for _ in 0..<12 {
                 group.addTask {
                     do {
                         _ = try await children.read([1])
                         return nil
                     } catch {
-                        return (error as? KioskTrouble)?.kind
+                        return (error as? KioskError)?.kind
                     }
                 }
             }
-            return await group.reduce(into: [KioskTrouble.Kind?]()) { $0.append($1) }
+            return await group.reduce(into: [KioskError.Kind?]()) { $0.append($1) }
         }
         #expect(outcomes.allSatisfy { $0 == nil || $0 == .unavailable })
         #expect(outcomes.filter { $0 == nil }.count >= 3)

@@ -53,7 +53,7 @@ private let emma = "9780141439587"
         desk.type(typedBefore, at: .seconds(1), every: .milliseconds(300))
         desk.type(emma, at: .seconds(5), every: .milliseconds(5))
         desk.press(.enter, at: .seconds(5) + .milliseconds(80))
-        #expect(try await desk.sighting().isbn.digits == emma)
+        #expect(try await desk.detection().isbn.digits == emma)
         #expect(desk.loop.state.pending.count == 1)
     }
 
@@ -161,7 +161,7 @@ private let emma = "9780141439587"
         desk.loop.state.batch.preset = Preset(shelf: "Attic")
         desk.take(.tick)
         guard case .give(_, [id]) = try await desk.act() else { return #expect(Bool(false)) }
-        desk.take(.acted(.failed(Complaint(.locked, "locked"))))
+        desk.take(.acted(.failed(CommandError(.locked, "locked"))))
         desk.type("p", at: .seconds(3))
         desk.now += .seconds(6)
         desk.take(.tick)
@@ -181,11 +181,11 @@ private let emma = "9780141439587"
         desk.type(emma, at: .seconds(1))
         desk.press(.enter, at: .seconds(1))
         #expect(desk.text.contains("978-0-14-143958-7") && desk.text.contains("ON THE WAY"))
-        desk.take(.captureWaits(Complaint(.locked, "The library is locked.")))
+        desk.take(.captureWaits(CommandError(.locked, "The library is locked.")))
         desk.now += .seconds(60)
         desk.take(.tick)
         #expect(desk.text.contains("The library is locked."), "it stays while it lasts")
-        let items = try await desk.run.flow.capture([desk.sighting()])
+        let items = try await desk.run.flow.capture([desk.detection()])
         desk.take(.captured(items.map { Candidate(item: $0) }))
         #expect(!desk.text.contains("locked") && desk.text.contains("TAKEN"))
     }
@@ -194,7 +194,7 @@ private let emma = "9780141439587"
         var desk = try LoopDesk()
         desk.type(emma, at: .seconds(1))
         desk.press(.enter, at: .seconds(1))
-        desk.take(.notCaptured([try await desk.sighting()], Complaint(.inputOutput, "The disk is broken.")))
+        desk.take(.notCaptured([try await desk.detection()], CommandError(.inputOutput, "The disk is broken.")))
         #expect(desk.text.contains("not captured: 978-0-14-143958-7"))
         desk.type("q", at: .seconds(5))
         desk.take(.scanner(.line(dune)))
@@ -211,7 +211,7 @@ private struct LoopDesk {
     var loop: LiveLoop
     /// When the loop comes to an event.
     var now: Duration = .zero
-    private let sightings: AsyncStream<[Sighting]>
+    private let detections: AsyncStream<[Detection]>
     private let acts: AsyncStream<LiveAct>
 
     init(savesAtOnce: Bool = false, anotherCopy: Bool = false) throws {
@@ -221,11 +221,11 @@ private struct LoopDesk {
             flow: CaptureFlow(intake: library, shelf: library, lookup: EverySource()), history: library,
             preset: Preset(),
             anotherCopy: anotherCopy, answer: .leave, events: EventPrinter(json: true, report: report), report: report)
-        let (sightings, sight) = AsyncStream.makeStream(of: [Sighting].self)
+        let (detections, sight) = AsyncStream.makeStream(of: [Detection].self)
         let (acts, act) = AsyncStream.makeStream(of: LiveAct.self)
-        (self.sightings, self.acts) = (sightings, acts)
+        (self.detections, self.acts) = (detections, acts)
         let outlets = LiveOutlets(
-            sightings: sight, lookups: AsyncStream.makeStream(of: LookupRequest.self).continuation, acts: act,
+            detections: sight, lookups: AsyncStream.makeStream(of: LookupRequest.self).continuation, acts: act,
             sounds: Sounds(isMuted: true, environment: [:]) {}, preset: SharedValue(Preset()))
         var state = LiveState(batch: Batch())
         state.savesAtOnce = savesAtOnce
@@ -246,8 +246,8 @@ private struct LoopDesk {
 
     /// A book is held up, captured and found.
     mutating func capture(_ number: String, at time: Duration) async throws -> ID<IntakeItem> {
-        let sighting = Sighting(isbn: try ISBN(number), raw: number, origin: .camera)
-        let items = try await run.flow.capture([sighting], preset: loop.state.batch.preset)
+        let detection = Detection(isbn: try ISBN(number), raw: number, origin: .camera)
+        let items = try await run.flow.capture([detection], preset: loop.state.batch.preset)
         now = max(now, time)
         take(.captured(try await run.flow.recognise(items)))
         for try await candidate in run.flow.candidates(items) { take(.known(candidate)) }
@@ -260,9 +260,9 @@ private struct LoopDesk {
         return try #require(await acts.next())
     }
 
-    func sighting() async throws -> Sighting {
-        var sightings = sightings.makeAsyncIterator()
-        return try #require(await sightings.next()?.first)
+    func detection() async throws -> Detection {
+        var detections = detections.makeAsyncIterator()
+        return try #require(await detections.next()?.first)
     }
 
     mutating func perform(_ act: LiveAct) async { take(.acted(await run.perform(act))) }

@@ -63,7 +63,7 @@ import Testing
     @Test func `says what to do without a camera, wrapped, and that typing goes on`() throws {
         var state = LiveState(batch: Batch())
         state.camera = .trouble(
-            CameraTrouble(
+            CameraError(
                 .denied,
                 "cannot open /dev/video0: permission denied. Add yourself to the group 'video' or install udev/70-bookplate.rules."
             ))

@@ -114,8 +114,8 @@ import Testing
         let patient = PatientImport(library: stub, saved: saved, limit: .zero)
         _ = try await patient.take([], at: Date())
         lock.isHeld.withLock { $0 = true }
-        let complaint = await #expect(throws: Complaint.self) { try await patient.take([], at: Date()) }
-        #expect(complaint?.status == .locked && complaint?.description.contains("1 book of the file") == true)
+        let error = await #expect(throws: CommandError.self) { try await patient.take([], at: Date()) }
+        #expect(error?.status == .locked && error?.description.contains("1 book of the file") == true)
     }
 
     @Test func `a page of a list as JSON says where the next begins`() throws {

@@ -91,7 +91,7 @@ import Testing
                 try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
                 let running = try scan.start(["--stdin", "--yes", "--json"], input: Data("9780441013593\n".utf8))
                 // Until it has said that it waits.
-                try wait(for: "the complaint") { try running.complaint().contains("trying on") }
+                try wait(for: "the message") { try running.error().contains("trying on") }
                 try db.execute(sql: "ROLLBACK")
                 return running
             }

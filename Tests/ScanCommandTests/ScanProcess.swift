@@ -92,7 +92,7 @@ struct ScanProcess {
         }
 
         /// What it has said on standard error by now.
-        func complaint() throws -> String { try text(err) }
+        func error() throws -> String { try text(err) }
 
         private func text(_ url: URL) throws -> String { String(decoding: try Data(contentsOf: url), as: UTF8.self) }
     }

@@ -28,7 +28,7 @@ extension `The screens of figures` {
             ratings: Ratings([20: 3, 17: 2, 2: 1]), counts: counts,
             pauses: [
                 PausedBook(
-                    book: FigureBook(id: ID(), title: "Emma", authors: [], isbn: nil, edition: ID()),
+                    book: CountedBook(id: ID(), title: "Emma", authors: [], isbn: nil, edition: ID()),
                     pause: Pause(last: nil, started: day("2026-04-10"), added: day("2026-01-01"), today: today)!)
             ], pauseCount: 1, today: today)
     }

@@ -30,8 +30,8 @@ import Testing
         "2026-03-29 02:30", "2026-11-21T14:30:00Y", String(repeating: "9", count: 100_000),
     ])
     func `are refused when there are none such`(text: String) {
-        let complaint = #expect(throws: Complaint.self) { try when.time(text, for: "--start") }
-        #expect(complaint?.status == .usage && (complaint?.description.count ?? 999) < 200)
+        let error = #expect(throws: CommandError.self) { try when.time(text, for: "--start") }
+        #expect(error?.status == .usage && (error?.description.count ?? 999) < 200)
     }
 
     @Test(

@@ -41,7 +41,7 @@ import Testing
 
     @Test(arguments: ["2026-03-29 02:30", "2026-03-29T02:59:59"])
     func `times that the clocks skip are refused with the reason`(text: String) {
-        let complaint = #expect(throws: Complaint.self) { try when.time(text, for: "--at") }
-        #expect(complaint?.description.contains("on 2026-03-29, because the clocks skip it") == true)
+        let error = #expect(throws: CommandError.self) { try when.time(text, for: "--at") }
+        #expect(error?.description.contains("on 2026-03-29, because the clocks skip it") == true)
     }
 }

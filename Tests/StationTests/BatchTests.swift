@@ -15,13 +15,13 @@ private let emma = "9780141439587"
             (.badData, nil, .unavailable, false, false),
             // What an earlier lookup knew can be saved, but only when a person ticks it.
             (.temporary, "Dune", .unavailable, false, true),
-        ] as [(LookupOutcome.Name?, String?, Batch.Standing, Bool, Bool)])
+        ] as [(LookupOutcome.Name?, String?, Batch.Status, Bool, Bool)])
     func `tells how a row stands, and ticks only what is sure`(
-        outcome: LookupOutcome.Name?, title: String?, standing: Batch.Standing, isTicked: Bool, canBeTicked: Bool
+        outcome: LookupOutcome.Name?, title: String?, status: Batch.Status, isTicked: Bool, canBeTicked: Bool
     ) throws {
         var batch = Batch()
         let row = try batch.capture(dune, outcome, title)
-        #expect(batch.standing(of: row) == standing)
+        #expect(batch.status(of: row) == status)
         #expect(batch.isTicked(row) == isTicked)
         let refusal = batch.refusal(toToggle: row.id)
         #expect(refusal == (canBeTicked ? nil : .needsTitle))
@@ -31,21 +31,21 @@ private let emma = "9780141439587"
     @Test func `does not tick what may be another book`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Something") { $0.isWeakMatch = true }
-        #expect(batch.standing(of: row) == .weakMatch)
+        #expect(batch.status(of: row) == .weakMatch)
         #expect(!batch.isTicked(row))
     }
 
     @Test func `ticks what a person gave a title, whatever the sources say`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .notFound, "By hand") { $0.sources[.title] = .person }
-        #expect(batch.standing(of: row) == .found)
+        #expect(batch.status(of: row) == .found)
         #expect(batch.isTicked(row))
     }
 
     @Test func `says owned, does not tick it, and saves another copy when a person does`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune", owned: true)
-        guard case .owned = batch.standing(of: row) else { return #expect(Bool(false)) }
+        guard case .owned = batch.status(of: row) else { return #expect(Bool(false)) }
         #expect(!batch.isTicked(row))
         try batch.toggle(row.id)
         #expect(batch.ticked.map(\.id) == [row.id])
@@ -56,7 +56,7 @@ private let emma = "9780141439587"
         var batch = Batch()
         let first = try batch.capture(dune, .found, "Dune")
         let second = try batch.capture(dune, .found, "Dune")
-        #expect(batch.standing(of: second) == .again)
+        #expect(batch.status(of: second) == .again)
         #expect(batch.ticked.map(\.id) == [first.id])
         #expect(batch.counts.again == 1)
         try batch.toggle(second.id)
@@ -69,7 +69,7 @@ private let emma = "9780141439587"
         let first = try batch.capture(dune, .found, "Dune")
         let second = try batch.capture(dune, .found, "Dune")
         batch.noteSkipped([first.id], change: ID())
-        #expect(batch.standing(of: second) == .found)
+        #expect(batch.status(of: second) == .found)
         #expect(batch.ticked.map(\.id) == [second.id])
     }
 
@@ -80,7 +80,7 @@ private let emma = "9780141439587"
         batch.note([(first.id, .saved(copy, change: ID()))])
         // The sources answer for the second when the library has the first already.
         let second = try batch.capture(dune, .found, "Dune", owned: true, copy: copy)
-        #expect(batch.standing(of: second) == .again)
+        #expect(batch.status(of: second) == .again)
     }
 
     @Test(arguments: [0, 1]) func `lets a person clear the same number away once one of the two is saved`(_ saved: Int)
@@ -92,14 +92,14 @@ private let emma = "9780141439587"
         let copy = ID<Copy>()
         batch.note([(one.id, .saved(copy, change: ID()))])
         let before = try #require(batch[other.id])
-        #expect(batch.standing(of: before) == .again && batch.ticked.isEmpty)
+        #expect(batch.status(of: before) == .again && batch.ticked.isEmpty)
         #expect(!batch.isClearable(before), "the library has not said yet that it holds the book")
         let item = other.candidate.item
         let book = Book(
             edition: Edition(isbn: item.isbn, metadata: other.candidate.metadata), copy: Copy(id: copy, added: .now))
         batch.renew([Candidate(item: item, existing: [book])])
         let now = try #require(batch[other.id])
-        #expect(batch.standing(of: now) == .again && batch.ticked.isEmpty)
+        #expect(batch.status(of: now) == .again && batch.ticked.isEmpty)
         #expect(batch.isClearable(now) && batch.doneWith.isEmpty, "there may be two of it: by itself it does not leave")
         try batch.toggle(other.id)
         #expect(!batch.isClearable(try #require(batch[other.id])) && batch.isAnotherCopy(now))
@@ -169,7 +169,7 @@ private let emma = "9780141439587"
         let book = Book(edition: Edition(isbn: row.candidate.item.isbn, metadata: Metadata()), copy: Copy(added: .now))
         batch.note([(row.id, .owned(book))])
         #expect(batch.acts.isEmpty)
-        #expect(batch.standing(of: try #require(batch[row.id])) == .owned(book))
+        #expect(batch.status(of: try #require(batch[row.id])) == .owned(book))
         #expect(batch.ticked.isEmpty)
     }
 

@@ -10,7 +10,7 @@ private let emma = "9780141439587"
 private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 private let unknown = "9783161484100"
 
-@Suite struct `From a sighting to a book` {
+@Suite struct `From a detection to a book` {
     @Test func `what is captured is in the queue before any source is asked`() async throws {
         let desk = try Workbench()
         _ = try await desk.capture(dune)

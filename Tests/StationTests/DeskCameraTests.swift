@@ -29,12 +29,12 @@ private let dune = "9780441013593"
             #expect(glance.width == 64 && glance.height == 48)
             #expect(glance.symbols == [[.init(x: 1, y: 2), .init(x: 9, y: 2), .init(x: 9, y: 7), .init(x: 1, y: 7)]])
 
-            source.say(.trouble(CameraTrouble(.unplugged, "The camera was unplugged.")))
+            source.say(.trouble(CameraError(.unplugged, "The camera was unplugged.")))
             let gone = try await rig.next(\.cameraState)
-            #expect(gone == .trouble(CameraTrouble(.unplugged, "The camera was unplugged.")))
+            #expect(gone == .trouble(CameraError(.unplugged, "The camera was unplugged.")))
             #expect(rig.lines.all.contains("camera: The camera was unplugged."))
             // The service goes on without it.
-            #expect(try await rig.capture("9780141439587").standing == .lookingUp)
+            #expect(try await rig.capture("9780141439587").status == .lookingUp)
         }
         #expect(source.isStopped)
     }
@@ -93,7 +93,7 @@ private final class TestSource: FrameSource {
 private struct TestDecoder: FrameDecoder {
     let payload: String
 
-    mutating func read(_ frame: Frame, into reading: inout FrameReading) {
+    mutating func read(_ frame: Frame, into reading: inout FrameResult) {
         reading.symbols = [
             Symbol(
                 payload: payload, quality: 1,

@@ -63,7 +63,7 @@ private let nobody = "9783161484100"
             saving.cancel()
             await #expect(throws: CancellationError.self) { _ = try await saving.value }
             try await holder.letGo()
-            _ = try await rig.rows { if case .saved = $0.first?.standing { true } else { false } }
+            _ = try await rig.rows { if case .saved = $0.first?.status { true } else { false } }
         }
     }
 }
@@ -103,7 +103,7 @@ private let nobody = "9783161484100"
             #expect(try await second.desk.capture(number, request: request).id == request)
             #expect(try await second.library.count(in: [.waiting]) == 1)
             _ = try await second.desk.skip([request])
-            #expect(try await second.desk.capture(number, request: request).standing == .skipped)
+            #expect(try await second.desk.capture(number, request: request).status == .skipped)
         }
         let third = try DeskRig(path: first.path)
         await #expect(throws: Desk.Refusal.answered) { _ = try await third.desk.capture(number, request: request) }
@@ -118,7 +118,7 @@ private let nobody = "9783161484100"
             #expect(try await rig.desk.tick(row.id, false).isTicked == false)
             rig.lookup.learn(nobody, .found("Logic"))
             try await rig.desk.lookUpAgain([row.id])
-            let rows = try await rig.rows { $0.first?.standing == .found }
+            let rows = try await rig.rows { $0.first?.status == .found }
             #expect(!rows[0].isTicked)
         }
     }
@@ -166,9 +166,9 @@ private let nobody = "9783161484100"
         }
         let rig = try DeskRig(Dictionary(uniqueKeysWithValues: isbns.map { ($0, .found("Book \($0)")) }))
         try await rig.run {
-            let sightings = try isbns.map { Sighting(isbn: try ISBN($0), raw: $0, origin: .photo) }
-            let ids = try await rig.desk.capture(sightings).map(\.id)
-            _ = try await rig.rows { $0.allSatisfy { $0.standing == .found } && $0.count == 200 }
+            let detections = try isbns.map { Detection(isbn: try ISBN($0), raw: $0, origin: .photo) }
+            let ids = try await rig.desk.capture(detections).map(\.id)
+            _ = try await rig.rows { $0.allSatisfy { $0.status == .found } && $0.count == 200 }
             let saved = try await rig.desk.save(ids, anotherCopy: false)
             #expect(saved.saved == 300)
             #expect(await rig.desk.outlook().undo?.items.count == 300)

@@ -13,10 +13,10 @@ private let emma = "9780141439587"
         let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
         let other = try rig.another()
         try await rig.run {
-            let sightings = try [dune, emma].map { Sighting(isbn: try ISBN($0), raw: $0, origin: .camera) }
-            let items = try await other.capture(sightings, preset: Preset(), lease: .zero, at: .now)
+            let detections = try [dune, emma].map { Detection(isbn: try ISBN($0), raw: $0, origin: .camera) }
+            let items = try await other.capture(detections, preset: Preset(), lease: .zero, at: .now)
             await turn(rig)
-            let rows = try await rig.rows { $0.count == 2 && $0.allSatisfy { $0.standing == .found } }
+            let rows = try await rig.rows { $0.count == 2 && $0.allSatisfy { $0.status == .found } }
 
             let change = try await other.dismiss([items[0].id], at: .now)
             await turn(rig)
@@ -43,7 +43,7 @@ private let emma = "9780141439587"
             let change = try #require(saved.change)
             _ = try await other.undo(change, at: .now)
             await turn(rig)
-            let rows = try await rig.rows { $0.first?.standing == .found }
+            let rows = try await rig.rows { $0.first?.status == .found }
             #expect(rows.count == 1)
             #expect(await rig.desk.outlook().undo == nil)
             #expect(try await rig.saveTicked().saved == 1)
@@ -62,7 +62,7 @@ private let emma = "9780141439587"
                 enteredBy: .form, isbn: ISBN(dune), metadata: metadata, preset: Preset(shelf: "Hall"))
             _ = try await other.add([entered], at: .now)
             await turn(rig)
-            let rows = try await rig.rows { if case .owned = $0.first?.standing { true } else { false } }
+            let rows = try await rig.rows { if case .owned = $0.first?.status { true } else { false } }
             #expect(rows[0].candidate.owned?.copy.shelf == "Hall" && !rows[0].isTicked)
             let refused = try await rig.desk.save([row.id], anotherCopy: false)
             #expect(refused == Desk.Saved(saved: 0, owned: 1))
@@ -86,7 +86,7 @@ private let emma = "9780141439587"
             _ = try await rig.next(\.known)
             let holder = try await rig.lock(row.id)
             await #expect(throws: LibraryError.self) { _ = try await rig.desk.save([row.id], anotherCopy: false) }
-            #expect(await rig.desk.row(row.id)?.standing == .found)
+            #expect(await rig.desk.row(row.id)?.status == .found)
             try await holder.letGo()
             #expect(try await rig.desk.save([row.id], anotherCopy: false).saved == 1)
         }

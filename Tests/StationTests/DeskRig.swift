@@ -85,8 +85,8 @@ final class DeskRig: Sendable {
 
     /// What another process captured.
     func captureElsewhere(_ isbn: String) async throws -> ID<IntakeItem> {
-        let sighting = Sighting(isbn: try ISBN(isbn), raw: isbn, origin: .photo)
-        let items = try await another().capture([sighting], preset: Preset(), lease: .zero, at: .now)
+        let detection = Detection(isbn: try ISBN(isbn), raw: isbn, origin: .photo)
+        let items = try await another().capture([detection], preset: Preset(), lease: .zero, at: .now)
         return items[0].id
     }
 

@@ -14,14 +14,14 @@ private let nobody = "9783161484100"
         let rig = try DeskRig([dune: .found("Dune")])
         try await rig.run {
             let row = try await rig.capture(dune)
-            #expect(row.standing == .lookingUp)
+            #expect(row.status == .lookingUp)
             let other = try rig.another()
             let waiting = try await other.items(in: [.waiting])
             #expect(waiting.map(\.id) == [row.id])
             let told = try await rig.next(\.captured)
             #expect(told == row)
             let known = try await rig.next(\.known)
-            #expect(known.standing == .found && known.isTicked && known.candidate.metadata.title == "Dune")
+            #expect(known.status == .found && known.isTicked && known.candidate.metadata.title == "Dune")
         }
     }
 
@@ -49,7 +49,7 @@ private let nobody = "9783161484100"
         let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {
             for isbn in [dune, emma, nobody] { _ = try await rig.capture(isbn) }
-            _ = try await rig.rows { $0.count(where: \.isTicked) == 2 && $0.allSatisfy { $0.standing != .lookingUp } }
+            _ = try await rig.rows { $0.count(where: \.isTicked) == 2 && $0.allSatisfy { $0.status != .lookingUp } }
             let saved = try await rig.saveTicked()
             #expect(saved.saved == 2 && saved.owned == 0 && saved.change != nil)
             #expect(await rig.desk.outlook().counts == Desk.Counts(waiting: 1, lookingUp: 0, ticked: 0, open: 1))
@@ -99,13 +99,13 @@ private let nobody = "9783161484100"
             _ = try await first.capture(emma)
             try await first.desk.give(preset)
             _ = try await first.capture(dune)
-            _ = try await first.rows { $0.count == 2 && $0.allSatisfy { $0.standing != .lookingUp } }
+            _ = try await first.rows { $0.count == 2 && $0.allSatisfy { $0.status != .lookingUp } }
         }
         let second = try DeskRig(path: first.path)
         try await second.run {
             let rows = try await second.rows { $0.count == 2 }
             #expect(rows.map(\.candidate.metadata.title) == ["Dune", nil])
-            #expect(rows.map(\.standing) == [.found, .notFound])
+            #expect(rows.map(\.status) == [.found, .notFound])
             #expect(rows.allSatisfy { $0.candidate.item.preset == preset })
             #expect(await second.desk.outlook().preset == preset)
             #expect(try await second.saveTicked().saved == 1)
@@ -115,10 +115,10 @@ private let nobody = "9783161484100"
     @Test func `asks the sources for what was never looked up before it began`() async throws {
         let rig = try DeskRig([dune: .found("Dune")])
         let other = try rig.another()
-        let sighting = Sighting(isbn: try ISBN(dune), raw: dune, origin: .hub)
-        _ = try await other.capture([sighting], preset: Preset(), lease: .zero, at: .now)
+        let detection = Detection(isbn: try ISBN(dune), raw: dune, origin: .hub)
+        _ = try await other.capture([detection], preset: Preset(), lease: .zero, at: .now)
         try await rig.run {
-            let rows = try await rig.rows { $0.first?.standing == .found }
+            let rows = try await rig.rows { $0.first?.status == .found }
             #expect(rows.count == 1)
         }
     }
@@ -132,7 +132,7 @@ private let nobody = "9783161484100"
             var edit = Desk.Edit()
             (edit.title, edit.authors, edit.publishedDate, edit.pageCount) = ("Logic", ["A. Nobody"], "2009-03", 12)
             let edited = try await rig.desk.edit(row.id, edit)
-            #expect(edited.standing == .found && edited.candidate.metadata.authorNames == ["A. Nobody"])
+            #expect(edited.status == .found && edited.candidate.metadata.authorNames == ["A. Nobody"])
             #expect(edited.candidate.metadata.publishedDate == CalendarDay(year: 2009, month: 3))
             rig.lookup.learn(nobody, .found("Something Else"))
             try await rig.desk.lookUpAgain([row.id])
@@ -149,7 +149,7 @@ private let nobody = "9783161484100"
             await #expect(throws: TextRefusal.self) { _ = try await rig.desk.edit(row.id, empty) }
             date.publishedDate = "2009-02-30"
             let noDay = date
-            await #expect(throws: EntryRefusal.self) { _ = try await rig.desk.edit(row.id, noDay) }
+            await #expect(throws: InputRefusal.self) { _ = try await rig.desk.edit(row.id, noDay) }
         }
     }
 
@@ -157,8 +157,8 @@ private let nobody = "9783161484100"
         let rig = try DeskRig()
         let other = try rig.another()
         let theirs = Preset(shelf: "Cellar")
-        let sighting = Sighting(isbn: try ISBN(emma), raw: emma, origin: .hub)
-        _ = try await other.capture([sighting], preset: theirs, lease: .zero, at: .now)
+        let detection = Detection(isbn: try ISBN(emma), raw: emma, origin: .hub)
+        _ = try await other.capture([detection], preset: theirs, lease: .zero, at: .now)
         try await rig.run {
             _ = try await rig.rows { $0.count == 1 }
             _ = try await rig.capture(dune)

@@ -64,7 +64,7 @@ private final class ScriptedSource: FrameSource {
 
 /// Reads what ``ScriptedSource`` wrote.
 private struct ScriptedDecoder: FrameDecoder {
-    func read(_ frame: Frame, into reading: inout FrameReading) {
+    func read(_ frame: Frame, into reading: inout FrameResult) {
         reading.symbols.removeAll(keepingCapacity: true)
         let bytes = frame.luma.prefix { $0 != 0 }
         guard !bytes.isEmpty else { return }
@@ -92,9 +92,9 @@ private let streaming = CameraState.streaming(
         for try await event in live.events() {
             switch event {
             case .camera(let state): texts.append("\(state)".split(separator: "(")[0].description)
-            case .captured(let sighting):
-                #expect(sighting.origin == .camera && sighting.thumbnail == [1, 2, 3])
-                texts.append(sighting.isbn.digits)
+            case .captured(let detection):
+                #expect(detection.origin == .camera && detection.thumbnail == [1, 2, 3])
+                texts.append(detection.isbn.digits)
             case .refused(let symbol, _): texts.append("refused \(symbol.payload)")
             }
         }

@@ -36,7 +36,7 @@ extension LookupOutcome {
         return .found(metadata, from: .openLibrary)
     }
 
-    static let offline = LookupOutcome.temporary(SourceFailure(source: .openLibrary, reason: "offline"))
+    static let offline = LookupOutcome.temporary(SourceError(source: .openLibrary, reason: "offline"))
 }
 
 /// A library in memory with the workflow on it.
@@ -57,7 +57,7 @@ struct Workbench {
     }
 
     func capture(_ isbns: String..., preset: Preset = Preset()) async throws -> [IntakeItem] {
-        try await flow.capture(isbns.map { Sighting(isbn: try ISBN($0), raw: $0, origin: .typed) }, preset: preset)
+        try await flow.capture(isbns.map { Detection(isbn: try ISBN($0), raw: $0, origin: .typed) }, preset: preset)
     }
 
     func candidates(for items: [IntakeItem]) async throws -> [Candidate] {

@@ -101,3 +101,165 @@ extension ISBN: Codable {
         try container.encode(digits)
     }
 }
+
+/// Why a text or a payload is no ISBN. Every case names the digit or the rule.
+public enum ISBNRefusal: Error, Hashable, Sendable {
+    case empty
+    /// A character that no number has, with its position in the text (1 is the first).
+    case unexpectedCharacter(Character, position: Int)
+    /// Digits counted without hyphens and spaces.
+    case wrongLength(Int)
+    case notDigits(String)
+    /// An X anywhere but at the end of ten characters.
+    case misplacedX
+    case wrongCheckDigit(given: String, expected: String, length: Int)
+    /// A sound number of another kind.
+    case notABook(CodeKind)
+    /// The short code of small goods, eight digits.
+    case ean8
+}
+
+extension ISBNRefusal: CustomStringConvertible {
+    /// One sentence for a person, without a full stop.
+    public var description: String {
+        switch self {
+        case .empty: "there is no number in it"
+        case .unexpectedCharacter(let character, let position):
+            "\"\(character.isPrintable ? String(character) : "a control character")\" at position \(position) belongs to no ISBN"
+        case .wrongLength(let count): "it has \(count) digit\(count == 1 ? "" : "s"); an ISBN has 10 or 13"
+        case .notDigits: "a 13-digit code has digits only"
+        case .misplacedX: "X stands only at the end of a 10-digit ISBN"
+        case .wrongCheckDigit(let given, let expected, let length):
+            "the last digit of this ISBN-\(length) should be \(expected), not \(given); one of the digits is wrong"
+        case .notABook(let kind): kind.refusal
+        case .ean8: "it is an EAN-8, the short code of small goods, not a book"
+        }
+    }
+
+    /// One word for logs, events and JSON.
+    public var code: String {
+        switch self {
+        case .empty: "empty"
+        case .unexpectedCharacter: "unexpectedCharacter"
+        case .wrongLength: "wrongLength"
+        case .notDigits: "notDigits"
+        case .misplacedX: "misplacedX"
+        case .wrongCheckDigit: "wrongCheckDigit"
+        case .notABook(let kind): kind.rawValue
+        case .ean8: "ean8"
+        }
+    }
+}
+
+extension Character {
+    var isPrintable: Bool { unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
+}
+
+/// A number as a person typed it into a form: one that is no ISBN stays as text, so that nothing is lost.
+public struct EnteredNumber: Sendable, Equatable {
+    /// `nil` when it is wrong.
+    public let isbn: ISBN?
+    public let text: String
+    /// Why it is wrong.
+    public let refusal: ISBNRefusal?
+
+    /// - Throws: ``TextRefusal`` for a text that is empty, damaged or too long.
+    public init(_ entered: String) throws(TextRefusal) {
+        text = try entered.checked(as: "ISBN", limit: TextLimit.name)
+        do throws(ISBNRefusal) {
+            (isbn, refusal) = (try ISBN(text), nil)
+        } catch {
+            (isbn, refusal) = (nil, error)
+        }
+    }
+}
+
+// Check digits and the characters people type. Sources: GS1 General Specifications 7.9; ISBN Users' Manual, 5.5;
+// ISO 3297 (ISSN), annex A.
+
+/// - Returns: the values 0-9, `nil` when there is anything but ASCII digits.
+func digitValues(_ ascii: some Sequence<UInt8>) -> [Int]? {
+    var values: [Int] = []
+    for byte in ascii {
+        guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+        values.append(Int(byte - UInt8(ascii: "0")))
+    }
+    return values
+}
+
+/// - Parameter values: thirteen digits, the last of which is not looked at.
+func ean13CheckDigit(_ values: [Int]) -> Int {
+    let sum = values.prefix(12).enumerated().reduce(0) { $0 + $1.element * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
+    return (10 - sum % 10) % 10
+}
+
+func ean8CheckDigitIsRight(_ values: [Int]) -> Bool {
+    values.enumerated().reduce(0) { $0 + $1.element * ($1.offset.isMultiple(of: 2) ? 3 : 1) }.isMultiple(of: 10)
+}
+
+/// - Parameter body: the first nine ASCII digits.
+func isbn10CheckCharacter(_ body: some Collection<UInt8>) -> UInt8 { modulo11(body, firstWeight: 10) }
+
+/// - Returns: the check character of an ISSN, `nil` when the first seven are no digits.
+func issnCheckCharacter(_ characters: [UInt8]) -> UInt8? {
+    digitValues(characters.prefix(7)) == nil ? nil : modulo11(characters.prefix(7), firstWeight: 8)
+}
+
+private func modulo11(_ body: some Collection<UInt8>, firstWeight: Int) -> UInt8 {
+    let sum = body.enumerated().reduce(0) { $0 + Int($1.element - UInt8(ascii: "0")) * (firstWeight - $1.offset) }
+    let check = (11 - sum % 11) % 11
+    return check == 10 ? UInt8(ascii: "X") : UInt8(ascii: "0") + UInt8(check)
+}
+
+/// Reduces a typed number to its ASCII digits and X: strips the AIM prefix, the word ISBN, white space, hyphens and
+/// every Unicode dash, and turns digits of other scripts into ASCII ones.
+///
+/// - Throws: ``ISBNRefusal/unexpectedCharacter(_:position:)`` for anything else.
+func normalized(_ text: String) throws(ISBNRefusal) -> [UInt8] {
+    var rest = Substring(text)
+    var position = 1
+    func drop(_ count: Int) {
+        rest = rest.dropFirst(count)
+        position += count
+    }
+    while let first = rest.first, first.isWhitespace { drop(1) }
+    // AIM symbology identifier (ISO/IEC 15424): "]", a letter, a modifier.
+    if rest.first == "]", rest.dropFirst().first?.isLetter == true, rest.count >= 3 { drop(3) }
+    if rest.prefix(4).uppercased() == "ISBN" {
+        drop(4)
+        for form in ["-13", "-10"] where rest.hasPrefix(form) && !(rest.dropFirst(3).first?.isNumber ?? false) {
+            drop(3)
+        }
+        if rest.first == ":" || rest.first == "." { drop(1) }
+    }
+    var characters: [UInt8] = []
+    for (offset, character) in rest.enumerated() {
+        if character.isWhitespace || character.isDash { continue }
+        if let value = character.decimalDigitValue {
+            characters.append(UInt8(ascii: "0") + UInt8(value))
+        } else if character == "X" || character == "x" || character == "Ｘ" {
+            characters.append(UInt8(ascii: "X"))
+        } else {
+            throw .unexpectedCharacter(character, position: position + offset)
+        }
+    }
+    return characters
+}
+
+extension Character {
+    /// Unicode's dash punctuation, the minus sign, the soft hyphen and the invisible marks that copying from the web brings.
+    fileprivate var isDash: Bool {
+        unicodeScalars.allSatisfy { scalar in
+            scalar.properties.generalCategory == .dashPunctuation || scalar.properties.generalCategory == .format
+                || scalar == "\u{2212}"
+        }
+    }
+
+    /// 0-9 for a decimal digit of any script, `nil` for everything else.
+    fileprivate var decimalDigitValue: Int? {
+        guard let scalar = unicodeScalars.first, unicodeScalars.count == 1,
+            scalar.properties.generalCategory == .decimalNumber, let value = scalar.properties.numericValue
+        else { return nil }
+        return Int(value)
+    }
+}

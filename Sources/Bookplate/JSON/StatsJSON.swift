@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-extension FigureBook {
+extension CountedBook {
     /// A book named within figures.
     public var json: JSONValue {
         [
@@ -29,7 +29,7 @@ extension Totals {
     }
 }
 
-extension DayFigures {
+extension DayStats {
     public var json: JSONValue {
         [
             "day": JSONValue(day), "pages": .integer(pages), "minutes": .integer(minutes),
@@ -42,7 +42,7 @@ extension Finishes {
     fileprivate var json: JSONValue { ["booksFinished": .integer(books), "bookPages": .integer(pages)] }
 }
 
-extension YearFigures {
+extension YearStats {
     public var json: JSONValue {
         totals.json(
             "year", .integer(year),
@@ -211,7 +211,7 @@ extension RecentlyRead {
     }
 }
 
-extension BookFigures {
+extension BookStats {
     /// What `scan stats book --json` prints.
     public var json: JSONValue {
         [
@@ -224,7 +224,7 @@ extension BookFigures {
     }
 }
 
-extension ReadingFigures {
+extension ReadingStats {
     fileprivate func json(pageCount: Int?) -> JSONValue {
         [
             "reading": reading.json(pageCount: pageCount), "totals": totals.json,

@@ -5,11 +5,11 @@ public enum LookupOutcome: Sendable, Equatable {
     /// Every source that was asked answered, at least one of them was online, none knows the ISBN.
     case notFound(asked: [SourceName])
     /// Might work later: no network, a time-out, 5xx, 429.
-    case temporary(SourceFailure)
+    case temporary(SourceError)
     /// Something stands between: 403, a network's sign-in page, a redirect to another host.
-    case blocked(SourceFailure)
+    case blocked(SourceError)
     /// An answer that makes no sense, or is about another book.
-    case badData(SourceFailure)
+    case badData(SourceError)
 
     /// The word used in JSON and in the database.
     public var name: Name {
@@ -27,7 +27,7 @@ public enum LookupOutcome: Sendable, Equatable {
 }
 
 /// Which source failed, how, and for how long it asks to be left alone.
-public struct SourceFailure: Error, Sendable, Equatable, CustomStringConvertible {
+public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
     /// `nil` when no source could be asked at all.
     public var source: SourceName?
     /// For a person, without a full stop: what happened, and what to do where something can be done.

@@ -9,7 +9,7 @@ public protocol Authors: Sendable {
     func authors() async throws -> [Author]
     /// - Throws: ``LabelRefusal/taken(what:name:by:)`` when the new name is another author's: that is a merge.
     func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange
-    /// Makes several one that is there already. Places and roles stay; who stands on an edition twice in one role afterwards
+    /// Makes several one that is there already. Paths and roles stay; who stands on an edition twice in one role afterwards
     /// stands there once.
     func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange
     /// Takes authors off all their books, which stay.

@@ -2,12 +2,12 @@ import FoundationEssentials
 
 /// The intake queue. What a method acknowledges is on the disk.
 public protocol Intake: Sendable {
-    /// Puts sightings into the queue, all or none, before anything is asked of anyone. For one whose ``Sighting/item`` is there
+    /// Puts detections into the queue, all or none, before anything is asked of anyone. For one whose ``Detection/item`` is there
     /// already, that item is given as it is now.
     ///
     /// - Parameter lease: for how long they belong to this process, so that no other looks them up first; zero for not at all.
     func capture(
-        _ sightings: [Sighting], preset: Preset, lease: Duration, at now: Date
+        _ detections: [Detection], preset: Preset, lease: Duration, at now: Date
     ) async throws -> [IntakeItem]
     /// Items by state, oldest first.
     func items(in states: Set<IntakeItem.State>) async throws -> [IntakeItem]

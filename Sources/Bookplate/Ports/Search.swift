@@ -5,7 +5,7 @@ public protocol Search: Sendable {
     /// One page of the books that match all of the query.
     ///
     /// - Throws: ``SearchRefusal`` when the query's ``BookQuery/after`` comes from elsewhere.
-    func books(matching query: BookQuery) async throws -> BookPage
+    func books(matching query: BookQuery) async throws -> SearchResults
 
     /// What each filter's values would give: for a value of one filter, the books that match all of the query but that filter,
     /// and have the value. Sort, limit and place do not count.

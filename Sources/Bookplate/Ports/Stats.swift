@@ -16,11 +16,11 @@ public protocol Stats: Sendable {
     ///   - year: whose challenge and cultural goals are shown; `nil` for this one.
     func overview(_ period: Period, year: Int?, at now: Date, in zone: TimeZone) async throws -> Overview
     /// The days with reading in the period, oldest first.
-    func days(in period: Period, zone: TimeZone) async throws -> [DayFigures]
+    func days(in period: Period, zone: TimeZone) async throws -> [DayStats]
     /// What was started, finished or being read on this day of earlier years, the latest year first.
     func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory]
     /// - Returns: `nil` when there is no such copy.
-    func figures(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookFigures?
+    func figures(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats?
     /// Gives every event of every reading in order: by date, what is known less exactly first; on one day what was started,
     /// sessions by their start, then what was finished and stopped.
     ///

@@ -11,7 +11,7 @@ public struct BookQuery: Sendable, Equatable {
     /// symbol nothing. Of a text the first 16 words count.
     public var text = ""
     /// Whether the text is looked for in notes and quotes as well.
-    public var looksIntoRemarks = true
+    public var searchesAnnotations = true
     public var statuses: Set<Copy.Status> = []
     /// In any form of case.
     public var tags: [String] = []
@@ -36,10 +36,10 @@ public struct BookQuery: Sendable, Equatable {
     public var sort: Sort?
     /// The sort's order turned round; what is empty is last all the same. The best order has no other way round.
     public var isReversed = false
-    /// The ``BookPage/next`` of the page before; `nil` for the first page. Books that come and go in between move nothing.
+    /// The ``SearchResults/next`` of the page before; `nil` for the first page. Books that come and go in between move nothing.
     public var after: String?
     public var limit = 50
-    /// How far a page counts what matches (``BookPage/isTotalExact``).
+    /// How far a page counts what matches (``SearchResults/isTotalExact``).
     public var countLimit = 1000
 
     /// Dates and ratings run from the latest and highest, texts from A; what is empty comes last.
@@ -51,7 +51,7 @@ public struct BookQuery: Sendable, Equatable {
     public var hasFilters: Bool {
         var bare = BookQuery()
         (bare.text, bare.inTrash, bare.sort, bare.isReversed) = (text, inTrash, sort, isReversed)
-        bare.looksIntoRemarks = looksIntoRemarks
+        bare.searchesAnnotations = searchesAnnotations
         (bare.zone, bare.after, bare.limit, bare.countLimit) = (zone, after, limit, countLimit)
         return self != bare
     }
@@ -79,6 +79,72 @@ public enum SearchRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .badPlace(let text):
             "\"\(text.prefix(40))\" is no place in this list. Take it from the page before, with the same search and order, or begin again without it."
+        }
+    }
+}
+
+/// A name and how many books have it.
+public struct NameCount: Sendable, Hashable {
+    public var name: String
+    public var count: Int
+
+    public init(name: String, count: Int) {
+        self.name = name
+        self.count = count
+    }
+}
+
+/// How many books each value of each filter would give. Values that would give none are left out, except those that the query
+/// names itself.
+public struct BookFacets: Sendable, Equatable {
+    public var statuses: [Copy.Status: Int] = [:]
+    public var ratings: [RatingBand: Int] = [:]
+    /// The most used first; so are ``shelves``, ``languages`` and ``authors``.
+    public var tags: [NameCount] = []
+    public var shelves: [NameCount] = []
+    public var languages: [NameCount] = []
+    /// The first 20.
+    public var authors: [NameCount] = []
+    public var owned = 0
+    public var wishlist = 0
+    public var favourites = 0
+
+    public init() {}
+}
+
+extension BookFacets {
+    /// One line of `scan library list --counts --json`.
+    public var json: JSONValue {
+        func names(_ counts: [NameCount]) -> JSONValue {
+            .array(counts.map { ["name": .string($0.name), "count": .integer($0.count)] })
+        }
+        return [
+            "statuses": .object(
+                Copy.Status.allCases.map { (key: $0.rawValue, value: .integer(statuses[$0] ?? 0)) }),
+            "ratings": .object(RatingBand.all.map { (key: $0.text, value: .integer(ratings[$0] ?? 0)) }),
+            "tags": names(tags), "shelves": names(shelves), "languages": names(languages), "authors": names(authors),
+            "owned": .integer(owned), "wishlist": .integer(wishlist), "favourites": .integer(favourites),
+        ]
+    }
+}
+
+extension RatingBand {
+    /// `4`, `unrated`: as commands take and print it.
+    public var text: String {
+        switch self {
+        case .unrated: "unrated"
+        case .stars(let stars): String(stars)
+        }
+    }
+
+    /// - Returns: `nil` for anything but 0 to 5 and `unrated`.
+    public init?(parsing text: String) {
+        if text.lowercased() == "unrated" {
+            self = .unrated
+        } else if let stars = Int(text), (0...5).contains(stars) {
+            self = .stars(stars)
+        } else {
+            return nil
         }
     }
 }

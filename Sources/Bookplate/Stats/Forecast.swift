@@ -43,7 +43,7 @@ public struct Forecast: Sendable, Equatable {
     ///   - days: of this reading, oldest first.
     ///   - goal: pages a day, the copy's own, else the library's.
     public init(
-        isReading: Bool, progress: ProgressEntry.Amount?, pageCount: Int?, days: [DayFigures], goal: Int?,
+        isReading: Bool, progress: ProgressEntry.Amount?, pageCount: Int?, days: [DayStats], goal: Int?,
         today: CalendarDay
     ) {
         self.goal = goal
@@ -60,7 +60,7 @@ public struct Forecast: Sendable, Equatable {
             reason = .noProgress
             return
         }
-        let remaining = max(0, min(pageCount, FigureLimit.pages) - position)
+        let remaining = max(0, min(pageCount, StatsLimit.pages) - position)
         self.remaining = remaining
         func length(at speed: Double) -> Int? {
             let length = (Double(remaining) / speed).rounded(.up)
@@ -82,7 +82,7 @@ public struct Forecast: Sendable, Equatable {
 
     /// Recent pages a day: the pages of the last ``recentDays`` days with pages within ``patience`` days, over the calendar
     /// days from the first of them to today, or to yesterday while today has none.
-    public static func recentPagesPerDay(_ days: [DayFigures], today: CalendarDay) -> Double? {
+    public static func recentPagesPerDay(_ days: [DayStats], today: CalendarDay) -> Double? {
         guard let number = today.number else { return nil }
         let recent = days.compactMap { day in day.day.number.map { (number: $0, pages: day.pages) } }
             .filter { $0.pages > 0 && $0.number <= number && $0.number > number - patience }.suffix(recentDays)
@@ -118,6 +118,6 @@ extension Reading {
     /// Pages a day from start to finish, both days counted; `nil` without ``daysToRead`` or page count.
     public func pagesPerDay(pageCount: Int?) -> Double? {
         guard state == .finished, let daysToRead, let pageCount, pageCount > 0 else { return nil }
-        return Double(min(pageCount, FigureLimit.pages)) / Double(daysToRead + 1)
+        return Double(min(pageCount, StatsLimit.pages)) / Double(daysToRead + 1)
     }
 }

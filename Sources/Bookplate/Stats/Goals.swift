@@ -48,7 +48,7 @@ public struct DailyGoal: Sendable, Equatable {
     public var run = 0
 
     /// - Parameter days: oldest first; those after `today` do not count.
-    public init(goal: Int, days: [DayFigures], today: CalendarDay) {
+    public init(goal: Int, days: [DayStats], today: CalendarDay) {
         self.goal = goal
         let met = days.filter { $0.day <= today && $0.pages >= goal }.map(\.day)
         pagesToday = days.last { $0.day == today }?.pages ?? 0

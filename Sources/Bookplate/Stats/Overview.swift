@@ -5,9 +5,9 @@ public struct Overview: Sendable, Equatable {
     public var period: Period
     public var totals: Totals
     /// The days with reading in the period, oldest first.
-    public var days: [DayFigures]
+    public var days: [DayStats]
     /// What was read today, in all books.
-    public var todayFigures: DayFigures
+    public var todayFigures: DayStats
     /// Mean pages an hour over the last ``recentSessions`` sessions with a pace.
     public var recentPace: Double?
     public var streaks: Streaks
@@ -18,7 +18,7 @@ public struct Overview: Sendable, Equatable {
     /// In order of the categories, the nameless last.
     public var culturalGoals: [CulturalGoal]
     /// Newest first.
-    public var years: [YearFigures]
+    public var years: [YearStats]
     /// Readings finished nobody said when.
     public var dateUnknown: Finishes
     public var ratings: Ratings
@@ -39,7 +39,7 @@ public struct Overview: Sendable, Equatable {
     ///   - yearlyGoal: books a year; `nil` for none. `dailyGoal`: pages a day.
     ///   - challengeYear: whose challenge is shown.
     public init(
-        period: Period, days: [DayFigures], finishes: [Finishes], recentPace: Double?, yearlyGoal: Int?,
+        period: Period, days: [DayStats], finishes: [Finishes], recentPace: Double?, yearlyGoal: Int?,
         dailyGoal: Int?, challengeYear: Int, culturalGoals: [CulturalGoal], ratings: Ratings, counts: LibraryCounts,
         pauses: [PausedBook], pauseCount: Int, today: CalendarDay
     ) {
@@ -47,10 +47,10 @@ public struct Overview: Sendable, Equatable {
         self.period = period
         totals = Totals(days, finishes, in: period)
         self.days = days.filter { period.contains($0.day) }
-        todayFigures = days.last { $0.day == today } ?? DayFigures(day: today)
+        todayFigures = days.last { $0.day == today } ?? DayStats(day: today)
         self.recentPace = recentPace
         streaks = Streaks(days.lazy.map(\.day), today: today)
-        years = YearFigures.years(days, finishes)
+        years = YearStats.years(days, finishes)
         let done = years.first { $0.year == challengeYear }?.totals.booksFinished ?? 0
         challenge = yearlyGoal.map { Challenge(year: challengeYear, goal: $0, done: done, today: today) }
         self.dailyGoal = dailyGoal.map { DailyGoal(goal: $0, days: days, today: today) }

@@ -63,7 +63,7 @@ public struct Totals: Sendable, Equatable {
     public init() {}
 
     /// What lies in the period for certain.
-    public init(_ days: some Sequence<DayFigures>, _ finishes: some Sequence<Finishes>, in period: Period) {
+    public init(_ days: some Sequence<DayStats>, _ finishes: some Sequence<Finishes>, in period: Period) {
         var mean = Mean()
         for day in days where period.contains(day.day) {
             minutes += day.minutes
@@ -81,7 +81,7 @@ public struct Totals: Sendable, Equatable {
 }
 
 /// One year, or what of it is not known nearer.
-public struct YearFigures: Sendable, Equatable {
+public struct YearStats: Sendable, Equatable {
     public var year: Int
     public var totals: Totals
     /// January to December.
@@ -90,16 +90,16 @@ public struct YearFigures: Sendable, Equatable {
     public var monthUnknown: Finishes
 
     /// Every year in which something was read or finished, newest first.
-    public static func years(_ days: [DayFigures], _ finishes: [Finishes]) -> [YearFigures] {
+    public static func years(_ days: [DayStats], _ finishes: [Finishes]) -> [YearStats] {
         let daysByYear = Dictionary(grouping: days, by: \.day.year)
         let finishesByYear = Dictionary(grouping: finishes.filter { $0.date != nil }, by: { $0.date?.year ?? 0 })
         return Set(daysByYear.keys).union(finishesByYear.keys).sorted(by: >).map { year in
-            YearFigures(year: year, daysByYear[year] ?? [], finishesByYear[year] ?? [])
+            YearStats(year: year, daysByYear[year] ?? [], finishesByYear[year] ?? [])
         }
     }
 
     /// - Parameters: those of other years are passed over.
-    public init(year: Int, _ days: [DayFigures], _ finishes: [Finishes]) {
+    public init(year: Int, _ days: [DayStats], _ finishes: [Finishes]) {
         self.year = year
         let days = days.filter { $0.day.year == year }
         let finishes = finishes.filter { $0.date?.year == year }
@@ -111,5 +111,43 @@ public struct YearFigures: Sendable, Equatable {
         monthUnknown = Finishes(
             date: CalendarDay(year: year), books: unknown.reduce(0) { $0 + $1.books },
             pages: unknown.reduce(0) { $0 + $1.pages })
+    }
+}
+
+/// The line of the year on the first page: what ``Overview`` says of it, from this year's rows alone.
+public struct YearSoFar: Sendable, Equatable {
+    public var today: CalendarDay
+    /// Of this year.
+    public var totals: Totals
+    /// What was read today, in all books.
+    public var todayFigures: DayStats
+    /// Days in a row with reading, as ``Streaks/current``; they may have begun in an earlier year.
+    public var streak: Int
+    /// `nil` without a yearly goal.
+    public var challenge: Challenge?
+    /// Pages a day; `nil` without one.
+    public var dailyGoal: Int?
+    /// What was started, finished or given up on this day of earlier years, the latest year first, ``mostMemories`` at the most.
+    public var memories: [Memory]
+
+    /// How many memories are shown.
+    public static let mostMemories = 3
+
+    /// - Parameters:
+    ///   - days: of this year at least, oldest first.
+    ///   - finishes: of this year, by date.
+    ///   - yearlyGoal: books a year; `dailyGoal`: pages a day.
+    public init(
+        today: CalendarDay, days: [DayStats], finishes: [Finishes], yearlyGoal: Int?, dailyGoal: Int?,
+        memories: [Memory]
+    ) {
+        self.today = today
+        totals = CalendarDay(year: today.year).map { Totals(days, finishes, in: Period($0)) } ?? Totals()
+        todayFigures = days.last { $0.day == today } ?? DayStats(day: today)
+        streak = Streaks(days.lazy.map(\.day), today: today).current
+        let done = totals.booksFinished
+        challenge = yearlyGoal.map { Challenge(year: today.year, goal: $0, done: done, today: today) }
+        self.dailyGoal = dailyGoal
+        self.memories = memories
     }
 }

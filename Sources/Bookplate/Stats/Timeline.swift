@@ -5,7 +5,7 @@ public struct TimelineEvent: Sendable, Equatable {
     public var kind: Kind
     /// Perhaps only month or year; of a session the local day on which it began.
     public var date: CalendarDay
-    public var book: FigureBook
+    public var book: CountedBook
     public var reading: ID<Reading>
     /// Of a session that has ended; `nil` for other events.
     public var session: Session?
@@ -13,7 +13,7 @@ public struct TimelineEvent: Sendable, Equatable {
     /// Raw values are exported.
     public enum Kind: String, Sendable, CaseIterable { case started, session, finished, stopped }
 
-    public init(kind: Kind, date: CalendarDay, book: FigureBook, reading: ID<Reading>, session: Session? = nil) {
+    public init(kind: Kind, date: CalendarDay, book: CountedBook, reading: ID<Reading>, session: Session? = nil) {
         self.kind = kind
         self.date = date
         self.book = book
@@ -50,6 +50,81 @@ public struct TimelineEvent: Sendable, Equatable {
             case .array: book.authors.joined(separator: "; ")
             case .bool, .integer, .number, .object: member.value.text
             }
+        }
+    }
+}
+
+/// What was going on in a reading on this day of an earlier year.
+public struct Memory: Sendable, Equatable {
+    public var book: CountedBook
+    /// The day then.
+    public var day: CalendarDay
+    public var what: What
+    /// How many years ago, from 1.
+    public var yearsAgo: Int
+
+    /// Raw values are printed.
+    public enum What: String, Sendable, CaseIterable {
+        case started, finished, stopped, reading
+
+        /// "A year ago you … this book".
+        public var verb: String {
+            switch self {
+            case .started: "started"
+            case .finished: "finished"
+            case .stopped: "gave up"
+            case .reading: "were reading"
+            }
+        }
+    }
+
+    public init(book: CountedBook, day: CalendarDay, what: What, yearsAgo: Int) {
+        self.book = book
+        self.day = day
+        self.what = what
+        self.yearsAgo = yearsAgo
+    }
+
+    /// The days of an earlier year that today remembers: the same day of the month. 29 February is remembered on the 28th in
+    /// a year without it, and itself remembers the 28th of years without one.
+    public static func days(of year: Int, on today: CalendarDay) -> [CalendarDay] {
+        guard let month = today.month, let day = today.day else { return [] }
+        guard let same = CalendarDay(year: year, month: month, day: day) else {
+            return CalendarDay(year: year, month: 2, day: 28).map { [$0] } ?? []
+        }
+        let isLastOfShortFebruary =
+            month == 2 && day == 28 && CalendarDay(year: today.year, month: 2, day: 29) == nil
+        return [same] + (isLastOfShortFebruary ? CalendarDay(year: year, month: 2, day: 29).map { [$0] } ?? [] : [])
+    }
+
+    /// How far back memory goes.
+    private static let mostYears = 100
+
+    /// What a reading has to remember today, the latest year first; of one year only the most telling: finished or stopped,
+    /// else started, else reading. Dates of which only month or year is known remember nothing.
+    ///
+    /// - Parameter isOpen: whether it still goes on; then it was being read on every day since its start.
+    public static func memories(
+        of book: CountedBook, started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?, isOpen: Bool,
+        today: CalendarDay
+    ) -> [Memory] {
+        let first = started?.number
+        let last = (finished ?? stopped)?.number ?? (isOpen ? today.number : nil)
+        let years = [started, finished, stopped].compactMap { $0?.number == nil ? nil : $0?.year }
+        guard let earliest = years.min().map({ max($0, today.year - mostYears) }), earliest < today.year else {
+            return []
+        }
+        return (earliest..<today.year).reversed().compactMap { year in
+            for day in days(of: year, on: today) {
+                let what: What? =
+                    if day == finished { .finished } else if day == stopped { .stopped } else if day == started {
+                        .started
+                    } else if let first, let last, let number = day.number, first < number, number < last {
+                        .reading
+                    } else { nil }
+                if let what { return Memory(book: book, day: day, what: what, yearsAgo: today.year - year) }
+            }
+            return nil
         }
     }
 }

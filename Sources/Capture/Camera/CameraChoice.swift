@@ -1,4 +1,5 @@
 import Bookplate
+import Glibc
 
 /// Which camera of those that are there, and whether one that returns is the one that went.
 struct CameraChoice {
@@ -70,5 +71,83 @@ extension CameraDevice {
     func isSame(as other: CameraDevice) -> Bool {
         if let byID, let otherID = other.byID { return byID == otherID }
         return name == other.name && bus == other.bus
+    }
+}
+
+/// One V4L2 node, as `scan devices` lists it.
+public struct CameraDevice: Sendable, Equatable {
+    /// /dev/video0
+    public var path: String
+    /// As the driver calls the camera (`v4l2_capability.card`).
+    public var name: String
+    public var driver: String
+    /// Where it is connected (`v4l2_capability.bus_info`), such as usb-0000:00:14.0-1.
+    public var bus: String
+    /// The path below /dev/v4l/by-id, which stays the same wherever the camera is plugged in; `nil` where udev makes none.
+    public var byID: String?
+    /// What is read here, natively first, in the driver's order.
+    public var modes: [Mode]
+    /// Why it is not used as a camera, `nil` when it can be.
+    public var refusal: String?
+
+    /// One format at one size.
+    public struct Mode: Sendable, Equatable {
+        public var pixelFormat: PixelFormat
+        public var width: Int
+        public var height: Int
+        /// Frames a second, highest first; empty where the driver does not say.
+        public var rates: [Double]
+        /// `V4L2_FMT_FLAG_EMULATED`: converted by libv4l.
+        public var isConverted: Bool
+
+        public init(pixelFormat: PixelFormat, width: Int, height: Int, rates: [Double], isConverted: Bool) {
+            self.pixelFormat = pixelFormat
+            self.width = width
+            self.height = height
+            self.rates = rates
+            self.isConverted = isConverted
+        }
+    }
+
+    public init(
+        path: String, name: String, driver: String, bus: String, byID: String?, modes: [Mode], refusal: String?
+    ) {
+        self.path = path
+        self.name = name
+        self.driver = driver
+        self.bus = bus
+        self.byID = byID
+        self.modes = modes
+        self.refusal = refusal
+    }
+
+    /// All V4L2 nodes of this machine in the order of their numbers, those that are no cameras with the reason.
+    ///
+    /// Where one cannot be opened, its name comes from sysfs and nothing else of it is known.
+    public static func all() -> [CameraDevice] { V4L2Host(wake: Wake()).nodes().map(\.device) }
+}
+
+/// Who has a device open, as far as this account may see.
+enum DeviceHolder {
+    /// - Returns: such as "zoom (process 1234)"; of several those that have its buffers mapped, since session managers keep
+    ///   every camera open without using it. `nil` when none can be seen.
+    static func name(of path: String) -> String? {
+        var device = stat()
+        guard stat(path, &device) == 0, device.st_rdev != 0 else { return nil }
+        let holders = entries(of: "/proc").filter { Int($0) != nil && holds($0, device.st_rdev) }
+        let using = holders.filter { textFile("/proc/\($0)/maps", atMost: 4 << 20).contains(path + "\n") }
+        let named = (using.isEmpty ? holders : using).prefix(3).map { process in
+            let name = textFile("/proc/\(process)/comm", atMost: 64).filter { !$0.isNewline }
+            return "\(name.isEmpty ? "a program" : name) (process \(process))"
+        }
+        return named.isEmpty ? nil : named.joined(separator: ", ")
+    }
+
+    private static func holds(_ process: String, _ device: dev_t) -> Bool {
+        entries(of: "/proc/\(process)/fd").contains { descriptor in
+            var file = stat()
+            return stat("/proc/\(process)/fd/\(descriptor)", &file) == 0 && file.st_rdev == device
+                && file.st_mode & S_IFMT == S_IFCHR
+        }
     }
 }

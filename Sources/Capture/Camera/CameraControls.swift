@@ -5,7 +5,7 @@ import CV4L2
 struct CameraControls {
     private var old: [(id: UInt32, value: Int32)] = []
 
-    mutating func set(on node: any VideoNode) throws(CameraError) {
+    mutating func set(on node: any VideoNode) throws(V4L2Error) {
         // Continuous autofocus: a book is nearer than a face.
         try set(CV4L2_CID_FOCUS_AUTO, to: 1, on: node)
         // Lamps flicker with the mains. Automatic where there is that choice; else a person's choice stays, and "off" becomes 50 Hz.
@@ -23,9 +23,9 @@ struct CameraControls {
         try set(CV4L2_CID_EXPOSURE_AUTO_PRIORITY, to: 0, on: node)
     }
 
-    private mutating func set(_ id: UInt32, to value: Int32, on node: any VideoNode) throws(CameraError) {
+    private mutating func set(_ id: UInt32, to value: Int32, on node: any VideoNode) throws(V4L2Error) {
         guard let now = node.control(id, offers: value), now.isOffered, now.current != value else { return }
-        do throws(CameraError) {
+        do throws(V4L2Error) {
             try node.setControl(id, to: value)
             old.append((id, now.current))
         } catch {

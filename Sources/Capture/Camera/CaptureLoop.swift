@@ -44,7 +44,7 @@ struct CaptureLoop<Host: CameraHost> {
             let nodes = host.nodes()
             switch choice.pick(from: nodes, at: host.now, resolve: host.resolve) {
             case .found(let device):
-                do throws(CameraError) {
+                do throws(V4L2Error) {
                     try capture(device, state, deliver)
                 } catch {
                     recover(device, from: error, state)
@@ -68,7 +68,7 @@ struct CaptureLoop<Host: CameraHost> {
     /// Opens the camera and follows it. A stream that fails is begun anew once; when it fails again soon, the device is closed.
     private mutating func capture(
         _ device: CameraDevice, _ state: (CameraState) -> Void, _ deliver: (Frame) -> Void
-    ) throws(CameraError) {
+    ) throws(V4L2Error) {
         opened = host.identity(of: device.path)
         let node = try host.open(device)
         defer { node.close() }
@@ -77,7 +77,7 @@ struct CaptureLoop<Host: CameraHost> {
         try controls.set(on: node)
         var canRestart = true
         while true {
-            do throws(CameraError) {
+            do throws(V4L2Error) {
                 return try follow(node, device, state, deliver)
             } catch {
                 canRestart = canRestart || pauses.isReset
@@ -91,7 +91,7 @@ struct CaptureLoop<Host: CameraHost> {
 
     private mutating func follow(
         _ node: any VideoNode, _ device: CameraDevice, _ state: (CameraState) -> Void, _ deliver: (Frame) -> Void
-    ) throws(CameraError) {
+    ) throws(V4L2Error) {
         if host.isStopped { return }
         defer {
             node.streamOff()
@@ -142,14 +142,14 @@ struct CaptureLoop<Host: CameraHost> {
 
     // MARK: failures
 
-    private mutating func recover(_ device: CameraDevice, from error: CameraError, _ state: (CameraState) -> Void) {
+    private mutating func recover(_ device: CameraDevice, from error: V4L2Error, _ state: (CameraState) -> Void) {
         fail(device, error, state)
         let isQuick = error.isGone || error.isDenied
         pause(isQuick ? Self.tick : pauses.next(), watching: device, state)
     }
 
     /// Tells what is the matter; the device is closed, or its stream is off.
-    private mutating func fail(_ device: CameraDevice, _ error: CameraError, _ state: (CameraState) -> Void) {
+    private mutating func fail(_ device: CameraDevice, _ error: V4L2Error, _ state: (CameraState) -> Void) {
         if host.isStopped { return }
         if case .silent = error {
             tickSilence(device)
@@ -171,7 +171,7 @@ struct CaptureLoop<Host: CameraHost> {
         }
     }
 
-    private mutating func absence(_ nodes: [ListedNode]) -> CameraTrouble {
+    private mutating func absence(_ nodes: [ListedNode]) -> CameraError {
         if let last = choice.last {
             choice.lose(at: host.now)
             return CameraTroubles.unplugged(last)
@@ -247,4 +247,18 @@ extension Frame {
             return hash
         }
     }
+}
+
+/// What a camera is asked for; what it gives instead is a ``CaptureFormat``.
+public struct CaptureSettings: Sendable, Equatable {
+    /// A device such as /dev/video0 or /dev/bookplate, a by-id path, or part of a camera's name; `nil` for the first real camera.
+    public var device: String?
+    public var width = 1280
+    public var height = 720
+    /// Frames a second.
+    public var rate = 30
+    /// `nil` for what costs least at that size and rate.
+    public var pixelFormat: PixelFormat?
+
+    public init() {}
 }

@@ -1,4 +1,6 @@
 import Bookplate
+import CV4L2
+import Glibc
 
 /// One run of a camera's stream, from asking for a format to luma.
 struct CaptureStream {
@@ -22,7 +24,7 @@ struct CaptureStream {
     /// Asks for what fits best, takes what the driver gives, and begins.
     ///
     /// Whoever calls ends the stream also when this fails half way.
-    init(_ node: any VideoNode, of device: CameraDevice, for settings: CaptureSettings) throws(CameraError) {
+    init(_ node: any VideoNode, of device: CameraDevice, for settings: CaptureSettings) throws(V4L2Error) {
         guard let mode = ModeChoice.best(of: device.modes, for: settings) else { throw .unusable("it lists no format") }
         guard let decoder = JPEGFrameDecoder() else { throw .unusable("memory ran out") }
         let asked = PictureFormat(
@@ -59,7 +61,7 @@ struct CaptureStream {
     ///   - preview: gets the JPEG of a frame where there is one.
     mutating func takeNewest(
         into frame: inout Frame, _ counts: inout FrameCounts, now: Duration, for preview: PreviewPictures
-    ) throws(CameraError) -> Outcome {
+    ) throws(V4L2Error) -> Outcome {
         var newest: FilledBuffer?
         var taken = 0
         // Not more than there are: a driver that fills them faster than they are looked at must not keep the loop here.
@@ -136,4 +138,87 @@ struct CaptureStream {
         guard let time = buffer.timestamp, time <= now, now - time < .seconds(5) else { return now }
         return time
     }
+}
+
+/// The driver's buffers in this process's memory, unmapped when their owner goes.
+struct MappedBuffers: ~Copyable {
+    private let library: V4L2Library
+    private var areas: [UnsafeMutableRawBufferPointer] = []
+
+    init(library: V4L2Library) { self.library = library }
+
+    deinit {
+        for area in areas { _ = library.table.pointee.munmap(area.baseAddress, area.count) }
+    }
+
+    var lengths: [Int] { areas.map(\.count) }
+
+    /// Maps one more, for reading and writing as libv4l2 asks. The function of libv4l2 is v4l2_mmap().
+    mutating func map(_ descriptor: Int32, length: Int, offset: Int64) throws(V4L2Error) {
+        let address = library.table.pointee.mmap(
+            nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset)
+        guard let address, address != MAP_FAILED else { throw .failed("mmap", errno: errno) }
+        areas.append(UnsafeMutableRawBufferPointer(start: address, count: length))
+    }
+
+    func withBytes<Result>(of index: Int, count: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        let area = areas[index]
+        precondition(count <= area.count)
+        return body(UnsafeBufferPointer(start: area.baseAddress!.assumingMemoryBound(to: UInt8.self), count: count))
+    }
+}
+
+/// Where the luma lies in a buffer: what the driver gave, checked before anything is read by it.
+struct LumaLayout: Equatable {
+    let pixelFormat: PixelFormat
+    let width: Int
+    let height: Int
+    /// Stride of the rows that hold the luma; not used for MJPG.
+    let bytesPerLine: Int
+    /// What a buffer must hold for the whole luma, the last row without padding; 0 for MJPG.
+    let byteCount: Int
+
+    init(_ given: PictureFormat) throws(V4L2Error) {
+        guard let format = PixelFormat(fourCC: given.pixelFormat) else {
+            throw .unusable("it gives \(fourCCText(given.pixelFormat)), which is not read here")
+        }
+        let (width, height) = (given.width, given.height)
+        guard PictureSize(width: width, height: height).isPlausible,
+            width * height <= JPEGFrameDecoder.mostPixels
+        else { throw .unusable("it gives frames of \(width)x\(height), which no camera has") }
+        let rowBytes = format == .yuyv ? width * 2 : width
+        // Some drivers leave the stride out.
+        let stride = given.bytesPerLine == 0 ? rowBytes : given.bytesPerLine
+        guard format == .mjpg || (rowBytes...rowBytes * 16).contains(stride) else {
+            throw .unusable("it gives rows of \(stride) bytes for \(width) pixels of \(format.rawValue)")
+        }
+        (self.pixelFormat, self.width, self.height, bytesPerLine) = (format, width, height, stride)
+        byteCount = format == .mjpg ? 0 : stride * (height - 1) + rowBytes
+    }
+
+    /// Copies the luma of a raw picture.
+    ///
+    /// - Precondition: `bytes` holds at least ``byteCount``.
+    func copy(_ bytes: UnsafeBufferPointer<UInt8>, into frame: inout Frame) {
+        precondition(pixelFormat != .mjpg && bytes.count >= byteCount)
+        frame.resize(width: width, height: height)
+        let (width, height, stride) = (width, height, bytesPerLine)
+        let isPacked = pixelFormat == .yuyv
+        frame.withMutableLuma { luma in
+            guard let from = bytes.baseAddress, let to = luma.baseAddress else { return }
+            if isPacked {
+                for y in 0..<height { everySecond(from + y * stride, to + y * width, count: width) }
+            } else if stride == width {
+                to.update(from: from, count: width * height)
+            } else {
+                for y in 0..<height { (to + y * width).update(from: from + y * stride, count: width) }
+            }
+        }
+    }
+}
+
+/// Plain pointers and one stride, so that the optimiser makes vectors of it.
+@inline(__always)
+private func everySecond(_ from: UnsafePointer<UInt8>, _ to: UnsafeMutablePointer<UInt8>, count: Int) {
+    for x in 0..<count { to[x] = from[2 &* x] }
 }

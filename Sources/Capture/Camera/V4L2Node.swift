@@ -9,7 +9,7 @@ final class V4L2Node: VideoNode {
     private let wake: Wake
 
     /// - Parameter converting: libv4l2 makes a format that the camera has not.
-    init(path: String, converting: Bool, wake: Wake) throws(CameraError) {
+    init(path: String, converting: Bool, wake: Wake) throws(V4L2Error) {
         descriptor = try NodeDescriptor.open(path)
         self.wake = wake
         try descriptor.adopt(converting: converting)
@@ -21,14 +21,14 @@ final class V4L2Node: VideoNode {
     }
 
     private func request<Argument>(_ request: UInt, _ name: StaticString, _ argument: inout Argument)
-        throws(CameraError)
+        throws(V4L2Error)
     {
         try descriptor.request(request, name, &argument)
     }
 
     // MARK: format
 
-    func setFormat(_ asked: PictureFormat) throws(CameraError) -> PictureFormat {
+    func setFormat(_ asked: PictureFormat) throws(V4L2Error) -> PictureFormat {
         var format = v4l2_format()
         format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         format.fmt.pix.pixelformat = asked.pixelFormat
@@ -42,11 +42,11 @@ final class V4L2Node: VideoNode {
             bytesPerLine: Int(given.bytesperline), sizeImage: Int(given.sizeimage))
     }
 
-    func setRate(_ framesPerSecond: Int) throws(CameraError) -> Double? {
+    func setRate(_ framesPerSecond: Int) throws(V4L2Error) -> Double? {
         var parameters = v4l2_streamparm()
         parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         parameters.parm.capture.timeperframe = v4l2_fract(numerator: 1, denominator: UInt32(clamping: framesPerSecond))
-        do throws(CameraError) {
+        do throws(V4L2Error) {
             try request(CV4L2_VIDIOC_S_PARM, "VIDIOC_S_PARM", &parameters)
         } catch {
             // Drivers without rates answer ENOTTY or EINVAL, some cameras EIO: it goes on at the rate they have.
@@ -59,7 +59,7 @@ final class V4L2Node: VideoNode {
 
     // MARK: buffers
 
-    func requestBuffers(_ count: Int) throws(CameraError) -> [Int] {
+    func requestBuffers(_ count: Int) throws(V4L2Error) -> [Int] {
         var asked = v4l2_requestbuffers()
         asked.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         asked.memory = V4L2_MEMORY_MMAP.rawValue
@@ -93,14 +93,14 @@ final class V4L2Node: VideoNode {
         return buffer
     }
 
-    func enqueue(_ index: Int) throws(CameraError) {
+    func enqueue(_ index: Int) throws(V4L2Error) {
         var buffer = Self.buffer(UInt32(index))
         try request(CV4L2_VIDIOC_QBUF, "VIDIOC_QBUF", &buffer)
     }
 
-    func dequeue() throws(CameraError) -> FilledBuffer? {
+    func dequeue() throws(V4L2Error) -> FilledBuffer? {
         var buffer = Self.buffer()
-        do throws(CameraError) {
+        do throws(V4L2Error) {
             try request(CV4L2_VIDIOC_DQBUF, "VIDIOC_DQBUF", &buffer)
         } catch {
             if case .failed(_, EAGAIN) = error { return nil }
@@ -121,7 +121,7 @@ final class V4L2Node: VideoNode {
 
     // MARK: stream
 
-    func streamOn() throws(CameraError) {
+    func streamOn() throws(V4L2Error) {
         var type = Int32(V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue)
         try request(CV4L2_VIDIOC_STREAMON, "VIDIOC_STREAMON", &type)
     }
@@ -132,7 +132,7 @@ final class V4L2Node: VideoNode {
         do { try request(CV4L2_VIDIOC_STREAMOFF, "VIDIOC_STREAMOFF", &type) } catch { return }
     }
 
-    func wait(atMost time: Duration) throws(CameraError) -> Bool {
+    func wait(atMost time: Duration) throws(V4L2Error) -> Bool {
         switch wake.wait(for: descriptor.value, atMost: time) {
         case .ready: return true
         case .over: return false
@@ -163,7 +163,7 @@ final class V4L2Node: VideoNode {
         return ControlValue(current: control.value, isOffered: isOffered)
     }
 
-    func setControl(_ id: UInt32, to value: Int32) throws(CameraError) {
+    func setControl(_ id: UInt32, to value: Int32) throws(V4L2Error) {
         var control = v4l2_control(id: id, value: value)
         try request(CV4L2_VIDIOC_S_CTRL, "VIDIOC_S_CTRL", &control)
     }
@@ -172,4 +172,152 @@ final class V4L2Node: VideoNode {
 extension v4l2_fract {
     /// Frames a second of an interval, `nil` for one that says nothing.
     var rate: Double? { numerator > 0 && denominator > 0 ? Double(denominator) / Double(numerator) : nil }
+}
+
+/// This machine's cameras.
+struct V4L2Host: CameraHost {
+    let wake: Wake
+
+    var now: Duration { .monotonicNow }
+    var isStopped: Bool { wake.isStopped }
+
+    func pause(_ time: Duration) {
+        wake.pause(time)
+    }
+
+    func identity(of path: String) -> NodeIdentity? {
+        var node = stat()
+        guard stat(path, &node) == 0 else { return nil }
+        return NodeIdentity(device: UInt64(node.st_rdev), inode: UInt64(node.st_ino))
+    }
+
+    func open(_ device: CameraDevice) throws(V4L2Error) -> any VideoNode {
+        try V4L2Node(path: device.path, converting: device.modes.allSatisfy(\.isConverted), wake: wake)
+    }
+
+    func holder(of path: String) -> String? { DeviceHolder.name(of: path) }
+
+    func resolve(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    func nodes() -> [ListedNode] {
+        let folder = "/dev/v4l/by-id"
+        let links = entries(of: folder).sorted().map { (link: "\(folder)/\($0)", path: resolve("\(folder)/\($0)")) }
+        let numbers = entries(of: "/dev").filter { $0.hasPrefix("video") }.compactMap { Int($0.dropFirst(5)) }.sorted()
+        return numbers.map { number in
+            let path = "/dev/video\(number)"
+            return Self.node(path, byID: links.first { $0.path == path }?.link)
+        }
+    }
+
+    private static func node(_ path: String, byID: String?) -> ListedNode {
+        do throws(V4L2Error) {
+            return try open(path, byID: byID)
+        } catch {
+            // What the kernel says of a node that cannot be opened.
+            let node = String(path.dropFirst("/dev/".count))
+            let name = NodeRules.name(textFile("/sys/class/video4linux/\(node)/name", atMost: 256))
+            let device = CameraDevice(
+                path: path, name: name.isEmpty ? node : name, driver: "", bus: "", byID: byID, modes: [], refusal: nil)
+            return ListedNode(device, obstacle: NodeObstacle(error, path: path))
+        }
+    }
+
+    private static func open(_ path: String, byID: String?) throws(V4L2Error) -> ListedNode {
+        let descriptor = try NodeDescriptor.open(path)
+        var capability = v4l2_capability()
+        try descriptor.request(CV4L2_VIDIOC_QUERYCAP, "VIDIOC_QUERYCAP", &capability)
+        var device = CameraDevice(
+            path: path, name: NodeRules.name(text(&capability.card)), driver: text(&capability.driver),
+            bus: text(&capability.bus_info),
+            byID: byID, modes: [], refusal: nil)
+        if let obstacle = NodeRules.obstacle(capabilities: capability.device_caps, driver: device.driver) {
+            return ListedNode(device, obstacle: obstacle)
+        }
+        var (read, others) = descriptor.modes()
+        if read.isEmpty {
+            try descriptor.adopt(converting: true)
+            read = descriptor.modes().read
+        }
+        device.modes = read
+        return ListedNode(device, obstacle: read.isEmpty ? .noFormat(others) : nil)
+    }
+
+    /// A text of fixed length, which need not be terminated.
+    private static func text<Bytes>(_ bytes: inout Bytes) -> String {
+        withUnsafeBytes(of: &bytes) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }.withoutControls
+    }
+}
+
+/// libv4l2, opened with the first camera and never closed.
+///
+/// `@unchecked Sendable` holds: the table is written once, before it is published by the `static let`, and only read after that.
+struct V4L2Library: @unchecked Sendable {
+    let table: UnsafePointer<cv4l2>
+
+    /// The library, or why it cannot be used.
+    static let shared: Result<V4L2Library, V4L2Error> = {
+        let table = UnsafeMutablePointer<cv4l2>.allocate(capacity: 1)
+        table.initialize(to: cv4l2())
+        if let missing = cv4l2_open(table) {
+            let cause = String(cString: missing)
+            table.deallocate()
+            return .failure(.libraryMissing(cause))
+        }
+        return .success(V4L2Library(table: table))
+    }()
+}
+
+/// An open V4L2 node, closed when its owner goes.
+struct NodeDescriptor: ~Copyable {
+    let library: V4L2Library
+    /// -1 once it is closed.
+    private(set) var value: Int32
+
+    /// Opens without blocking, and not for programs that are started from here.
+    static func open(_ path: String) throws(V4L2Error) -> NodeDescriptor {
+        let library = try V4L2Library.shared.get()
+        let value = cv4l2_open_node(path)
+        if value < 0 { throw .failed("open", errno: errno) }
+        return NodeDescriptor(library: library, value: value)
+    }
+
+    private init(library: V4L2Library, value: Int32) { (self.library, self.value) = (library, value) }
+
+    deinit { if value >= 0 { _ = library.table.pointee.close(value) } }
+
+    mutating func close() {
+        // The kernel releases the number whatever close() answers.
+        if value >= 0 { _ = library.table.pointee.close(value) }
+        value = -1
+    }
+
+    /// Lets libv4l2 take part. Without conversion it only checks; with it, it lists and makes formats that the camera has not.
+    func adopt(converting: Bool) throws(V4L2Error) {
+        if library.table.pointee.fd_open(value, converting ? 0 : V4L2_DISABLE_CONVERSION) < 0 {
+            throw .failed("v4l2_fd_open", errno: errno)
+        }
+    }
+
+    /// One request to the driver. The function of libv4l2 is v4l2_ioctl(), which hands on what it has no part in.
+    func request<Argument>(_ request: UInt, _ name: StaticString, _ argument: inout Argument) throws(V4L2Error) {
+        let code = withUnsafeMutablePointer(to: &argument) { argument in
+            retryingOnInterrupt { cv4l2_ioctl(library.table, value, request, argument) }
+        }
+        if let code { throw .failed(name.description, errno: code) }
+    }
+}
+
+/// The one way to the kernel: calls until no signal comes in between.
+///
+/// - Returns: the errno, `nil` when it went well.
+func retryingOnInterrupt(_ call: () -> Int32) -> Int32? {
+    while call() < 0 {
+        let code = errno
+        if code != EINTR { return code }
+    }
+    return nil
 }

@@ -44,17 +44,17 @@ public final class FrameStream: FrameSource {
     public func run(state tell: (CameraState) -> Void, frame give: (Frame) -> Void) {
         defer { tell(.ended) }
         guard var picture = StreamPicture(preview: preview) else {
-            return tell(.trouble(CameraTrouble(.failing, "cannot decode frames: out of memory. Close other programs.")))
+            return tell(.trouble(CameraError(.failing, "cannot decode frames: out of memory. Close other programs.")))
         }
         var cutter = FrameCutter()
-        var standing = Standing(now())
-        tell(standing.state)
+        var status = Status(now())
+        tell(status.state)
         while !wake.isStopped {
             switch wake.wait(for: descriptor, atMost: tick) {
             case .ready:
                 switch cutter.fill(from: descriptor) {
                 case .some: break
-                case .end: return end(cutter, standing, tell)
+                case .end: return end(cutter, status, tell)
                 case .failed(let number): return tell(.trouble(.cannotRead(number)))
                 }
             case .over: break
@@ -63,11 +63,11 @@ public final class FrameStream: FrameSource {
             let arrival = now()
             while !wake.isStopped, take(cutter.next(), &cutter, &picture, at: arrival) {
                 guard picture.isSound else { continue }
-                if standing.streams(picture.format(rate: rate), at: arrival) { tell(standing.state) }
+                if status.streams(picture.format(rate: rate), at: arrival) { tell(status.state) }
                 give(picture.frame)
             }
-            if cutter.passedOver >= Self.mostNoise, counts.delivered == 0 { standing.fail(.noFrames) }
-            if standing.isDue(at: now()) { tell(standing.state) }
+            if cutter.passedOver >= Self.mostNoise, counts.delivered == 0 { status.fail(.noFrames) }
+            if status.isDue(at: now()) { tell(status.state) }
         }
     }
 
@@ -88,17 +88,17 @@ public final class FrameStream: FrameSource {
         return true
     }
 
-    private func end(_ cutter: FrameCutter, _ standing: Standing, _ tell: (CameraState) -> Void) {
+    private func end(_ cutter: FrameCutter, _ status: Status, _ tell: (CameraState) -> Void) {
         let delivered = counter.withLock { counts in
             if cutter.endsInDamage { counts.dropped += 1 }
             return counts.delivered
         }
-        if delivered == 0, standing.state != .trouble(.noFrames) { tell(.trouble(.noFrames)) }
+        if delivered == 0, status.state != .trouble(.noFrames) { tell(.trouble(.noFrames)) }
     }
 }
 
 /// What was told last of a stream, and when.
-private struct Standing {
+private struct Status {
     private(set) var state = CameraState.starting
     private var format: CaptureFormat?
     private var toldAt: Duration
@@ -117,7 +117,7 @@ private struct Standing {
     }
 
     /// To be told with the next sign of life.
-    mutating func fail(_ trouble: CameraTrouble) {
+    mutating func fail(_ trouble: CameraError) {
         guard state != .trouble(trouble) else { return }
         (state, format, isNews) = (.trouble(trouble), nil, true)
     }
@@ -131,19 +131,65 @@ private struct Standing {
     }
 }
 
-extension CameraTrouble {
-    fileprivate static let noFrames = CameraTrouble(
+extension CameraError {
+    fileprivate static let noFrames = CameraError(
         .noFrames,
         "no frames come on standard input. It takes JPEGs one after the other (MJPEG), or grey PGMs: with rpicam-vid add "
             + "--codec mjpeg, with ffmpeg -f mjpeg.")
 
-    fileprivate static let silent = CameraTrouble(
+    fileprivate static let silent = CameraError(
         .frozen, "no frame has come on standard input for ten seconds. Look after the program that writes them.")
 
-    fileprivate static func cannotRead(_ errno: Int32) -> CameraTrouble {
-        CameraTrouble(
+    fileprivate static func cannotRead(_ errno: Int32) -> CameraError {
+        CameraError(
             .failing,
             "cannot read frames from standard input: \(String(cString: strerror(errno))). Start the program that writes them again."
         )
+    }
+}
+
+/// One frame of a stream in grey levels. Its memory is used for the next.
+struct StreamPicture {
+    private let jpeg: JPEGFrameDecoder
+    var frame = Frame(width: 1, height: 1)
+    /// What was taken last could be decoded; else what `frame` holds is undefined.
+    private(set) var isSound = false
+    private var pixelFormat = PixelFormat.mjpg
+    private var preview: PreviewPictures
+
+    /// - Returns: `nil` when memory runs out.
+    init?(preview: (any PreviewTap)? = nil) {
+        guard let jpeg = JPEGFrameDecoder() else { return nil }
+        self.jpeg = jpeg
+        self.preview = PreviewPictures(preview)
+    }
+
+    func format(rate: Double?) -> CaptureFormat {
+        CaptureFormat(width: frame.width, height: frame.height, pixelFormat: pixelFormat, framesPerSecond: rate)
+    }
+
+    mutating func take(_ cut: FrameCutter.Cut, from cutter: FrameCutter) {
+        switch cut {
+        case .jpeg(let range):
+            pixelFormat = .mjpg
+            isSound = cutter.withBytes(range) { bytes in
+                guard jpeg.decode(bytes, into: &frame) else { return false }
+                preview.pass(bytes)
+                return true
+            }
+        case .pgm(let header, let rows):
+            pixelFormat = .grey
+            frame.resize(width: header.width, height: header.height)
+            cutter.withBytes(rows) { rows in
+                frame.withMutableLuma { luma in
+                    guard let base = rows.baseAddress, rows.count == luma.count else { return }
+                    luma.baseAddress?.update(from: base, count: rows.count)
+                }
+            }
+            isSound = true
+            preview.make(from: frame)
+        case .damaged, .more:
+            isSound = false
+        }
     }
 }

@@ -77,7 +77,7 @@ final class JSONLines {
         }
     }
 
-    /// What of a decoder's complaint a person can use.
+    /// What of a decoder's error a person can use.
     private static func reason(_ error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
@@ -168,4 +168,20 @@ final class JSONLines {
         buffer.removeSubrange(..<position)
         position = 0
     }
+}
+
+/// Writes our JSON: one array, valid for every tool, with exactly one object a line, so that it can be read line by line as well.
+public struct JSONWriter: Sendable {
+    private var isEmpty = true
+
+    public init() {}
+
+    /// The record's line with what joins it to the line before.
+    public mutating func text(of record: LibraryRecord) -> String {
+        defer { isEmpty = false }
+        return (isEmpty ? "[\n" : ",\n") + record.json.text
+    }
+
+    /// What closes the file.
+    public var end: String { isEmpty ? "[]\n" : "\n]\n" }
 }

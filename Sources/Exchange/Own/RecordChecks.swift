@@ -101,7 +101,7 @@ extension CopyLine {
         record.notes = try (notes ?? []).map { try $0.checked() }
         record.quotes = try (quotes ?? []).map { try $0.checked() }
         record.flags = try (flags ?? []).map {
-            // No remark of a machine keeps a book out.
+            // No annotation of a machine keeps a book out.
             let what = String($0.what.cut(atBytes: TextLimit.note))
             let raw = $0.raw.utf8.contains(0) ? $0.raw.replacing("\0", with: "\u{2400}") : $0.raw
             return ImportFlag(

@@ -116,3 +116,119 @@ struct FlagLine: Decodable {
     var raw: String
     var at: String
 }
+
+extension LibraryRecord {
+    /// The record as one object: all keys always there, absent is null, in a fixed order.
+    public var json: JSONValue {
+        switch self {
+        case .library(let version): ["record": "library", "version": .integer(version)]
+        case .setting(let name, let value): ["record": "setting", "name": .string(name), "value": .string(value)]
+        case .author(let name): ["record": "author", "name": .string(name)]
+        case .shelf(let name): ["record": "shelf", "name": .string(name)]
+        case .tag(let name): ["record": "tag", "name": .string(name)]
+        case .book(let book): book.json
+        }
+    }
+}
+
+extension BookRecord {
+    var json: JSONValue {
+        let data = edition.metadata
+        return [
+            "record": "book", "id": .string(edition.id.rawValue), "isbn13": JSONValue(edition.isbn?.digits),
+            "isbnText": JSONValue(edition.isbnText), "title": JSONValue(data.title),
+            "subtitle": JSONValue(data.subtitle),
+            "authors": .array(data.authors.map(\.json)), "publisher": JSONValue(data.publisher),
+            "publishedDate": JSONValue(data.publishedDate), "publishedDateText": JSONValue(data.publishedDateText),
+            "pageCount": JSONValue(data.pageCount), "language": JSONValue(data.language),
+            "originalLanguage": JSONValue(data.originalLanguage),
+            "authorNationality": JSONValue(data.authorNationality),
+            "format": JSONValue(data.format?.rawValue), "series": JSONValue(data.series),
+            "seriesNumber": JSONValue(data.seriesNumber), "description": JSONValue(data.description),
+            "subjects": JSONValue(data.subjects), "coverURL": JSONValue(data.coverURL),
+            "previewLink": JSONValue(data.previewLink), "infoLink": JSONValue(data.infoLink),
+            "identifiers": data.identifiersJSON,
+            "sources": .object(
+                data.sources.sorted { $0.key.rawValue < $1.key.rawValue }
+                    .map { (key: $0.key.rawValue, value: .string($0.value.rawValue)) }),
+            "editedFields": JSONValue(edition.editedFields.map(\.rawValue).sorted()),
+            "copies": .array(copies.map(\.json)),
+        ]
+    }
+}
+
+extension CopyRecord {
+    var json: JSONValue {
+        [
+            "id": .string(copy.id.rawValue), "status": .string(copy.status.rawValue), "owned": .bool(copy.isOwned),
+            "wishlist": .bool(copy.isOnWishlist), "favourite": .bool(copy.isFavourite), "shelf": JSONValue(copy.shelf),
+            "tags": JSONValue(copy.tags), "rating": JSONValue(copy.rating), "public": .bool(copy.isPublic),
+            "recommendedBy": JSONValue(copy.recommendedBy), "wouldRecommend": JSONValue(copy.wouldRecommend),
+            "dailyGoal": JSONValue(copy.dailyGoal), "culturalGoal": .bool(copy.countsForCulturalGoal),
+            "culturalGoalCategory": JSONValue(copy.culturalGoalCategory), "added": .string(copy.added.rfc3339),
+            "deleted": JSONValue(copy.deleted?.rfc3339), "requests": JSONValue(requests),
+            "readings": .array(readings.map(\.json)), "notes": .array(notes.map { $0.json(withID: true) }),
+            "quotes": .array(quotes.map { $0.json(withID: true) }),
+            "flags": .array(flags.map(\.json)),
+        ]
+    }
+}
+
+extension ReadingRecord {
+    var json: JSONValue {
+        [
+            "id": .string(reading.id.rawValue), "state": .string(reading.state.rawValue),
+            "started": JSONValue(reading.started), "finished": JSONValue(reading.finished),
+            "stopped": JSONValue(reading.stopped),
+            "progress": .array(
+                entries.map {
+                    [
+                        "id": .string($0.id.rawValue), "at": .string($0.at.rfc3339),
+                        "page": JSONValue($0.amount.page),
+                        "percent": JSONValue($0.amount.percent), "automatic": .bool($0.isAutomatic),
+                        "session": JSONValue($0.session?.rawValue),
+                    ]
+                }),
+            "sessions": .array(
+                sessions.map {
+                    [
+                        "id": .string($0.id.rawValue), "start": .string($0.start.rfc3339),
+                        "end": JSONValue($0.end?.rfc3339), "startPage": .integer($0.startPage),
+                        "endPage": JSONValue($0.endPage),
+                    ]
+                }),
+        ]
+    }
+
+    /// The days alone, for a cell of our CSV.
+    var daysJSON: JSONValue {
+        [
+            "state": .string(reading.state.rawValue), "started": JSONValue(reading.started),
+            "finished": JSONValue(reading.finished), "stopped": JSONValue(reading.stopped),
+        ]
+    }
+}
+
+extension Contributor {
+    var json: JSONValue { ["name": .string(name), "role": .string(role.rawValue)] }
+}
+
+extension Note {
+    func json(withID: Bool) -> JSONValue {
+        object(
+            withID ? id.rawValue : nil,
+            [("kind", .string(kind.rawValue)), ("text", .string(text)), ("created", .string(created.rfc3339))])
+    }
+}
+
+extension Quote {
+    func json(withID: Bool) -> JSONValue {
+        object(
+            withID ? id.rawValue : nil,
+            [("text", .string(text)), ("page", JSONValue(page)), ("created", .string(created.rfc3339))])
+    }
+}
+
+private func object(_ id: String?, _ members: [(key: String, value: JSONValue)]) -> JSONValue {
+    .object((id.map { [(key: "id", value: .string($0))] } ?? []) + members)
+}

@@ -60,7 +60,7 @@ struct AccessAPI: Sendable {
     }
 
     private func cookie(_ token: String, seconds: Int) -> String {
-        "\(Doorkeeper.cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+        "\(Authenticator.cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
     }
 }
 

@@ -102,7 +102,7 @@ struct BookPatch: Sendable {
             try sent.bool("wouldRecommend"), try sent.number("rating"), try sent.integer("dailyGoal")
         )
         if let rating = rating.value, !Copy.isRating(rating) {
-            throw FieldRefusal(field: "rating", cause: EntryRefusal.badRating(rating))
+            throw FieldRefusal(field: "rating", cause: InputRefusal.badRating(rating))
         }
         try FieldRefusal.at("dailyGoal") { try NumberLimit.check(goal.value, as: "daily goal", in: NumberLimit.goal) }
         changes.append { book in

@@ -82,7 +82,7 @@ struct BooksAPI: Sendable {
     }
 }
 
-extension BookPage {
+extension SearchResults {
     /// One page of a search for programs.
     var json: JSONValue {
         [

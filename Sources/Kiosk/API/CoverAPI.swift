@@ -55,7 +55,7 @@ struct CoverAPI: Sendable {
         guard let read = parts.ports.readPhoto else { return }
         do {
             _ = try await read(bytes)
-        } catch let trouble as KioskTrouble where trouble.kind == .refused {
+        } catch let trouble as KioskError where trouble.kind == .refused {
             throw RequestRefusal(
                 status: .unprocessableContent, code: "unsoundPicture", message: trouble.message)
         }

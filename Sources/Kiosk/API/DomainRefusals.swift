@@ -13,7 +13,7 @@ struct FieldRefusal: Error {
     static func at<Value>(_ field: String, _ check: () throws -> Value) throws -> Value {
         do {
             return try check()
-        } catch let error where error is TextRefusal || error is EntryRefusal {
+        } catch let error where error is TextRefusal || error is InputRefusal {
             throw FieldRefusal(field: field, cause: error)
         }
     }
@@ -40,12 +40,12 @@ extension RequestRefusal {
         case is InTrash: (.unprocessableContent, "inTrash")
         case is ReadingRefusal: (.unprocessableContent, "reading")
         case is TextRefusal: (.unprocessableContent, "text")
-        case is EntryRefusal: (.unprocessableContent, "entry")
+        case is InputRefusal: (.unprocessableContent, "entry")
         case is ISBNRefusal: (.unprocessableContent, "isbn")
         case is LabelRefusal: (.unprocessableContent, "label")
         case is UndoRefusal: (.unprocessableContent, "undo")
         case is SearchRefusal: (.badRequest, "badQuery")
-        case is RemarkRefusal, StationRefusal.none, Desk.Refusal.gone: (.notFound, "notThere")
+        case is AnnotationRefusal, StationRefusal.none, Desk.Refusal.gone: (.notFound, "notThere")
         case is ConfirmRefusal: (.unprocessableContent, "needsTitle")
         case is StationRefusal: (.unprocessableContent, "refused")
         case let refusal as Desk.Refusal: (.unprocessableContent, refusal.code)

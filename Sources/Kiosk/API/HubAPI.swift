@@ -17,7 +17,7 @@ struct HubAPI: Sendable {
             Route(.get, "/api/stations", for: .household, stations),
             Route(.delete, "/api/stations/:id", for: .household, revoke),
             Route(.post, "/api/hub/items", for: .stations, receive),
-            Route(.get, "/api/hub/items", for: .stations, standing),
+            Route(.get, "/api/hub/items", for: .stations, status),
             Route(.put, "/api/hub/items/:id/thumbnail", for: .stations, taking: .photo, thumbnail),
             Route(.post, "/api/hub/books", for: .stations, books),
             Route(.delete, "/api/hub/station", for: .stations, leave),
@@ -71,11 +71,11 @@ struct HubAPI: Sendable {
         return JSONAnswer(["items": .array(receipts.map(\.json))])
     }
 
-    private func standing(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func status(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let station = try station(context)
         let ids = (request.uri.queryParameters["ids"].map(String.init) ?? "").split(separator: ",")
         try Self.check(count: ids.count, atMost: HubDelivery.mostAtOnce)
-        let receipts = try await parts.library.standing(
+        let receipts = try await parts.library.status(
             of: ids.map { ID(rawValue: String($0)) }, from: station.id)
         return JSONAnswer(["items": .array(receipts.map(\.json))])
     }

@@ -44,9 +44,9 @@ struct NamesAPI: Sendable {
     }
     private struct Deleting: Decodable { let names: [String] }
 
-    /// - Throws: ``KioskTrouble`` for no name at all, or more than one act takes.
+    /// - Throws: ``KioskError`` for no name at all, or more than one act takes.
     private static func checked(_ names: [String]) throws -> [String] {
-        guard (1...200).contains(names.count) else { throw KioskTrouble(.refused, "Name 1 to 200 of them.") }
+        guard (1...200).contains(names.count) else { throw KioskError(.refused, "Name 1 to 200 of them.") }
         return names
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 
 /// Notes and quotes.
-struct RemarkAPI: Sendable {
+struct AnnotationAPI: Sendable {
     let parts: KioskParts
 
     var routes: [Route] {
@@ -43,8 +43,8 @@ struct RemarkAPI: Sendable {
             kind: try sent.word("kind", Note.Kind.self).value ?? .note,
             text: try sent.text("text").value ?? "", created: now)
         return try await parts.acting(on: copy) {
-            let remark = try await parts.library.add(note, to: copy, at: now)
-            return JSONAnswer(remark.json.with(change: remark.change), status: .created)
+            let annotation = try await parts.library.add(note, to: copy, at: now)
+            return JSONAnswer(annotation.json.with(change: annotation.change), status: .created)
         }
     }
 
@@ -54,12 +54,12 @@ struct RemarkAPI: Sendable {
         try sent.only(["text", "kind", SeenValues.name])
         let seen = try SeenValues(sent)
         let (text, kind) = (try sent.text("text"), try sent.word("kind", Note.Kind.self).value)
-        let remark = try await parts.library.editNote(id, at: parts.ports.now()) { note in
+        let annotation = try await parts.library.editNote(id, at: parts.ports.now()) { note in
             try seen.check { $0 == "text" ? [.string(note.text)] : [] }
             note.text = text == .keep ? note.text : text.value ?? ""
             note.kind = kind ?? note.kind
         }
-        return JSONAnswer(remark.json.with(change: remark.change))
+        return JSONAnswer(annotation.json.with(change: annotation.change))
     }
 
     private func deleteNote(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
@@ -76,8 +76,8 @@ struct RemarkAPI: Sendable {
         let quote = Quote(
             text: try sent.text("text").value ?? "", page: try sent.integer("page").value, created: now)
         return try await parts.acting(on: copy) {
-            let remark = try await parts.library.add(quote, to: copy, at: now)
-            return JSONAnswer(remark.json.with(change: remark.change), status: .created)
+            let annotation = try await parts.library.add(quote, to: copy, at: now)
+            return JSONAnswer(annotation.json.with(change: annotation.change), status: .created)
         }
     }
 
@@ -87,12 +87,12 @@ struct RemarkAPI: Sendable {
         try sent.only(["text", "page", SeenValues.name])
         let seen = try SeenValues(sent)
         let (text, page) = (try sent.text("text"), try sent.integer("page"))
-        let remark = try await parts.library.editQuote(id, at: parts.ports.now()) { quote in
+        let annotation = try await parts.library.editQuote(id, at: parts.ports.now()) { quote in
             try seen.check { ["text": [.string(quote.text)], "page": [JSONValue(quote.page)]][$0] ?? [] }
             quote.text = text == .keep ? quote.text : text.value ?? ""
             quote.page = page.applied(to: quote.page)
         }
-        return JSONAnswer(remark.json.with(change: remark.change))
+        return JSONAnswer(annotation.json.with(change: annotation.change))
     }
 
     private func deleteQuote(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {

@@ -91,7 +91,7 @@ struct SentObject: Decodable, Sendable {
         case .clear: return .clear
         case .set(let text):
             guard let day = CalendarDay(text) else {
-                throw FieldRefusal(field: name, cause: EntryRefusal.noDay(what: "date", text: String(text.prefix(80))))
+                throw FieldRefusal(field: name, cause: InputRefusal.noDay(what: "date", text: String(text.prefix(80))))
             }
             return .set(day)
         }

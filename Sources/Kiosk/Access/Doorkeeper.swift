@@ -7,7 +7,7 @@ import Logging
 /// The household is who sits at this machine (a loopback address asking for a loopback name, through no proxy), and who brings the
 /// cookie of a sign-in. A station brings its token. Behind a proxy that does not name itself nobody can tell who sits here: where the
 /// service is told of one, only sign-ins count.
-struct Doorkeeper: Sendable {
+struct Authenticator: Sendable {
     let ports: KioskPorts
     let crossSite: CrossSite
     let connections: Connections
@@ -75,7 +75,7 @@ struct Doorkeeper: Sendable {
 
     private func visitor(
         _ request: Request, _ context: KioskContext, _ host: HostNames.Kind
-    ) async throws -> (Visitor, ID<SignIn>?) {
+    ) async throws -> (Caller, ID<SignIn>?) {
         if context.isFromThisMachine, !isBehindProxy {
             if host == .loopback, !request.cameThroughProxy { return (.household, nil) }
             warn(of: request)

@@ -1,7 +1,7 @@
 import Bookplate
 
 /// Who asks.
-enum Visitor: Sendable, Equatable {
+enum Caller: Sendable, Equatable {
     /// Somebody at this machine, or with a sign-in: may do everything.
     case household
     /// Nobody known, while the library's guest view is on: may look.

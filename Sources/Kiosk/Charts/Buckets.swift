@@ -24,11 +24,11 @@ enum Bucket: String, Sendable, CaseIterable {
     ///   - days: those outside of the span are passed over.
     ///   - span: as ``CalendarDay/number``.
     /// - Returns: a week by its Monday, else the day, month or year itself, and what was read in it.
-    func buckets(_ days: [DayFigures], in span: ClosedRange<Int>) -> [(start: CalendarDay, figures: DayFigures)] {
-        var sums: [CalendarDay: DayFigures] = [:]
+    func buckets(_ days: [DayStats], in span: ClosedRange<Int>) -> [(start: CalendarDay, figures: DayStats)] {
+        var sums: [CalendarDay: DayStats] = [:]
         for day in days {
             guard let number = day.day.number, span.contains(number) else { continue }
-            sums[start(of: number), default: DayFigures(day: start(of: number))].add(day)
+            sums[start(of: number), default: DayStats(day: start(of: number))].add(day)
         }
         var starts: [CalendarDay] = []
         var number = span.upperBound
@@ -37,7 +37,7 @@ enum Bucket: String, Sendable, CaseIterable {
             starts.append(start)
             number = start.span.lowerBound - 1
         }
-        return starts.reversed().map { ($0, sums[$0] ?? DayFigures(day: $0)) }
+        return starts.reversed().map { ($0, sums[$0] ?? DayStats(day: $0)) }
     }
 
     private func start(of number: Int) -> CalendarDay {

@@ -6,13 +6,13 @@ struct DayCalendar: Sendable {
     var title: String
     var year: Int
     /// Days with reading; those of other years are passed over.
-    var days: [DayFigures]
+    var days: [DayStats]
     /// January to December, short.
     var months: [String]
     /// Monday to Sunday, one letter each.
     var weekdays: [String]
     /// "21 November 2026: 34 pages"
-    var words: @Sendable (DayFigures) -> String
+    var words: @Sendable (DayStats) -> String
     var number: @Sendable (Int) -> String
     var table: Chart.Table
 

@@ -111,7 +111,7 @@ struct Answers: RouterMiddleware {
     }
 
     /// What is for the log alone, such as paths, goes there under the id that the page gets.
-    private func refusal(for trouble: KioskTrouble, _ context: KioskContext) -> RequestRefusal {
+    private func refusal(for trouble: KioskError, _ context: KioskContext) -> RequestRefusal {
         switch trouble.kind {
         case .refused:
             return RequestRefusal(status: .unprocessableContent, code: "refused", message: trouble.message)

@@ -16,7 +16,7 @@ struct KioskContext: RequestContext {
     /// In what language the page is shown.
     var language = Language.english
     /// Who asks, by what they brought.
-    var visitor = Visitor.stranger
+    var visitor = Caller.stranger
     /// ``EventHub/changes`` when the request came: what the page is made of is no older.
     var change = 0
     /// The sign-in that they came with.

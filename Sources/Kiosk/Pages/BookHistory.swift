@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The times through a book: graph, entries, sessions, and what they come to.
 struct BookHistory {
     let book: Book
-    let figures: BookFigures?
+    let figures: BookStats?
     let entries: [ID<Reading>: ShownEntries]
     /// Newest first; one more than are shown when there are older ones.
     let sessions: [SessionRecord]
@@ -23,8 +23,8 @@ struct BookHistory {
             "sessions": shown.map(session),
         ]
         if totals.sessions > 0 { view["sums"] = sums }
-        if sessions.count > OneBookPage.sessionsAtATime { view["older"] = String(offset + OneBookPage.sessionsAtATime) }
-        if offset > 0 { view["newer"] = String(max(0, offset - OneBookPage.sessionsAtATime)) }
+        if sessions.count > BookPage.sessionsAtATime { view["older"] = String(offset + BookPage.sessionsAtATime) }
+        if offset > 0 { view["newer"] = String(max(0, offset - BookPage.sessionsAtATime)) }
         if let forecast { view["forecast"] = forecast }
         if let rests = figures?.pause?.daysSinceLast { view["rests"] = texts("book.rests", count: rests) }
         if let goal = figures?.dailyGoal {
@@ -35,7 +35,7 @@ struct BookHistory {
         return view
     }
 
-    private var shown: ArraySlice<SessionRecord> { sessions.prefix(OneBookPage.sessionsAtATime) }
+    private var shown: ArraySlice<SessionRecord> { sessions.prefix(BookPage.sessionsAtATime) }
 
     /// "About 12 May at 20 pages a day".
     private var forecast: String? {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 
 /// All of one book, and everything that is done to it.
-struct OneBookPage: Sendable {
+struct BookPage: Sendable {
     let parts: KioskParts
 
     var routes: [Route] { [Route(.get, "/books/:id", for: .guests, page)] }
@@ -29,14 +29,14 @@ struct OneBookPage: Sendable {
         let head = BookHead(
             book: whole.book, cover: try await library.keptCover(of: whole.book.edition.id),
             running: try await library.runningSession(), texts: texts, zone: parts.ports.zone, now: now)
-        let remarks = BookRemarks(
+        let annotations = BookAnnotations(
             whole: whole, showsAll: request.uri.queryParameters["all"] != nil, texts: texts, zone: parts.ports.zone)
         let details = BookDetails(book: whole.book, texts: texts, zone: parts.ports.zone)
 
         var view = head.view
         view.merge(details.view) { $1 }
         view.merge(history.view) { $1 }
-        view.merge(remarks.view) { $1 }
+        view.merge(annotations.view) { $1 }
         view["copies"] = try await copies(of: whole.book, texts)
         if whole.book.copy.deleted != nil { view.merge(seen(whole.book)) { $1 } }
         return try await parts.pages.answer(

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 
 /// Notes, discussion notes, quotes, and what imports flagged.
-struct BookRemarks {
+struct BookAnnotations {
     let whole: WholeBook
     /// Whether all are shown, not only the latest.
     let showsAll: Bool
@@ -24,14 +24,14 @@ struct BookRemarks {
             "quotesCount": whole.quotes.isEmpty ? "" : String(whole.quotes.count),
         ]
         let most = max(notes.count, talks.count, whole.quotes.count)
-        if !showsAll, most > OneBookPage.remarksAtFirst {
+        if !showsAll, most > BookPage.remarksAtFirst {
             view["showAll"] = texts("book.showAll", count: whole.notes.count + whole.quotes.count)
         }
         return view
     }
 
     private func cut<Content>(_ contents: [Content]) -> ArraySlice<Content> {
-        showsAll ? contents[...] : contents.prefix(OneBookPage.remarksAtFirst)
+        showsAll ? contents[...] : contents.prefix(BookPage.remarksAtFirst)
     }
 
     private func note(_ note: Note) -> View {

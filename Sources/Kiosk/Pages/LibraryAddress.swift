@@ -33,7 +33,7 @@ struct LibraryAddress: Sendable {
     /// - Throws: ``RequestRefusal``: 400 that says what is allowed, 401 for a guest at the trash.
     init(_ text: String?, zone: TimeZone, now: Date, forGuest isGuest: Bool = false) throws {
         query.zone = zone
-        query.looksIntoRemarks = !isGuest
+        query.searchesAnnotations = !isGuest
         for (name, value) in try Self.pairs(text ?? "") where !value.isEmpty {
             guard let name = Name(rawValue: name) else {
                 throw Self.refusal("the search", name, Name.allCases.map(\.rawValue))

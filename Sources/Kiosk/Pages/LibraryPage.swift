@@ -42,7 +42,7 @@ struct LibraryPage: Sendable {
             Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view), context)
     }
 
-    private static func total(_ found: BookPage, _ texts: Texts) -> String {
+    private static func total(_ found: SearchResults, _ texts: Texts) -> String {
         found.isTotalExact
             ? texts("common.books", count: found.total)
             : texts("library.atLeast", ["count": texts.grouped(found.total)])

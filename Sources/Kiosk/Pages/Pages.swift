@@ -28,7 +28,7 @@ struct Pages: Sendable {
     enum Tab: String, Sendable, CaseIterable {
         case scan, home, library, intake, stats, settings
 
-        fileprivate static func shown(to visitor: Visitor) -> [Tab] {
+        fileprivate static func shown(to visitor: Caller) -> [Tab] {
             switch visitor {
             case .household: allCases
             case .guest: [.home, .library, .stats]
@@ -68,7 +68,7 @@ struct Pages: Sendable {
             texts.section("script").sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }
         ).text.replacing("<", with: "\\u003c")
         guard let html = web.templates.render(view, withTemplate: page.template) else {
-            throw KioskTrouble(.fault, "there is no template \(page.template)")
+            throw KioskError(.fault, "there is no template \(page.template)")
         }
         return Response(
             status: page.status, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],

@@ -103,7 +103,7 @@ extension TextRefusal {
     }
 }
 
-extension EntryRefusal {
+extension InputRefusal {
     var key: String {
         switch self {
         case .outOfRange: "outOfRange"

@@ -16,11 +16,11 @@ extension Texts {
         case let refusal as ReadingRefusal: words(refusal.key, refusal.values(self), refusal.description)
         case let error as SessionError: words(error.code, error.values(self, zone), error.description)
         case let refusal as TextRefusal: words(refusal.key, refusal.values(self), refusal.description)
-        case let refusal as EntryRefusal: words(refusal.key, refusal.values(self), refusal.description)
+        case let refusal as InputRefusal: words(refusal.key, refusal.values(self), refusal.description)
         case let refusal as LabelRefusal: words(refusal.key, refusal.values, refusal.description)
         case let refusal as UndoRefusal: words(refusal.key, [:], refusal.description)
         case let refusal as InTrash: words("code inTrash", [:], refusal.description)
-        case let refusal as RemarkRefusal: words("noRemark", [:], refusal.description)
+        case let refusal as AnnotationRefusal: words("noRemark", [:], refusal.description)
         case let refusal as SearchRefusal: words("noPlace", [:], refusal.description)
         case let refusal as StationRefusal: words(refusal.key, refusal.values, refusal.description)
         case let refusal as Desk.Refusal: words(refusal.code, [:], refusal.description)
@@ -39,11 +39,11 @@ extension Texts {
     }
 
     /// Where the camera's trouble stands on the page; English names the device as well.
-    func words(for trouble: CameraTrouble) -> String {
+    func words(for trouble: CameraError) -> String {
         words("camera \(trouble.kind.rawValue)", [:], trouble.description)
     }
 
-    func words(for miss: Desk.Miss, _ trouble: KioskTrouble.Reading) -> String {
+    func words(for miss: Desk.Miss, _ trouble: KioskError.Reading) -> String {
         switch miss {
         case .noBook(let refusal): words(for: refusal) ?? refusal.description
         case .notCaptured(let error): self("refusals.notCaptured", ["reason": reason(of: error, trouble)])
@@ -52,7 +52,7 @@ extension Texts {
 
     /// Why something cannot be done just now, in a whole sentence: what the domain refuses in its words, all else by the kind of
     /// trouble. Exactly, paths included, the log has it.
-    func reason(of error: any Error, _ trouble: KioskTrouble.Reading) -> String {
+    func reason(of error: any Error, _ trouble: KioskError.Reading) -> String {
         if let words = words(for: error) { return words }
         let trouble = trouble(error)
         let kind = trouble.kind == .unavailable ? trouble.kind : .fault

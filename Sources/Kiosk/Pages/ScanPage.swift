@@ -42,7 +42,7 @@ struct ScanPage: Sendable {
         let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
-        let listed = outlook.rows.filter { $0.standing != .skipped }
+        let listed = outlook.rows.filter { $0.status != .skipped }
         let chosen = query["row"].map(String.init)
         let current = outlook.rows.first { $0.id.rawValue == chosen } ?? listed.first
         let shown = isWhole ? listed : Array(listed.prefix(Self.rows))
@@ -91,7 +91,7 @@ struct ScanPage: Sendable {
     private func lamps(_ request: Request, _ context: KioskContext) async -> JSONAnswer {
         let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
         let untitled = outlook.rows.count { row in
-            !row.candidate.isComplete && (row.standing == .lookingUp || row.standing == .unavailable)
+            !row.candidate.isComplete && (row.status == .lookingUp || row.status == .unavailable)
         }
         return JSONAnswer([
             "camera": outlook.camera.json(parts.pages.texts(context)), "offline": .bool(outlook.isOffline),

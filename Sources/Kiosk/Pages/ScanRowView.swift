@@ -29,7 +29,7 @@ struct ScanRowView: Sendable {
     /// - Parameter covers: those of owned editions that there are.
     func card(_ row: Desk.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
         var view = basics(row)
-        let (metadata, standing) = (row.candidate.metadata, row.standing)
+        let (metadata, status) = (row.candidate.metadata, row.status)
         view["time"] = time(row.candidate.item.captured)
         view["subtitle"] = metadata.subtitle?.cleanedLine
         view["message"] = message(row) ?? ""
@@ -44,7 +44,7 @@ struct ScanRowView: Sendable {
             view["undoWord"] = undo.items.count > 1 ? words(for: undo) : texts("common.undo")
         }
         view["cover"] = cover(row, covers)
-        view["book"] = (row.owned?.id ?? standing.savedCopy)?.rawValue
+        view["book"] = (row.owned?.id ?? status.savedCopy)?.rawValue
         view["canSave"] = row.isOpen && row.candidate.isComplete && !row.isThereAlready
         view["canAsk"] = row.canAsk
         return view.merging(formView(row)) { $1 }
@@ -56,7 +56,7 @@ struct ScanRowView: Sendable {
     ///   - before: the name of what was captured before it, `nil` for none.
     func candidate(_ row: Desk.Row, before: String?, after: String?) -> View {
         var view = basics(row)
-        view["spoken"] = "\(name(row)): \(word(for: row.standing))"
+        view["spoken"] = "\(name(row)): \(word(for: row.status))"
         view["message"] = message(row)
         view["thumbnail"] = row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
         view["neighbours"] =
@@ -90,8 +90,8 @@ struct ScanRowView: Sendable {
         let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
         let source = item.source.map { texts.source($0) }
         return [
-            "id": row.id.rawValue, "look": row.standing.look, "mark": row.standing.mark,
-            "state": word(for: row.standing), "name": name, "initial": String(name.prefix(1)),
+            "id": row.id.rawValue, "look": row.status.look, "mark": row.status.mark,
+            "state": word(for: row.status), "name": name, "initial": String(name.prefix(1)),
             "by": [Self.short(metadata.authorNames.joined(separator: ", ")), year ?? ""].filter { !$0.isEmpty }
                 .joined(separator: " · "),
             "line": [metadata.title == nil ? "" : item.isbn.hyphenated, source ?? ""].filter { !$0.isEmpty }
@@ -114,21 +114,21 @@ struct ScanRowView: Sendable {
         ]
     }
 
-    private func word(for standing: Batch.Standing) -> String { texts("scan.\(standing.word)") }
+    private func word(for status: Batch.Status) -> String { texts("scan.\(status.word)") }
 
     private func detail(_ row: Desk.Row) -> String {
-        switch row.standing {
+        switch row.status {
         case .owned(let book):
             book.copy.shelf.map { texts("scan.ownedShort", ["shelf": Self.short($0)]) } ?? texts("scan.ownedPlain")
         case .found: Self.short(row.candidate.metadata.authorNames.joined(separator: ", "))
         case .lookingUp: texts("scan.asking")
-        default: word(for: row.standing)
+        default: word(for: row.status)
         }
     }
 
     /// What there is to know or to answer, in one line.
     private func message(_ row: Desk.Row) -> String? {
-        switch row.standing {
+        switch row.status {
         case .found, .left: return nil
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
@@ -175,29 +175,29 @@ extension Batch.Act {
 extension Desk.Row {
     /// Nobody has answered it.
     var isOpen: Bool {
-        switch standing {
+        switch status {
         case .saved, .skipped, .left: false
         default: true
         }
     }
 
-    var owned: Book? { if case .owned(let book) = standing { book } else { nil } }
+    var owned: Book? { if case .owned(let book) = status { book } else { nil } }
 
     /// In the library, or earlier in the batch.
-    fileprivate var isThereAlready: Bool { owned != nil || standing == .again }
+    fileprivate var isThereAlready: Bool { owned != nil || status == .again }
 
-    fileprivate var needsTitle: Bool { !candidate.isComplete && standing != .lookingUp && !isThereAlready }
+    fileprivate var needsTitle: Bool { !candidate.isComplete && status != .lookingUp && !isThereAlready }
 
     /// The sources may say more when they are asked once more.
     fileprivate var canAsk: Bool {
-        switch standing {
+        switch status {
         case .notFound, .unavailable, .needsTitle, .weakMatch: true
         default: false
         }
     }
 }
 
-extension Batch.Standing {
+extension Batch.Status {
     /// The shape that goes with the colour.
     fileprivate var mark: String {
         switch look {

@@ -3,11 +3,11 @@ import FoundationEssentials
 
 /// What the Settings page shows and does of the program around the library, which this module does not know. Everything has a
 /// default that says that it is not there.
-public struct Upkeep: Sendable {
+public struct Maintenance: Sendable {
     /// The program's settings in force, secrets masked.
     public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
     /// The sources asked just now, as the doctor tells it; takes seconds.
-    public var sources: @Sendable () async throws -> [SourceStanding] = { [] }
+    public var sources: @Sendable () async throws -> [SourceStatus] = { [] }
     /// The newest backup beside the library; `nil` when there is none.
     public var lastBackup: @Sendable () async throws -> KeptBackup? = { nil }
     /// Makes a backup beside the library, and a second one where the settings name a folder. `nil`: this library has none.
@@ -44,7 +44,7 @@ public struct ProgramSetting: Sendable, Equatable {
 }
 
 /// How one source answered.
-public struct SourceStanding: Sendable, Equatable {
+public struct SourceStatus: Sendable, Equatable {
     public var name: String
     /// Whether it is as it should be.
     public var isFine: Bool

@@ -5,7 +5,7 @@ struct StatsCharts: Sendable {
     let overview: Overview
     let asked: StatsPeriod
     let year: Int
-    let yearDays: [DayFigures]
+    let yearDays: [DayStats]
     let texts: Texts
 
     /// Those with upright bars; what has nothing to show is left out.

@@ -32,7 +32,7 @@ struct StatsPage: Sendable {
     }
 
     /// Those of the calendar: what the overview has already where it covers the year.
-    private func days(of year: Int, _ overview: Overview) async throws -> [DayFigures] {
+    private func days(of year: Int, _ overview: Overview) async throws -> [DayStats] {
         guard let day = CalendarDay(year: year) else { return [] }
         let period = Period(day)
         let isCovered =
@@ -69,7 +69,7 @@ extension String {
 
 extension Texts {
     /// A book within figures: its title, authors and address.
-    func view(of book: FigureBook) -> View {
+    func view(of book: CountedBook) -> View {
         var view: View = ["href": "/books/\(book.id.rawValue)", "bookTitle": title(book.title, book.isbn)]
         if !book.authors.isEmpty { view["bookAuthors"] = book.authors.joined(separator: ", ").cleanedLine }
         return view

@@ -63,7 +63,7 @@ struct StatsPeriod: Sendable, Equatable {
     }
 
     /// The days that charts show: the period, as far as something was read and up to today.
-    func span(of days: [DayFigures], today: CalendarDay) -> ClosedRange<Int> {
+    func span(of days: [DayStats], today: CalendarDay) -> ClosedRange<Int> {
         let (first, last) = (days.first?.day.number, days.last?.day.number)
         let now = today.number ?? 0
         let from = period.from?.number ?? min(first ?? now, now)

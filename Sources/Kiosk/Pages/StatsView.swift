@@ -7,7 +7,7 @@ struct StatsView: Sendable {
     /// Of the calendar and the challenge.
     let year: Int
     /// Its days with reading, oldest first.
-    let yearDays: [DayFigures]
+    let yearDays: [DayStats]
     let texts: Texts
 
     var view: View {

@@ -20,7 +20,7 @@ struct Texts: Sendable, MustacheParent {
             for (key, forms) in table {
                 for language in Language.allCases {
                     guard let text = forms[language.rawValue] else {
-                        throw KioskTrouble(.fault, "the text \(file.name).\(key) has no \(language.rawValue)")
+                        throw KioskError(.fault, "the text \(file.name).\(key) has no \(language.rawValue)")
                     }
                     sections[language, default: [:]][file.name, default: [:]][key] = language.set(text)
                 }

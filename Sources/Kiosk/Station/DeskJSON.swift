@@ -8,15 +8,15 @@ extension Desk.Row {
         let (item, metadata) = (candidate.item, candidate.metadata)
         return [
             "id": .string(id.rawValue), "isbn13": .string(item.isbn.digits),
-            "hyphenated": .string(item.isbn.hyphenated), "standing": .string(standing.word),
-            "look": .string(standing.look), "ticked": .bool(isTicked),
+            "hyphenated": .string(item.isbn.hyphenated), "standing": .string(status.word),
+            "look": .string(status.look), "ticked": .bool(isTicked),
             "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
             "authors": JSONValue(metadata.authorNames),
             "published": JSONValue(metadata.publishedDate?.description ?? metadata.publishedDateText),
             "publisher": JSONValue(metadata.publisher), "pageCount": JSONValue(metadata.pageCount),
             "source": JSONValue(item.source?.rawValue), "reason": JSONValue(reason),
             "owned": candidate.owned.map(Self.json(ofOwned:)) ?? .null,
-            "saved": JSONValue(standing.savedCopy?.rawValue),
+            "saved": JSONValue(status.savedCopy?.rawValue),
             "captured": .string(item.captured.rfc3339), "origin": .string(item.origin.rawValue),
             "station": .string(item.station), "hasThumbnail": .bool(hasThumbnail), "preset": item.preset.json,
         ]
@@ -31,13 +31,13 @@ extension Desk.Row {
 
     /// Why it is not simply found, for a person.
     private var reason: String? {
-        guard standing.look == "attention" else { return nil }
+        guard status.look == "attention" else { return nil }
         if let reason = candidate.item.reason { return reason }
         return candidate.metadata.isWeakMatch ? "perhaps another book: the source names no ISBN" : nil
     }
 }
 
-extension Batch.Standing {
+extension Batch.Status {
     var word: String {
         switch self {
         case .lookingUp: "lookingUp"
@@ -82,8 +82,8 @@ extension Preset {
     }
 }
 
-extension Desk.Outlook {
-    func json(_ texts: Texts, _ trouble: KioskTrouble.Reading) -> JSONValue {
+extension Desk.Snapshot {
+    func json(_ texts: Texts, _ trouble: KioskError.Reading) -> JSONValue {
         [
             "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
             "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
@@ -141,7 +141,7 @@ extension CameraState? {
 
 extension Desk.News {
     /// As pages are told it.
-    func event(_ texts: [Language: Texts], _ trouble: @escaping KioskTrouble.Reading) -> KioskEvent {
+    func event(_ texts: [Language: Texts], _ trouble: @escaping KioskError.Reading) -> KioskEvent {
         switch self {
         case .captured(let row): KioskEvent(name: "captured", data: row.json)
         case .known(let row): KioskEvent(name: "known", data: row.json)

@@ -21,23 +21,23 @@ extension DeskRoutes {
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
         // In turn, from the first byte on: what waits stays with the browsers.
-        let reading: PhotoReading
+        let reading: DecodedPhoto
         do {
             reading = try await photos.inTurn { try await read(try await request.photo()) }
-        } catch let trouble as KioskTrouble where trouble.kind == .refused {
+        } catch let trouble as KioskError where trouble.kind == .refused {
             throw RequestRefusal(
                 status: .unprocessableContent, code: "refused", message: trouble.message, key: "unsoundPhoto")
         }
         let texts = parts.pages.texts(context)
-        var (sightings, refused): ([Sighting], [JSONValue]) = ([], [])
+        var (detections, refused): ([Detection], [JSONValue]) = ([], [])
         for symbol in reading.symbols {
             do throws(ISBNRefusal) {
                 let isbn = try symbol.isbn()
-                sightings.append(
-                    Sighting(
+                detections.append(
+                    Detection(
                         isbn: isbn, raw: symbol.payload, addon: symbol.addon, origin: .photo,
                         thumbnail: reading.thumbnail,
-                        item: asked.map { ID(of: isbn, number: sightings.count { $0.isbn == isbn }, askedBy: $0) }))
+                        item: asked.map { ID(of: isbn, number: detections.count { $0.isbn == isbn }, askedBy: $0) }))
             } catch {
                 refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.words(for: error))])
             }
@@ -47,7 +47,7 @@ extension DeskRoutes {
                 status: .unprocessableContent, code: "noBarCode",
                 message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
         }
-        let rows = try await desk.capture(sightings)
+        let rows = try await desk.capture(detections)
         return JSONAnswer(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
     }
 }

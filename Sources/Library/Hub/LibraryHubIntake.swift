@@ -10,7 +10,7 @@ extension LibraryFile: HubIntake {
         var receipts: [HubReceipt] = []
         for run in deliveries.runs {
             let taking = { @Sendable (db: Database, change: ID<Change>?) in
-                let desk = try DeliveryDesk(db: db, station: station, change: change, kept: kept, now: now)
+                let desk = try DeliveryImport(db: db, station: station, change: change, kept: kept, now: now)
                 return try run.map(desk.take)
             }
             guard let act = run[0].confirmation?.act else {
@@ -74,7 +74,7 @@ extension LibraryFile: HubIntake {
         }
     }
 
-    public func standing(
+    public func status(
         of items: [ID<IntakeItem>], from station: ID<PairedStation>
     ) async throws -> [HubReceipt] {
         try await read { db in

@@ -17,16 +17,16 @@ struct AskedText {
     /// Whether a part of it can be part of an ISBN.
     let hasNumber: Bool
     /// Whether notes and quotes are looked into.
-    let looksIntoRemarks: Bool
+    let searchesAnnotations: Bool
 
     /// More words than this narrow nothing down, and more letters are no question.
     private static let (wordLimit, letterLimit) = (16, 512)
 
-    init?(_ query: BookQuery) { self.init(query.text, looksIntoRemarks: query.looksIntoRemarks) }
+    init?(_ query: BookQuery) { self.init(query.text, searchesAnnotations: query.searchesAnnotations) }
 
     /// - Returns: `nil` when there is no word in it.
-    init?(_ text: String, looksIntoRemarks: Bool = true) {
-        self.looksIntoRemarks = looksIntoRemarks
+    init?(_ text: String, searchesAnnotations: Bool = true) {
+        self.searchesAnnotations = searchesAnnotations
         let text = String(text.unicodeScalars.prefix(Self.letterLimit))
         var splitter = WordSplitter()
         let words = splitter.words(of: text, for: .asked, limit: Self.wordLimit)
@@ -87,7 +87,7 @@ extension AskedText {
 
     /// All that fits.
     var everywhere: String {
-        condition([.title, .number, .author, .subtitle, .series, .tag] + (looksIntoRemarks ? [.remark] : []))
+        condition([.title, .number, .author, .subtitle, .series, .tag] + (searchesAnnotations ? [.annotation] : []))
     }
 
     /// For a text of one or two letters: at the beginning of the title and of the parts of authors' names.

@@ -2,7 +2,7 @@ import Bookplate
 import GRDB
 
 extension LibraryFile: Search {
-    public func books(matching query: BookQuery) async throws -> BookPage {
+    public func books(matching query: BookQuery) async throws -> SearchResults {
         try await read { db in try SearchPage(db, query).page() }
     }
 
@@ -50,8 +50,8 @@ struct SearchPage {
         few = asked == nil ? try filter.fewCopies(db) : nil
     }
 
-    func page() throws -> BookPage {
-        guard asked != nil || query.text.isEmpty else { return BookPage(hits: [], total: 0) }
+    func page() throws -> SearchResults {
+        guard asked != nil || query.text.isEmpty else { return SearchResults(hits: [], total: 0) }
         let limit = max(0, min(query.limit, .max - 1))
         let places: [Place]
         var counted: Int?
@@ -74,7 +74,7 @@ struct SearchPage {
         let shown = places.prefix(limit)
         let total = try counted ?? count()
         let isExact = total <= query.countLimit || isWhole
-        return BookPage(
+        return SearchResults(
             hits: try hits(shown.map(\.copy)), total: isExact ? total : query.countLimit, isTotalExact: isExact,
             next: places.count > limit ? shown.last?.text(in: query) : nil)
     }
@@ -269,4 +269,34 @@ struct SearchPage {
     }
 
     private var countedAtMost: Int { min(query.countLimit, .max - 1) + 1 }
+}
+
+/// Names that begin so, with the number of their books that are not in the trash.
+func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ limit: Int) throws -> [NameCount] {
+    let folded = String(beginning.unicodeScalars.prefix(TextLimit.name)).cleaned.searchFolded
+    let sql: String
+    switch kind {
+    case .author:
+        sql = """
+            SELECT name, (SELECT count(*) FROM editionAuthor JOIN copy ON copy.edition = editionAuthor.edition
+                WHERE author = author.id AND copy.deleted IS NULL) AS books, folded
+            FROM author WHERE folded >= ?1 AND folded < ?2
+            """
+    case .tag:
+        sql = """
+            SELECT displayName, (SELECT count(*) FROM copyTag JOIN copy ON copy.id = copyTag.copy
+                WHERE tag = tag.id AND copy.deleted IS NULL) AS books, folded
+            FROM tag WHERE folded >= ?1 AND folded < ?2
+            """
+    case .shelf:
+        sql = """
+            SELECT displayName, (SELECT count(*) FROM copy WHERE shelf = shelf.id AND copy.deleted IS NULL) AS books,
+                name AS folded
+            FROM shelf WHERE name >= ?1 AND name < ?2
+            """
+    }
+    // The greatest scalar stands behind every text that begins so.
+    let rows = try db.rows(
+        "\(sql) ORDER BY books DESC, folded LIMIT ?3", [folded, folded + "\u{10FFFF}", max(0, limit)])
+    return rows.map { NameCount(name: $0[0], count: $0[1]) }
 }

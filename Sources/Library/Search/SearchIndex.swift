@@ -61,11 +61,11 @@ struct SearchIndex {
             WHERE copy.id IN (SELECT value FROM json_each(?)) ORDER BY copy.id
             """, [chosen])
         guard !rows.isEmpty else { return }
-        let around = try Surroundings(db, copies: chosen, editions: list(Set(rows.map { $0["edition"] as Int64 })))
+        let around = try IndexedRows(db, copies: chosen, editions: list(Set(rows.map { $0["edition"] as Int64 })))
         for row in rows { try store(row, around) }
     }
 
-    private mutating func store(_ row: Row, _ around: Surroundings) throws {
+    private mutating func store(_ row: Row, _ around: IndexedRows) throws {
         let copy: Int64 = row["id"]
         let authors = around.authors[row["edition"]] ?? []
         let tags = around.tags[copy] ?? []
@@ -80,7 +80,7 @@ struct SearchIndex {
         if let text = row["subtitle"] as String? { document.add(splitter.words(of: text, for: .stored), .subtitle) }
         if let text = row["series"] as String? { document.add(splitter.words(of: text, for: .stored), .series) }
         for tag in tags { document.add(splitter.words(of: tag.name, for: .stored), .tag) }
-        for text in around.remarks[copy] ?? [] { document.add(splitter.words(of: text, for: .stored), .remark) }
+        for text in around.annotations[copy] ?? [] { document.add(splitter.words(of: text, for: .stored), .annotation) }
 
         let status: Copy.Status = try row.word("status")
         let reading = status == .toRead ? nil : around.readings[copy]
@@ -126,10 +126,10 @@ struct SearchIndex {
 }
 
 /// What hangs on the copies of a batch, by copy or edition.
-private struct Surroundings {
+private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
-    var remarks: [Int64: [String]] = [:]
+    var annotations: [Int64: [String]] = [:]
     /// The last that is not cancelled: the one that a book shows.
     var readings: [Int64: (started: String?, finished: String?)] = [:]
 
@@ -156,7 +156,7 @@ private struct Surroundings {
                 UNION ALL SELECT copy, 1, id, text FROM quote WHERE copy IN (SELECT value FROM json_each(?1)))
             ORDER BY copy, kind, id
             """, [copies])
-        { remarks[row["copy"], default: []].append(row["text"]) }
+        { annotations[row["copy"], default: []].append(row["text"]) }
         for row in try db.rows(
             """
             SELECT copy, started, finished FROM reading
@@ -164,4 +164,59 @@ private struct Surroundings {
             """, [copies])
         { readings[row["copy"]] = (row["started"], row["finished"]) }
     }
+}
+
+/// Where a word can stand, with the letter that its words carry in the index.
+enum SearchField: Character, CaseIterable {
+    /// The title's first word.
+    case opening = "s"
+    case title = "t"
+    case number = "n"
+    case author = "a"
+    case subtitle = "u"
+    case series = "e"
+    case tag = "g"
+    /// Notes and quotes.
+    case annotation = "r"
+
+    /// Whether words of one and two letters are looked for in it.
+    var takesBriefWords: Bool {
+        switch self {
+        case .opening, .title, .author, .subtitle, .series: true
+        case .number, .tag, .annotation: false
+        }
+    }
+}
+
+/// What the index holds of one copy, ready to be stored.
+struct SearchDocument {
+    private(set) var words: [String] = []
+    private var seen: Set<String> = []
+
+    mutating func add(_ found: [SearchWord], _ field: SearchField) {
+        for word in found {
+            add(String(field.rawValue) + word.text)
+            guard field.takesBriefWords, !word.isIdeographic else { continue }
+            // A word of one or two letters in a query is then a word of the index, not the beginning of half of them.
+            for length in 1...2 where word.ends.count > length {
+                add(String(field.rawValue) + String(word.text.unicodeScalars.prefix(length)))
+            }
+        }
+    }
+
+    /// The forms in which a number is looked for: 13 digits, ISBN-10, and as entered.
+    mutating func addNumbers(_ numbers: [String]) {
+        for number in numbers where !number.isEmpty { add(String(SearchField.number.rawValue) + number) }
+    }
+
+    private mutating func add(_ word: String) {
+        if seen.insert(word).inserted { words.append(word) }
+    }
+
+    var text: String { words.joined(separator: " ") }
+}
+
+/// A number as it stands in the index: letters and digits of ASCII, in lower case, nothing between them.
+func searchNumber(_ text: String) -> String {
+    String(text.searchFolded.filter { $0.isASCII && ($0.isNumber || $0.isLetter) }.prefix(WordSplitter.longestWord))
 }

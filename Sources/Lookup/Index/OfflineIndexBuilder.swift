@@ -146,3 +146,168 @@ public enum OfflineIndexBuilder {
         return stat(path, &facts) == 0 ? Int64(facts.st_size) : 0
     }
 }
+
+/// One build at a time: an flock on the unfinished file, which is emptied when the lock is had. A build that was killed leaves the file
+/// but not the lock.
+struct BuildLock {
+    private let descriptor: Int32
+
+    init(_ unfinished: String, for path: String) throws(OfflineIndexError) {
+        descriptor = open(unfinished, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { throw .cannotWrite(path: path, cause: OfflineIndexError.systemCause) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw .alreadyBuilding(path: path)
+        }
+        guard ftruncate(descriptor, 0) == 0 else {
+            let cause = OfflineIndexError.systemCause
+            close(descriptor)
+            throw .cannotWrite(path: path, cause: cause)
+        }
+    }
+
+    func release() { close(descriptor) }
+}
+
+/// Where an index is built: beside its place, and moved there when it is whole.
+struct BuildTarget {
+    let path: String
+    /// The index while it grows.
+    var unfinished: String { path + ".building" }
+    /// The rows before they are put together.
+    var rows: String { path + ".rows" }
+
+    /// Refuses a place that holds anything but an index of ours, and one that a build would take a dump away from.
+    ///
+    /// An empty file may be replaced, and so may an index that is damaged or of another version: its first bytes tell it.
+    init(_ path: String, dumpFiles: [String]) throws(OfflineIndexError) {
+        self.path = path
+        for place in [path, unfinished, rows] {
+            guard let there = Self.facts(of: place) else { continue }
+            for dump in dumpFiles {
+                guard let facts = Self.facts(of: dump) else { continue }
+                guard facts.st_dev != there.st_dev || facts.st_ino != there.st_ino else {
+                    throw .dumpInTheWay(path: path, dump: dump)
+                }
+            }
+        }
+        guard let there = Self.facts(of: path) else { return }
+        guard there.st_mode & S_IFMT == S_IFREG else { throw .occupied(path: path) }
+        guard there.st_size > 0 else { return }
+        guard try Self.isIndex(path) else { throw .occupied(path: path) }
+    }
+
+    /// - Returns: `nil` when there is nothing; what cannot be looked at is met when it is opened.
+    private static func facts(of path: String) -> stat? {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? facts : nil
+    }
+
+    /// Whether the header names SQLite and our application. Source: sqlite.org/fileformat2.html, "The Database Header".
+    private static func isIndex(_ path: String) throws(OfflineIndexError) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .unreadable(path: path, cause: OfflineIndexError.systemCause) }
+        defer { close(descriptor) }
+        var header = [UInt8](repeating: 0, count: 72)
+        let count = read(descriptor, &header, header.count)
+        guard count >= 0 else { throw .unreadable(path: path, cause: OfflineIndexError.systemCause) }
+        let applicationID = header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) }
+        return count == header.count && header.starts(with: "SQLite format 3\0".utf8)
+            && applicationID == IndexSchema.applicationID
+    }
+
+    /// fsync, rename, fsync of the folder: after a power cut the old index is there, or the new one whole.
+    func putInPlace() throws(OfflineIndexError) {
+        try sync(unfinished, O_RDONLY)
+        guard rename(unfinished, path) == 0 else {
+            throw .cannotWrite(path: path, cause: OfflineIndexError.systemCause)
+        }
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        try sync(folder, O_RDONLY | O_DIRECTORY)
+    }
+
+    private func sync(_ file: String, _ flags: Int32) throws(OfflineIndexError) {
+        let descriptor = open(file, flags | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw .cannotWrite(path: path, cause: OfflineIndexError.systemCause)
+        }
+    }
+}
+
+/// Writes the rows of the dumps to the staging tables.
+struct RowWriter {
+    private(set) var newest = ""
+    private(set) var wrongColumns = 0
+    private(set) var junk = 0
+    private(set) var withoutISBN = 0
+
+    private let edition: Statement
+    private let work: Statement
+    private let author: Statement
+
+    init(_ db: Database) throws {
+        edition = try db.makeStatement(sql: IndexSchema.upsert("edition", IndexSchema.editionColumns))
+        work = try db.makeStatement(sql: IndexSchema.upsert("work", ["id", "revision", "authors"]))
+        author = try db.makeStatement(sql: IndexSchema.upsert("author", ["id", "revision", "name"]))
+    }
+
+    mutating func take(_ row: DumpRow) throws {
+        switch row {
+        case .junk(.columns): wrongColumns += 1
+        case .junk(.content): junk += 1
+        case .other: break
+        case .edition(let id, let version, let record):
+            newest = max(newest, version.modified)
+            try take(edition: id, version, record)
+        case .work(let id, let version, let authors):
+            newest = max(newest, version.modified)
+            try work.execute(arguments: [id, version.revision, Self.json(authors)])
+        case .author(let id, let version, let name):
+            newest = max(newest, version.modified)
+            try author.execute(arguments: [id, version.revision, name])
+        }
+    }
+
+    private mutating func take(edition id: Int64, _ version: DumpRow.Version, _ record: JSON) throws {
+        let metadata = OpenLibraryEdition.metadata(record)
+        let isbns = Self.isbns(record)
+        guard let title = metadata.title, !isbns.isEmpty else {
+            withoutISBN += 1
+            return
+        }
+        let work = record["works"]?.items.first?["key"]?.string.flatMap {
+            OpenLibraryEdition.number(in: $0, "/works/OL", "W")
+        }
+        let contributors = metadata.authors.filter { $0.role != .author }.map {
+            JSONValue.object([("name", .string($0.name)), ("role", .string($0.role.rawValue))])
+        }
+        try edition.execute(arguments: [
+            id, version.revision, version.modified, Self.json(isbns), work, Self.json(DumpRow.authorNumbers(record)),
+            JSONValue.array(contributors).text, title, metadata.subtitle, metadata.publisher,
+            metadata.publishedDateText,
+            metadata.pageCount, metadata.language, metadata.originalLanguage, metadata.format?.rawValue,
+            metadata.series,
+            metadata.seriesNumber, metadata.coverURL,
+        ])
+    }
+
+    /// The sound ISBNs among what the record lists, as numbers, each once.
+    private static func isbns(_ record: JSON) -> [Int64] {
+        var numbers: [Int64] = []
+        for text in OpenLibraryEdition.numbers(record) {
+            let isbn: ISBN
+            do throws(ISBNRefusal) { isbn = try ISBN(text) } catch {
+                // "0140449264 (pbk.)": what follows the number is an annotation.
+                let number = text.prefix { $0.isHexDigit || "-‐ xX".contains($0) }
+                do throws(ISBNRefusal) { isbn = try ISBN(String(number)) } catch { continue }
+            }
+            if let number = Int64(isbn.digits), !numbers.contains(number) { numbers.append(number) }
+        }
+        return numbers
+    }
+
+    private static func json(_ numbers: [Int64]) -> String {
+        "[" + numbers.map(String.init).joined(separator: ",") + "]"
+    }
+}

@@ -41,7 +41,7 @@ struct GoogleBooks: OnlineSource {
         default: return nil
         }
         let error: JSON?
-        do throws(JSONRefusal) { error = try JSONReader.read(answer.body)["error"] } catch { return nil }
+        do throws(JSONError) { error = try JSONReader.read(answer.body)["error"] } catch { return nil }
         guard let error, case .object = error else { return nil }
         var reasons =
             FieldLimits.texts(error["errors"], key: "reason") + FieldLimits.texts(error["details"], key: "reason")

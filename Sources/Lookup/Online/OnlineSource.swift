@@ -22,8 +22,8 @@ extension OnlineSource {
     var hasKey: Bool { false }
     func completed(_ metadata: Metadata, of isbn: ISBN, on visit: Visit) async -> Metadata { metadata }
 
-    func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceFailure {
-        SourceFailure(source: name, reason: reason, retryAfter: retryAfter)
+    func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {
+        SourceError(source: name, reason: reason, retryAfter: retryAfter)
     }
 
     /// What an answer says, where one that nothing is there makes no sense.
@@ -31,7 +31,7 @@ extension OnlineSource {
         guard !answer.isMissing else {
             throw .badData(failure("answered \(answer.status); is its base address right?"))
         }
-        do throws(JSONRefusal) {
+        do throws(JSONError) {
             return try JSONReader.read(answer.body)
         } catch {
             throw .badData(failure("an answer that cannot be read: \(error)"))

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Asks every online source for itself, for a person who wants to know which of them answers.
 ///
-/// The manners are those of a lookup: turns, rests and a remembered "needs a key" count, and the cache is passed over.
+/// The policy are those of a lookup: turns, rests and a remembered "needs a key" count, and the cache is passed over.
 public struct SourceProbe: Sendable {
     private let sources: [any OnlineSource]
-    private let manners: Manners
+    private let policy: RequestPolicy
     private let isOffline: Bool
 
     /// What one source did.
@@ -31,7 +31,7 @@ public struct SourceProbe: Sendable {
     ///   - clock: for waits and time limits.
     ///   - now: the calendar's time.
     public init(
-        _ configuration: LookupConfiguration, states: any SourceStates, clock: some Clock<Duration> = ContinuousClock(),
+        _ configuration: LookupConfiguration, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         let covers = CoverAddress(base: configuration.covers)
@@ -39,7 +39,7 @@ public struct SourceProbe: Sendable {
             OpenLibrary(base: configuration.openLibrary, covers: covers),
             GoogleBooks(base: configuration.googleBooks, key: configuration.googleBooksKey, covers: covers),
         ]
-        manners = Manners(http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: now))
+        policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: now))
         isOffline = configuration.isOffline
     }
 
@@ -63,10 +63,10 @@ public struct SourceProbe: Sendable {
             return Finding(source: source.name, answer: .notAsked(reason: "offline is switched on"))
         }
         let lead = ClockLead()
-        var manners = manners
-        manners.witness = { [date = manners.time.date] in lead.see($0, at: date()) }
+        var policy = policy
+        policy.witness = { [date = policy.time.date] in lead.see($0, at: date()) }
         let visit = Visit(
-            source: source.name, manners: manners, budget: Budget(manners.time, limit: patience), reach: Reach(),
+            source: source.name, policy: policy, budget: Budget(policy.time, limit: patience), reach: Reach(),
             honoursNotAsked: !source.hasKey)
         let answers = await source.lookUp([isbn], on: visit)
         return Finding(source: source.name, answer: answers[isbn] ?? .notFound, clockLead: lead.duration)

@@ -51,3 +51,42 @@ extension String {
         contains { $0.isNewline || $0 == "\t" } ? String(map { $0.isNewline || $0 == "\t" ? " " : $0 }) : self
     }
 }
+
+/// Language codes of the sources as the library keeps them: ISO 639-1 where there is one, else ISO 639-2.
+enum LanguageCode {
+    /// - Parameter text: "eng", "/languages/eng", "en", "pt-BR"; MARC's codes are those of ISO 639-2/B and a few of their own.
+    /// - Returns: `nil` for what looks like no code, and for those that name no language (und, mul, zxx, mis).
+    static func normalized(_ text: String) -> String? {
+        let last = text.prefix(64).split(separator: "/").last ?? ""
+        let code = String(last.prefix { $0 != "-" && $0 != "_" }).lowercased()
+        guard code.utf8.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
+        switch code.utf8.count {
+        case 2: return code
+        case 3: return ["und", "mul", "zxx", "mis"].contains(code) ? nil : twoLetters[code] ?? code
+        default: return nil
+        }
+    }
+
+    private static let twoLetters: [String: String] = Dictionary(
+        table.split(whereSeparator: \.isWhitespace).map { (String($0.prefix(3)), String($0.suffix(2))) },
+        uniquingKeysWith: { first, _ in first })
+
+    /// ISO 639-2, both B and T codes, with their ISO 639-1 code. Source: the registration authority's list (Library of Congress,
+    /// loc.gov/standards/iso639-2), as Debian's iso-codes 4.15 has it. The last line: codes that MARC has given up, still in records.
+    private static let table = """
+        aar:aa abk:ab afr:af aka:ak alb:sq amh:am ara:ar arg:an arm:hy asm:as ava:av ave:ae aym:ay aze:az bak:ba bam:bm
+        baq:eu bel:be ben:bn bih:bh bis:bi bod:bo bos:bs bre:br bul:bg bur:my cat:ca ces:cs cha:ch che:ce chi:zh chu:cu
+        chv:cv cor:kw cos:co cre:cr cym:cy cze:cs dan:da deu:de div:dv dut:nl dzo:dz ell:el eng:en epo:eo est:et eus:eu
+        ewe:ee fao:fo fas:fa fij:fj fin:fi fra:fr fre:fr fry:fy ful:ff geo:ka ger:de gla:gd gle:ga glg:gl glv:gv gre:el
+        grn:gn guj:gu hat:ht hau:ha heb:he her:hz hin:hi hmo:ho hrv:hr hun:hu hye:hy ibo:ig ice:is ido:io iii:ii iku:iu
+        ile:ie ina:ia ind:id ipk:ik isl:is ita:it jav:jv jpn:ja kal:kl kan:kn kas:ks kat:ka kau:kr kaz:kk khm:km kik:ki
+        kin:rw kir:ky kom:kv kon:kg kor:ko kua:kj kur:ku lao:lo lat:la lav:lv lim:li lin:ln lit:lt ltz:lb lub:lu lug:lg
+        mac:mk mah:mh mal:ml mao:mi mar:mr may:ms mkd:mk mlg:mg mlt:mt mon:mn mri:mi msa:ms mya:my nau:na nav:nv nbl:nr
+        nde:nd ndo:ng nep:ne nld:nl nno:nn nob:nb nor:no nya:ny oci:oc oji:oj ori:or orm:om oss:os pan:pa per:fa pli:pi
+        pol:pl por:pt pus:ps que:qu roh:rm ron:ro rum:ro run:rn rus:ru sag:sg san:sa sin:si slk:sk slo:sk slv:sl sme:se
+        smo:sm sna:sn snd:sd som:so sot:st spa:es sqi:sq srd:sc srp:sr ssw:ss sun:su swa:sw swe:sv tah:ty tam:ta tat:tt
+        tel:te tgk:tg tgl:tl tha:th tib:bo tir:ti ton:to tsn:tn tso:ts tuk:tk tur:tr twi:tw uig:ug ukr:uk urd:ur uzb:uz
+        ven:ve vie:vi vol:vo wel:cy wln:wa wol:wo xho:xh yid:yi yor:yo zha:za zho:zh zul:zu
+        scr:hr scc:sr mol:ro iri:ga esp:eo fri:fy tag:tl taj:tg tar:tt gae:gd gag:gl int:ia lap:se mla:mg gua:gn
+        """
+}

@@ -1,5 +1,7 @@
+import Bookplate
+
 /// Why a text is no JSON, and where.
-struct JSONRefusal: Error, Equatable, CustomStringConvertible {
+struct JSONError: Error, Equatable, CustomStringConvertible {
     var problem: String
     /// In bytes from the beginning.
     var offset: Int
@@ -17,15 +19,15 @@ struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    static func read(_ bytes: [UInt8]) throws(JSONRefusal) -> JSON {
-        let result: Result<JSON, JSONRefusal> = bytes.withUnsafeBufferPointer { read($0) }
+    static func read(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+        let result: Result<JSON, JSONError> = bytes.withUnsafeBufferPointer { read($0) }
         return try result.get()
     }
 
     /// The same without a copy; the value does not point into `bytes`.
-    static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSON, JSONRefusal> {
+    static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSON, JSONError> {
         var reader = JSONReader(bytes: bytes)
-        do throws(JSONRefusal) {
+        do throws(JSONError) {
             // A byte order mark is not JSON, but some servers send it.
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
             let value = try reader.value(depth: 0)
@@ -39,7 +41,7 @@ struct JSONReader {
 
     private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    private func refusal(_ problem: String) -> JSONRefusal { JSONRefusal(problem: problem, offset: position) }
+    private func refusal(_ problem: String) -> JSONError { JSONError(problem: problem, offset: position) }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -53,7 +55,7 @@ struct JSONReader {
         return true
     }
 
-    private mutating func value(depth: Int) throws(JSONRefusal) -> JSON {
+    private mutating func value(depth: Int) throws(JSONError) -> JSON {
         skipSpace()
         switch next {
         case .some(let byte) where depth == Self.depthLimit && (byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")):
@@ -69,14 +71,14 @@ struct JSONReader {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONRefusal) -> JSON {
+    private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
         for index in 0..<word.utf8CodeUnitCount where !take(word.utf8Start[index]) {
             throw refusal(next == nil ? "it breaks off" : "an unknown word")
         }
         return value
     }
 
-    private mutating func object(depth: Int) throws(JSONRefusal) -> JSON {
+    private mutating func object(depth: Int) throws(JSONError) -> JSON {
         position += 1
         var members: [String: JSON] = [:]
         skipSpace()
@@ -94,7 +96,7 @@ struct JSONReader {
         }
     }
 
-    private mutating func array(depth: Int) throws(JSONRefusal) -> JSON {
+    private mutating func array(depth: Int) throws(JSONError) -> JSON {
         position += 1
         var items: [JSON] = []
         skipSpace()
@@ -107,7 +109,7 @@ struct JSONReader {
         }
     }
 
-    private mutating func number() throws(JSONRefusal) -> JSON {
+    private mutating func number() throws(JSONError) -> JSON {
         let start = position
         while let byte = next, "+-.0123456789eE".utf8.contains(byte) { position += 1 }
         guard position > start, position - start <= 64 else { throw refusal("neither a value nor a number") }
@@ -116,7 +118,7 @@ struct JSONReader {
         return .number(number)
     }
 
-    private mutating func text() throws(JSONRefusal) -> String {
+    private mutating func text() throws(JSONError) -> String {
         position += 1
         let start = position
         // The common case: nothing escaped, one copy.
@@ -135,7 +137,7 @@ struct JSONReader {
         throw refusal("it breaks off")
     }
 
-    private mutating func escape(into units: inout [UInt8]) throws(JSONRefusal) {
+    private mutating func escape(into units: inout [UInt8]) throws(JSONError) {
         guard let byte = next else { throw refusal("it breaks off") }
         position += 1
         switch byte {
@@ -151,7 +153,7 @@ struct JSONReader {
     }
 
     /// The character of one `\uXXXX`, or of two that make a surrogate pair. A lone half is U+FFFD.
-    private mutating func scalar() throws(JSONRefusal) -> Character {
+    private mutating func scalar() throws(JSONError) -> Character {
         let first = try hexadecimal()
         if let scalar = UnicodeScalar(first) { return Character(scalar) }
         let afterFirst = position
@@ -169,7 +171,7 @@ struct JSONReader {
         return Character(scalar)
     }
 
-    private mutating func hexadecimal() throws(JSONRefusal) -> UInt32 {
+    private mutating func hexadecimal() throws(JSONError) -> UInt32 {
         guard position + 4 <= bytes.count else { throw refusal("it breaks off") }
         var value: UInt32 = 0
         for _ in 0..<4 {
@@ -180,5 +182,47 @@ struct JSONReader {
             position += 1
         }
         return value
+    }
+}
+
+/// A JSON value of a stranger: read with bounds, looked at without trust. A member that is not what was hoped for is simply absent.
+enum JSON: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([JSON])
+    case object([String: JSON])
+
+    /// The member of an object.
+    subscript(_ key: String) -> JSON? {
+        guard case .object(let members) = self else { return nil }
+        return members[key]
+    }
+
+    var string: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    /// Whole numbers, also those that stand in quotes.
+    var integer: Int? {
+        switch self {
+        case .number(let number): Int(exactly: number)
+        case .string(let text): Int(text.cleaned)
+        default: nil
+        }
+    }
+
+    /// The items of an array; none for anything else.
+    var items: [JSON] {
+        guard case .array(let items) = self else { return [] }
+        return items
+    }
+
+    /// The members of an object; none for anything else.
+    var members: [String: JSON] {
+        guard case .object(let members) = self else { return [:] }
+        return members
     }
 }

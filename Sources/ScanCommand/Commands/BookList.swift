@@ -1,3 +1,4 @@
+import ArgumentParser
 import Bookplate
 import Foundation
 import Library
@@ -9,7 +10,7 @@ func timeLeft(inTrashSince deleted: Date, now: Date = Date()) -> String {
 
 /// Prints a list of books.
 struct BookList {
-    let places: PlaceOptions
+    let places: PathOptions
     let json: Bool
 
     /// JSON is printed in pieces of this many.
@@ -34,7 +35,7 @@ struct BookList {
             }
             return json ? try await list(library, query, limit: options.limit) : try await page(library, query)
         } catch let refusal as SearchRefusal {
-            throw Complaint(.usage, "--after: " + refusal.description)
+            throw CommandError(.usage, "--after: " + refusal.description)
         }
     }
 
@@ -100,4 +101,164 @@ struct BookList {
         let room = max(20, (Output.shared.isTerminal ? max(60, width) : 200) - number.columns - 2 - tail.columns)
         return "\(number)  \(text.fitted(room))\(Output.shared.style.faint(tail))"
     }
+}
+
+/// What to say when a list is empty: why, and what to do next.
+struct EmptyList {
+    private let search: any Search
+    private let query: BookQuery
+
+    init(_ search: any Search, _ query: BookQuery) {
+        self.search = search
+        self.query = query
+    }
+
+    func text() async throws -> String {
+        if !query.text.isEmpty, !query.hasWords {
+            return "\"\(query.text.prefix(80).printable)\" has no word to look for. scan library list shows every book."
+        }
+        let isWordless = query.text.isEmpty
+        if isWordless, !query.hasFilters {
+            return query.inTrash
+                ? "The trash is empty." : "The library is empty. \(Wiring.firstBook)"
+        }
+        var wishes = BookQuery()
+        wishes.isOnWishlist = true
+        if isWordless, query.isOnWishlist == true, try await total(wishes) == 0 {
+            return "Nothing is on the wishlist. scan --isbn NUMBER --wishlist puts a book on it."
+        }
+        let place = query.inTrash ? "in the trash" : "in the library"
+        var text =
+            isWordless
+            ? "No book \(place) fits."
+            : "No book \(place) fits \"\(query.text.prefix(80).printable)\"."
+        var ways: [String] = []
+        for (name, without) in withoutOne {
+            let count = try await total(without)
+            if count > 0 { ways.append("without \(name) there \(count == 1 ? "is 1" : "are \(count)")") }
+        }
+        if !ways.isEmpty {
+            text += " But " + ways.joined(separator: ", ") + "."
+        } else if query.hasFilters {
+            text += " Try fewer filters."
+        } else {
+            text += " Every word must be found, as the beginning of a word; try fewer, or shorter ones."
+        }
+        return text
+    }
+
+    private func total(_ query: BookQuery) async throws -> Int {
+        var query = query
+        query.limit = 1
+        return try await search.books(matching: query).total
+    }
+
+    /// The query without one of its filters, or without its words, each with the name of what was left out.
+    private var withoutOne: [(name: String, query: BookQuery)] {
+        let drops: [(String, (inout BookQuery) -> Void)] = [
+            ("--status", { $0.statuses = [] }), ("--tag", { $0.tags = [] }), ("--shelf", { $0.shelves = [] }),
+            ("--author", { $0.authors = [] }), ("--language", { $0.languages = [] }), ("--rating", { $0.ratings = [] }),
+            ("--wishlist", { $0.isOnWishlist = nil }), ("--owned", { $0.isOwned = nil }),
+            ("--favourite", { $0.isFavourite = nil }), ("--added", { $0.added = nil }),
+            ("--started", { $0.started = nil }), ("--finished", { $0.finished = nil }),
+        ]
+        return drops.compactMap { name, drop in
+            var without = query
+            drop(&without)
+            return without == query ? nil : (name, without)
+        }
+    }
+}
+
+/// Prints how many books each value of each filter would give.
+struct FacetSheet {
+    let facets: BookFacets
+
+    func show() {
+        let rows: [(String, [(String, Int)])] = [
+            ("Status", Copy.Status.allCases.map { ($0.displayName, facets.statuses[$0] ?? 0) }),
+            ("Rating", RatingBand.all.map { ($0 == .unrated ? "unrated" : "★ \($0.text)", facets.ratings[$0] ?? 0) }),
+            ("", [("owned", facets.owned), ("wishlist", facets.wishlist), ("favourites", facets.favourites)]),
+            ("Shelf", facets.shelves.map { ($0.name, $0.count) }), ("Tag", facets.tags.map { ($0.name, $0.count) }),
+            ("Language", facets.languages.map { ($0.name, $0.count) }),
+            ("Author", facets.authors.map { ($0.name, $0.count) }),
+        ]
+        for (label, counts) in rows {
+            let shown = counts.filter { $0.1 > 0 }.map { "\($0.0.oneLine) \($0.1)" }
+            guard !shown.isEmpty else { continue }
+            Output.shared.line("\(Output.shared.style.faint(label.padded(10))) \(shown.joined(separator: " · "))")
+        }
+    }
+}
+
+/// What narrows a list down, and its order.
+struct ListOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("toRead, reading, read, onHold or dnf (can be repeated: either).", valueName: "status"))
+    var status: [Copy.Status] = []
+    @Option(name: .customLong("tag"), help: ArgumentHelp("With this tag (can be repeated: either).", valueName: "name"))
+    var tags: [String] = []
+    @Option(help: ArgumentHelp("On this shelf (can be repeated: either).", valueName: "name"))
+    var shelf: [String] = []
+    @Option(help: ArgumentHelp("By this author (can be repeated: either).", valueName: "name"))
+    var author: [String] = []
+    @Option(help: ArgumentHelp("In this language: en, de, grc (can be repeated: either).", valueName: "code"))
+    var language: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "0 to 5 stars, 4 being 4 to under 5; or unrated (can be repeated: either).", valueName: "stars"))
+    var rating: [RatingBand] = []
+    @Flag(help: "Only what is on the wishlist.") var wishlist = false
+    @Flag(help: "Only what is owned.") var owned = false
+    @Flag(help: "Only favourites.") var favourite = false
+    @Option(
+        help: ArgumentHelp(
+            "Added then: 2024, 2024-03, today, 2024-03-01..2024-04, ..2023 or 2024-11...", valueName: "days"))
+    var added: String?
+    @Option(help: ArgumentHelp("Started then.", valueName: "days")) var started: String?
+    @Option(help: ArgumentHelp("Finished then.", valueName: "days")) var finished: String?
+    @Option(help: "added, started, finished, title, author or rating; without it what fits best, or was added last.")
+    var sort: BookQuery.Sort?
+    @Flag(help: "Turn the order of --sort round.") var reverse = false
+    @Option(help: "How many at the most; 50, and with --json all.") var limit: Int?
+    @Option(help: ArgumentHelp("Go on after the page that named this.", valueName: "token")) var after: String?
+    @Flag(help: "Say how many books each value of each filter would give, instead of listing them.") var counts = false
+
+    /// A person waits for a count for a moment, not for ever.
+    private static let countLimit = 100_000
+
+    func query(text: String = "") throws -> BookQuery {
+        let limit = limit ?? 50
+        guard limit > 0 else { throw CommandError(.usage, "--limit is 1 or more.") }
+        guard !reverse || sort != nil else {
+            throw CommandError(.usage, "--reverse turns the order of --sort round; name one: --sort added.")
+        }
+        var query = BookQuery()
+        query.text = text
+        query.statuses = Set(status)
+        query.tags = tags
+        query.shelves = shelf
+        query.authors = author
+        query.languages = Set(language.map { $0.lowercased() })
+        query.ratings = Set(rating)
+        query.isOnWishlist = wishlist ? true : nil
+        query.isOwned = owned ? true : nil
+        query.isFavourite = favourite ? true : nil
+        let when = When.here
+        query.added = try added.map { try when.range($0, for: "--added") }
+        query.started = try started.map { try when.range($0, for: "--started") }
+        query.finished = try finished.map { try when.range($0, for: "--finished") }
+        query.zone = when.zone
+        query.sort = sort
+        query.isReversed = reverse
+        query.limit = limit
+        query.after = after
+        query.countLimit = Self.countLimit
+        return query
+    }
+}
+
+extension BookQuery.Sort: ExpressibleByArgument {}
+
+extension RatingBand: ExpressibleByArgument {
+    public init?(argument: String) { self.init(parsing: argument) }
 }

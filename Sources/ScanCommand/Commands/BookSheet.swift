@@ -13,7 +13,7 @@ struct BookSheet {
 
     /// Prints the book from the library. As JSON it is the book's object, and beside its keys `notes`, `quotes` and
     /// `flags`, which no other command prints with a book.
-    static func show(_ book: Book, from library: some Remarks, json: Bool) async throws {
+    static func show(_ book: Book, from library: some Annotations, json: Bool) async throws {
         let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
         if json { return Output.shared.line(whole.json) }
         let sheet = BookSheet(book: whole.book, notes: whole.notes, quotes: whole.quotes, flags: whole.flags)
@@ -31,8 +31,8 @@ struct BookSheet {
         lines += section("Readings", readings)
         lines += section("Goals and sharing", table(sharing))
         lines += section("Description", metadata.description.map(Self.indented) ?? [])
-        lines += section("Notes", notes.flatMap { RemarkList.lines($0, zone, style) })
-        lines += section("Quotes", quotes.flatMap { RemarkList.lines($0, zone, style) })
+        lines += section("Notes", notes.flatMap { AnnotationList.lines($0, zone, style) })
+        lines += section("Quotes", quotes.flatMap { AnnotationList.lines($0, zone, style) })
         lines += section("Flagged by an import", flags.map { "  \($0.source.oneLine): \($0.what.oneLine)" })
         return lines
     }

@@ -23,7 +23,7 @@ struct CameraOptions: ParsableArguments {
 
     /// The flags, else the settings in force.
     ///
-    /// - Throws: ``Complaint`` when a setting makes no sense.
+    /// - Throws: ``CommandError`` when a setting makes no sense.
     func captureSettings(_ settings: Settings) throws -> CaptureSettings {
         var wanted = CaptureSettings()
         wanted.device = device ?? settings[.camera]
@@ -51,10 +51,10 @@ struct FrameSize: ExpressibleByArgument, Equatable {
         (self.width, self.height) = (width, height)
     }
 
-    /// - Throws: ``Complaint`` when it is no size.
+    /// - Throws: ``CommandError`` when it is no size.
     init(setting: String?) throws {
         guard let size = setting.flatMap(FrameSize.init(argument:)) else {
-            throw Complaint(
+            throw CommandError(
                 .configuration,
                 "cameraSize is \"\((setting ?? "").prefix(40).printable)\"; it is a size such as 1280x720.")
         }

@@ -54,7 +54,7 @@ struct CaptureCommand: AsyncParsableCommand {
 
     @OptionGroup var confirming: ConfirmOptions
     @OptionGroup var preset: PresetOptions
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     /// A word that is no option: most likely a command that is misspelt.
@@ -89,20 +89,20 @@ struct CaptureCommand: AsyncParsableCommand {
         let wiring = try Wiring(settings: places.settings())
         guard let hub else {
             let library = try wiring.openLibrary()
-            let place = CapturePlace(
+            let place = CaptureTarget(
                 flow: wiring.captureFlow(library), history: library,
                 finish: { saved, _ in await wiring.catchUp(library, saved: saved) })
             return try await capture(into: place, preset, wiring)
         }
         let hubRun = try await wiring.openHub(hub)
-        let place = CapturePlace(
+        let place = CaptureTarget(
             flow: hubRun.flow, history: hubRun.outbox, hub: hubRun,
             finish: { _, report in if try await !hubRun.finish() { report.note(.unavailable) } })
         hubRun.begin()
         try await capture(into: place, preset, wiring)
     }
 
-    private func capture(into place: CapturePlace, _ preset: Preset, _ wiring: Wiring) async throws {
+    private func capture(into place: CaptureTarget, _ preset: Preset, _ wiring: Wiring) async throws {
         let report = ExitReport()
         let events = EventPrinter(json: output.json, report: report, wayBack: place.wayBack)
         if isLive, !output.json, LiveStation.isPossible, let keyboard = Keyboard.open() {
@@ -132,7 +132,7 @@ struct CaptureCommand: AsyncParsableCommand {
     }
 
     /// What was left unasked because nobody could be asked.
-    private func noteUnasked(_ events: EventPrinter, _ answer: CaptureRun.Answer, _ place: CapturePlace) {
+    private func noteUnasked(_ events: EventPrinter, _ answer: CaptureRun.Answer, _ place: CaptureTarget) {
         guard case .leave = answer, events.count(.queued) > 0, !output.json else { return }
         Output.shared.note(
             "There is no terminal to ask at, so the candidates stay in the queue. \(place.wayToConfirm); "
@@ -147,7 +147,7 @@ struct CaptureCommand: AsyncParsableCommand {
     private var isLive: Bool { image.isEmpty && isbn.isEmpty && !stdin }
 
     private func station(
-        _ run: CaptureRun, _ keyboard: Keyboard, _ wiring: Wiring, _ place: CapturePlace
+        _ run: CaptureRun, _ keyboard: Keyboard, _ wiring: Wiring, _ place: CaptureTarget
     ) throws -> LiveStation {
         LiveStation(
             run: run, live: try liveScan(wiring.settings), scanner: live.scanner, keyboard: keyboard,

@@ -54,10 +54,10 @@ struct DecodeCommand: AsyncParsableCommand {
     func run() async throws {
         let report = ExitReport()
         let (inputs, problems) = PhotoInput.expand(files)
-        let unreadable = problems.map { PhotoReading(name: $0.photo, error: "\($0)", isUnreadable: true) }
+        let unreadable = problems.map { PhotoResult(name: $0.photo, error: "\($0)", isUnreadable: true) }
         let bar = ProgressBar("photos", total: inputs.count)
         var foundISBN = false
-        func take(_ reading: PhotoReading) {
+        func take(_ reading: PhotoResult) {
             if reading.isUnreadable { report.note(.unreadable) }
             if reading.hasISBN || !reading.printed.isEmpty { foundISBN = true }
             if reading.printTrouble != nil { report.note(.unavailable) }
@@ -65,7 +65,7 @@ struct DecodeCommand: AsyncParsableCommand {
         }
         for reading in unreadable { take(reading) }
         let drawing = try picture.map { try file(forPicture: $0, of: inputs) }
-        let reader = PhotoReader(
+        let reader = PhotoBatchReader(
             withThumbnails: false, isExplaining: explain || picture != nil, withPicture: picture != nil,
             print: print.reader())
         for await reading in reader.read(inputs) {
@@ -87,7 +87,7 @@ struct DecodeCommand: AsyncParsableCommand {
 
     private func file(forPicture path: String, of inputs: [PhotoInput]) throws -> OutputFile {
         guard inputs.count == 1, let photo = inputs.first else {
-            throw Complaint(
+            throw CommandError(
                 .usage,
                 "--picture draws on one photo, and \(files.joined(separator: ", ").printable) has \(inputs.count); name one of them."
             )
@@ -96,12 +96,12 @@ struct DecodeCommand: AsyncParsableCommand {
         if stat(photo.name, &facts) == 0, stat(path, &other) == 0, facts.st_dev == other.st_dev,
             facts.st_ino == other.st_ino
         {
-            throw Complaint(.usage, "\(path.printable) is the photo itself; name another file for the picture.")
+            throw CommandError(.usage, "\(path.printable) is the photo itself; name another file for the picture.")
         }
         return try OutputFile(path, mayReplace: force)
     }
 
-    private func show(_ reading: PhotoReading) {
+    private func show(_ reading: PhotoResult) {
         if let error = reading.error {
             Output.shared.complain((reading.isUnreadable ? error : "\(reading.name): \(error).").oneLine)
         }
@@ -124,7 +124,7 @@ struct DecodeCommand: AsyncParsableCommand {
         }
     }
 
-    static func json(_ reading: PhotoReading) -> JSONValue {
+    static func json(_ reading: PhotoResult) -> JSONValue {
         [
             "image": .string(reading.name), "symbols": .array(reading.symbols.map(json)),
             "printed": .array(reading.printed.map(\.json)), "error": JSONValue(reading.whatIsMissing),

@@ -29,7 +29,7 @@ struct DevicesCommand: ParsableCommand {
             }
         }
         let usable = cameras.contains { $0.refusal == nil }
-        if !usable { throw Complaint(.unavailable, Self.advice(cameras)) }
+        if !usable { throw CommandError(.unavailable, Self.advice(cameras)) }
     }
 
     /// What to do where no camera can be used.

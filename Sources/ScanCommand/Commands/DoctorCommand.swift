@@ -23,7 +23,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long to look through the camera.", valueName: "number"))
     var seconds = 5
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         var report = DoctorReport(json: output.json)
-        async let surroundings = Surroundings(places: places).look()
+        async let surroundings = DoctorFindings(places: places).look()
         report.add(DeviceChecks.ofThisMachine().all, under: "Camera")
         let sight = try await lookThroughCamera(askedFor())
         report.add(CameraChecks(sight: sight).all)
@@ -59,7 +59,7 @@ struct DoctorCommand: AsyncParsableCommand {
         return try await look.run { glance, sight in Output.shared.status(CameraSight.line(glance, sight)) }
     }
 
-    private func station(_ found: Surroundings.Findings) -> [Check] {
+    private func station(_ found: DoctorFindings.Findings) -> [Check] {
         let environment = ProcessInfo.processInfo.environment
         return [
             StationChecks.scanners(ScannerDevice.all()),

@@ -42,12 +42,12 @@ struct IndexCommand: AsyncParsableCommand {
     struct Info: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "info", abstract: "Say what an index holds.")
         @Argument(help: ArgumentHelp("The index; else the one of the settings.", valueName: "file")) var file: String?
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() throws {
             guard let path = try file ?? places.settings()[.index] else {
-                throw Complaint(.nothing, "no index is set; name a file, or build one with scan index build.")
+                throw CommandError(.nothing, "no index is set; name a file, or build one with scan index build.")
             }
             let info = try OfflineIndex(path: path).info()
             let json: JSONValue = [

@@ -14,7 +14,7 @@ struct IntakeCommand: AsyncParsableCommand {
         @Flag(help: "Also what was confirmed or dismissed.")
         var all = false
 
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -45,7 +45,7 @@ struct IntakeCommand: AsyncParsableCommand {
         var names: [String] = []
 
         @OptionGroup var confirming: ConfirmOptions
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -75,7 +75,7 @@ struct IntakeCommand: AsyncParsableCommand {
         var name: String
 
         @OptionGroup var fields: MetadataOptions
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
@@ -87,7 +87,7 @@ struct IntakeCommand: AsyncParsableCommand {
             let items = try await library.waitingItems(named: [name])
             guard let item = items.first, items.count == 1 else {
                 let list = items.map { "  " + List.line(for: $0) }.joined(separator: "\n")
-                throw Complaint(
+                throw CommandError(
                     .nothing, "\"\(name.printable)\" fits several items; name one by the id in front:\n\(list)")
             }
             let change = try fields.change()
@@ -109,7 +109,7 @@ struct IntakeCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("Ids or ISBNs.", valueName: "item"))
         var names: [String]
 
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -131,7 +131,7 @@ struct IntakeCommand: AsyncParsableCommand {
         @Flag(help: "Ask for everything that waits, due or not, and pass over the answer cache.")
         var all = false
 
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

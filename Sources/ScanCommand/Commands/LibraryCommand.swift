@@ -25,7 +25,7 @@ struct LibraryCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List books.")
         @OptionGroup var filters: ListOptions
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -44,7 +44,7 @@ struct LibraryCommand: AsyncParsableCommand {
                 """)
         @Argument(help: "The words.") var words: [String]
         @OptionGroup var filters: ListOptions
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -57,7 +57,7 @@ struct LibraryCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "show", abstract: "Show all of one book.")
         @OptionGroup var named: NamedBook
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -74,7 +74,7 @@ struct LibraryCommand: AsyncParsableCommand {
             discussion: "  scan library delete 9780441478125 \"left hand\"")
         @OptionGroup var named: NamedBooks
         @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -91,7 +91,7 @@ struct LibraryCommand: AsyncParsableCommand {
     struct Trash: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "trash", abstract: "List the trash.")
         @OptionGroup var filters: ListOptions
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -104,7 +104,7 @@ struct LibraryCommand: AsyncParsableCommand {
             commandName: "restore", abstract: "Take books out of the trash.",
             discussion: "  scan library restore 9780441478125 \"left hand\"")
         @OptionGroup var named: NamedBooks
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -124,5 +124,169 @@ private func tell(
     if !output.json { return Output.shared.changed(books.map { "\(what): \($0.displayTitle.oneLine)" }) }
     for book in books {
         if let now = try await library.book(book.id) { Output.shared.line(now.json) }
+    }
+}
+
+struct LibraryAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Enter a book by hand; a title is enough.",
+        discussion: """
+              scan library add --title "Faust" --author "J. W. von Goethe"
+              scan library add --title "Beowulf" --translator "Seamus Heaney" \\
+                --original-language ang --status read --finished 2026-02 \\
+                --rating 4.5 --note "Read it aloud."
+            """)
+
+    @Option(help: ArgumentHelp("Its ISBN; a wrong one is kept as text, with a warning.", valueName: "number")) var isbn:
+        String?
+    @OptionGroup var fields: MetadataOptions
+    @OptionGroup var preset: PresetOptions
+    @OptionGroup var facts: CopyFactOptions
+    @OptionGroup var days: ReadingDayOptions
+    @Option(
+        name: .customLong("note"),
+        help: ArgumentHelp("A note on it (can be repeated); - takes one from standard input.", valueName: "text"))
+    var notes: [String] = []
+    @Flag(help: "Save another copy of what is owned already.") var anotherCopy = false
+    @OptionGroup var places: PathOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws { try days.check(with: preset.status) }
+
+    func run() async throws {
+        let now = Date()
+        var metadata = Metadata()
+        try fields.change()(&metadata)
+        let facts = try facts.change()
+        let notes = try notes.map { Note(text: try EnteredText.read($0, as: "note"), created: now) }
+        let dates = try days.edit(.here)
+        let number = try isbn.map { try EnteredNumber($0) }
+        let confirmed: Confirmed
+        do {
+            confirmed = try Confirmed(
+                enteredBy: .form, isbn: number?.isbn, isbnText: number?.text, metadata: metadata,
+                preset: preset.preset(), anotherCopy: anotherCopy)
+        } catch let refusal as TextRefusal {
+            throw CommandError(.usage, refusal.description + ". Give it one with --title.")
+        }
+        EnteredNumber.warn(number)
+        let library = try Wiring(settings: places.settings()).openLibrary()
+        switch try await library.enter(confirmed, notes: notes, dates: dates, at: now, facts) {
+        case .owned(let book):
+            throw CommandError(
+                .nothing,
+                "you have \(quoted([book.displayTitle])) already, \(book.status). --another-copy adds a second one."
+            )
+        case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
+            guard let book = try await library.book(copy) else { return }
+            if output.json {
+                Output.shared.line(book.json)
+            } else {
+                Output.shared.changed(["✓ saved   \(BookList.line(for: book, width: 80))"])
+            }
+        }
+    }
+}
+
+struct LibraryEditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change what the library says of a book.",
+        discussion: """
+              scan library edit 9780441478125 --shelf Attic --tag sf --rating 4.5
+              scan library edit beowulf --translator "Seamus Heaney" --would-recommend
+            """)
+
+    @OptionGroup var named: NamedBook
+    @Option(
+        help: ArgumentHelp(
+            "Its right ISBN; a wrong one is kept as text, with a warning; \"\" for none.", valueName: "number"))
+    var isbn: String?
+    @OptionGroup var fields: MetadataOptions
+    @OptionGroup var copy: CopyOptions
+    @OptionGroup var facts: CopyFactOptions
+    @OptionGroup var places: PathOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if fields.isEmpty, copy.isEmpty, facts.isEmpty, isbn == nil {
+            throw ValidationError("Say what to change, such as --title or --shelf.")
+        }
+    }
+
+    func run() async throws {
+        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let (changeEdition, changeCopy, changeFacts) = (try fields.change(), try copy.change(), try facts.change())
+        let number = try isbn.map { $0.isEmpty ? nil : try EnteredNumber($0) }
+        let before = try await library.book(named: named.name)
+        if let number { EnteredNumber.warn(number) }
+        let (book, _) = try await library.update(before.id, at: Date()) { book in
+            changeEdition(&book.edition.metadata)
+            changeCopy(&book.copy)
+            changeFacts(&book.copy)
+            if let number { (book.edition.isbn, book.edition.isbnText) = (number?.isbn, number?.text) }
+        }
+        if output.json {
+            Output.shared.line(book.json)
+        } else {
+            Output.shared.changed(["Changed: \(book.displayTitle.oneLine)"])
+        }
+    }
+}
+
+/// Only from the trash, so that one slip is never enough; and it cannot be undone, so it asks.
+struct LibraryPurgeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge", abstract: "Delete books in the trash for good, before their 30 days are over.",
+        discussion: """
+            With their readings, notes and quotes, and out of the log of changes.
+            This cannot be undone; only a backup still has them.
+
+              scan library purge 9780441478125
+              scan library purge --all
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A book in the trash: ISBN, id or words each; quote a name of several words.", valueName: "book"))
+    var names: [String] = []
+    @Flag(help: "Everything that is in the trash.") var all = false
+    @Flag(help: "Do not ask.") var yes = false
+    @OptionGroup var places: PathOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if all != names.isEmpty { throw ValidationError("Name the books, or say --all.") }
+    }
+
+    func run() async throws {
+        let wiring = try Wiring(settings: places.settings())
+        // Where there is no library there is no trash to empty, but no book either.
+        guard let library = try all ? wiring.openExistingLibrary() : wiring.requireLibrary() else {
+            return tellEmpty()
+        }
+        var books: [Book] = []
+        for name in names { books.append(try await library.book(named: name, inTrash: true)) }
+        if all {
+            var query = BookQuery()
+            query.inTrash = true
+            query.limit = .max
+            books = try await library.books(matching: query).books
+        }
+        guard !books.isEmpty else { return tellEmpty() }
+        if !output.json { for book in books { Output.shared.line(BookList.line(for: book, width: 80)) } }
+        guard
+            try Asking.mayGoOn(
+                "Delete \(counted(books.count, "book")) for good?", yes: yes, json: output.json, .forGood)
+        else { return }
+        try await library.deleteForGood(books.map(\.id))
+        if output.json {
+            for book in books { Output.shared.line(book.json) }
+        } else {
+            Output.shared.line("\(counted(books.count, "book")) gone for good.")
+        }
+    }
+
+    private func tellEmpty() {
+        if !output.json { Output.shared.note("The trash is empty.") }
     }
 }

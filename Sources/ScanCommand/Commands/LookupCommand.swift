@@ -20,7 +20,7 @@ struct LookupCommand: AsyncParsableCommand {
     @Flag(help: "Ask the sources although an answer is known.")
     var refresh = false
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {

@@ -60,7 +60,7 @@ struct MetadataOptions: ParsableArguments {
 
     /// What was given, checked, as a change that marks the fields as a person's.
     ///
-    /// - Throws: ``TextRefusal``, ``EntryRefusal`` or ``Complaint`` for what cannot be.
+    /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for what cannot be.
     func change() throws -> @Sendable (inout Metadata) -> Void {
         var changes: [@Sendable (inout Metadata) -> Void] = []
         func set<Value: Sendable>(
@@ -175,7 +175,8 @@ struct MetadataOptions: ParsableArguments {
     private static func format(_ text: String) throws -> Metadata.Format? {
         if text.isEmpty { return nil }
         guard let format = Metadata.Format(rawValue: text.lowercased()) else {
-            throw Complaint(.usage, "--format is physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
+            throw CommandError(
+                .usage, "--format is physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
         }
         return format
     }

@@ -31,7 +31,7 @@ struct PrintOptions: ParsableArguments {
     }
 
     /// What print said, each number marked as what it is.
-    func show(_ reading: PhotoReading) {
+    func show(_ reading: PhotoResult) {
         for number in reading.printed {
             Output.shared.line(
                 "\(reading.name.oneLine): isbn \(number.isbn.hyphenated) (read from print: \(number.text))")
@@ -43,8 +43,8 @@ struct PrintOptions: ParsableArguments {
     }
 }
 
-extension PhotoReading {
-    /// Whether a complaint of its own was made of it.
+extension PhotoResult {
+    /// Whether a error of its own was made of it.
     var hasTrouble: Bool { error != nil || (printTrouble != nil && printTrouble != .notInstalled) }
 
     /// Why nothing, or not all, could be read: of the photo, and of its print.

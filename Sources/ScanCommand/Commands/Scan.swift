@@ -61,11 +61,11 @@ struct Scan: AsyncParsableCommand {
             failure = error
         }
         // Told before what follows: on a large library a backup takes a while.
-        let complaint = failure.flatMap { exitCode(for: $0) == .failure ? Failure.complaint(for: $0) : nil }
+        let error = failure.flatMap { exitCode(for: $0) == .failure ? CommandError(describing: $0) : nil }
         Output.shared.status("")
-        if let complaint { Output.shared.complain(complaint.description) }
+        if let error { Output.shared.complain(error.description) }
         await OpenedLibraries.backUpWhatChanged()
-        if let complaint { exit(withError: ExitCode(complaint.status.rawValue)) }
+        if let error { exit(withError: ExitCode(error.status.rawValue)) }
         // What the argument parser throws itself: exit codes, help, wrong usage.
         if let failure { exit(withError: failure) }
     }

@@ -20,7 +20,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "show", abstract: "Show every setting.")
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -81,14 +81,14 @@ struct SettingsCommand: AsyncParsableCommand {
         @Argument(help: "Its name.", completion: .list(NamedSetting.allValueStrings)) var name: NamedSetting
         @Argument(help: "Its value; - reads it from standard input, so that a key stays out of the shell's history.")
         var value: String
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
 
         func run() async throws {
             let given = (value == "-" ? (readLine() ?? "") : value).cleaned
             guard !given.isEmpty else {
-                throw Complaint(.usage, "the value is empty; scan settings unset \(name.name) takes it away.")
+                throw CommandError(.usage, "the value is empty; scan settings unset \(name.name) takes it away.")
             }
-            guard given.utf8.count <= 4096 else { throw Complaint(.usage, "the value is longer than 4096 bytes.") }
+            guard given.utf8.count <= 4096 else { throw CommandError(.usage, "the value is longer than 4096 bytes.") }
             switch name {
             case .program(let setting): try set(setting, to: given)
             case .library(let setting): try await set(setting, to: given)
@@ -97,7 +97,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
         private func set(_ setting: Setting, to given: String) throws {
             let isRelative = setting.isPath && !given.hasPrefix("/")
-            let file = SettingsFile(path: Places(environment: ProcessInfo.processInfo.environment).settingsFile)
+            let file = SettingsFile(path: Paths(environment: ProcessInfo.processInfo.environment).settingsFile)
             var values = try file.read()
             values[setting] = isRelative ? FileManager.default.currentDirectoryPath + "/" + given : given
             try Wiring.check(values)
@@ -107,7 +107,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
         private func set(_ setting: LibrarySetting, to given: String) async throws {
             guard let value = setting.value(parsing: given) else {
-                throw Complaint(
+                throw CommandError(
                     .configuration,
                     "\"\(given.prefix(40).printable)\" is no value for \(setting.rawValue); it is \(setting.allowed).")
             }
@@ -123,19 +123,19 @@ struct SettingsCommand: AsyncParsableCommand {
             abstract: "Take a setting out of the settings file, or back to its default in the library.",
             discussion: "  scan settings unset yearlyGoal")
         @Argument(help: "Its name.", completion: .list(NamedSetting.allValueStrings)) var name: NamedSetting
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
 
         func run() async throws {
             switch name {
             case .program(let setting):
-                let file = SettingsFile(path: Places(environment: ProcessInfo.processInfo.environment).settingsFile)
+                let file = SettingsFile(path: Paths(environment: ProcessInfo.processInfo.environment).settingsFile)
                 var values = try file.read()
                 values[setting] = nil
                 try file.write(values)
                 Output.shared.note("\(setting.rawValue) is no longer set in \(file.path).")
             case .library(let setting):
                 guard let library = try Wiring(settings: places.settings()).openExistingLibrary() else {
-                    throw Complaint(.nothing, "there is no library yet, so \(setting.rawValue) is not set.")
+                    throw CommandError(.nothing, "there is no library yet, so \(setting.rawValue) is not set.")
                 }
                 try await library.set(setting.rawValue, to: nil, at: Date())
                 Output.shared.note("\(setting.rawValue) is no longer set in the library \(library.path ?? "").")

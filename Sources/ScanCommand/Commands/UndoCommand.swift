@@ -22,7 +22,7 @@ struct UndoCommand: AsyncParsableCommand {
     @Flag(help: "List the last changes, newest first.") var list = false
     @Option(help: "How many to list; 50, and with --json all.") var limit: Int?
     @Flag(help: "Do not ask.") var yes = false
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -55,20 +55,20 @@ struct UndoCommand: AsyncParsableCommand {
     private func chosen(_ library: LibraryFile) async throws -> Change {
         guard let name else {
             guard let last = try await library.lastChange() else {
-                throw Complaint(
+                throw CommandError(
                     .nothing, "there is nothing to undo: no change of the last 30 days is left to take back.")
             }
             return last
         }
         let fits = name.count >= 4 ? try await library.changes(named: name) : []
         guard let change = fits.first else {
-            throw Complaint(
+            throw CommandError(
                 .nothing,
                 "there is no change \"\(name.prefix(80).printable)\"; scan undo --list shows them, with their ids in front."
             )
         }
         guard fits.count == 1 else {
-            throw Complaint(
+            throw CommandError(
                 .nothing,
                 "\"\(name.prefix(80).printable)\" is the end of several ids; give more of one:\n"
                     + fits.map { "  \($0.id)  \($0.summary.oneLine)" }.joined(separator: "\n"))

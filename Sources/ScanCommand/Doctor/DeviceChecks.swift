@@ -1,4 +1,5 @@
 import Capture
+import Foundation
 
 /// What of this machine's devices is a camera, and whether this account may open it.
 struct DeviceChecks {
@@ -70,4 +71,61 @@ extension DeviceAccess {
 extension String {
     /// What is the matter, without what to do about it: a refusal up to its semicolon.
     var brief: String { split(separator: ";", maxSplits: 1).first.map(String.init) ?? self }
+}
+
+/// Whether this process may open a device, and why not.
+struct DeviceAccess: Equatable {
+    var path: String
+    var isOpen: Bool
+    /// The group that the device belongs to, `nil` when it has no name.
+    var group: String?
+    /// Whether that group may read and write it.
+    var isGroupEnough: Bool
+    /// Whether the account is in the group by the machine's files, which count from the next log-in on.
+    var isMember: Bool
+    /// Whether this process is.
+    var isInSession: Bool
+
+    init(path: String, isOpen: Bool, group: String?, isGroupEnough: Bool, isMember: Bool, isInSession: Bool) {
+        (self.path, self.isOpen, self.group) = (path, isOpen, group)
+        (self.isGroupEnough, self.isMember, self.isInSession) = (isGroupEnough, isMember, isInSession)
+    }
+
+    /// - Returns: `nil` when there is no such device.
+    init?(path: String) {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        let group = groupName(facts.st_gid)
+        self.init(
+            path: path, isOpen: access(path, R_OK | W_OK) == 0, group: group,
+            isGroupEnough: facts.st_mode & (S_IRGRP | S_IWGRP) == S_IRGRP | S_IWGRP,
+            isMember: accountGroups().contains(facts.st_gid), isInSession: sessionGroups().contains(facts.st_gid))
+    }
+}
+
+/// getgrgid_r(3): a name as the machine's files have it.
+private func groupName(_ id: gid_t) -> String? {
+    var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
+    // Large enough for a group with a thousand members.
+    var buffer = [CChar](repeating: 0, count: 64 << 10)
+    guard getgrgid_r(id, &entry, &buffer, buffer.count, &found) == 0, let found else { return nil }
+    return String(cString: found.pointee.gr_name)
+}
+
+/// getgroups(2), with the effective group, which need not be among them.
+private func sessionGroups() -> Set<gid_t> {
+    var groups = [gid_t](repeating: 0, count: 65_536)
+    let count = getgroups(Int32(groups.count), &groups)
+    return Set(groups.prefix(max(0, Int(count)))).union([getegid()])
+}
+
+/// getgrouplist(3): what a new session of this account would have.
+private func accountGroups() -> Set<gid_t> {
+    var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+    var buffer = [CChar](repeating: 0, count: 64 << 10)
+    guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, let found else { return [] }
+    var groups = [gid_t](repeating: 0, count: 4096)
+    var count = Int32(groups.count)
+    guard getgrouplist(found.pointee.pw_name, found.pointee.pw_gid, &groups, &count) >= 0 else { return [] }
+    return Set(groups.prefix(Int(count)))
 }

@@ -3,6 +3,7 @@ import Bookplate
 import Exchange
 import Foundation
 import Library
+import Synchronization
 
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,7 +32,7 @@ struct ImportCommand: AsyncParsableCommand {
         name: .customLong("tag"), help: ArgumentHelp("Give the books this tag (can be repeated).", valueName: "name"))
     var tags: [String] = []
     @Flag(help: "The books are owned, whatever the file says.") var owned = false
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -53,7 +54,7 @@ struct ImportCommand: AsyncParsableCommand {
                 let input = try InputFile(path)
                 let file = try ImportFile(input.name, as: format, preset: preset, next: input.next)
                 if file.format == .json, preset != ImportFile.Preset() {
-                    throw Complaint(
+                    throw CommandError(
                         .usage,
                         "\(input.name) is Bookplate's own JSON, which keeps its own shelves and tags; leave the presets out."
                     )
@@ -66,8 +67,8 @@ struct ImportCommand: AsyncParsableCommand {
             } catch let error as ExchangeError {
                 Output.shared.complain(error.description)
                 report.note(.unreadable)
-            } catch let complaint as Complaint where complaint.status == .unreadable {
-                Output.shared.complain(complaint.description)
+            } catch let error as CommandError where error.status == .unreadable {
+                Output.shared.complain(error.description)
                 report.note(.unreadable)
             }
         }
@@ -160,5 +161,99 @@ extension ExchangeFormat: ExpressibleByArgument {
             return nil
         }
         self = format
+    }
+}
+
+/// An import that another process's lock does not end at once, as little as it does a capture: it is tried again every second.
+struct PatientImport: BookImport {
+    let library: any BookImport
+    let saved: SavedCount
+    var limit: Duration = .seconds(120)
+
+    func take(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
+        do {
+            let results = try await Self.untilPossible(limit) { try await library.take(rows, at: now) }
+            // Before anything is printed: they are in, whoever interrupts.
+            saved.add(results)
+            return results
+        } catch let error as LibraryError where error.isTransient {
+            let error = CommandError(describing: error)
+            throw CommandError(error.status, error.description + " " + saved.lastWords)
+        }
+    }
+
+    /// - Throws: what stood in the way the last time.
+    static func untilPossible<Result: Sendable>(
+        _ limit: Duration = .seconds(120), _ act: () async throws -> Result
+    ) async throws -> Result {
+        let end = ContinuousClock.now + limit
+        var isTold = false
+        while true {
+            do {
+                return try await act()
+            } catch let error as LibraryError where error.isTransient && ContinuousClock.now < end {
+                if !isTold { Output.shared.complain("\(CommandError(describing: error)) Trying on.") }
+                isTold = true
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+}
+
+/// How many books are in the library so far, for whoever interrupts.
+final class SavedCount: Sendable {
+    private let books = Mutex(0)
+
+    func add(_ results: [ImportResult]) {
+        var summary = ImportSummary()
+        for result in results { summary.count(result) }
+        books.withLock { $0 += summary.books }
+    }
+
+    var lastWords: String {
+        "\(counted(books.withLock { $0 }, "book")) of the file are in the library, each whole; the same command goes on with the rest."
+    }
+}
+
+/// A file, or standard input, read in chunks; an errno is told as what it means.
+final class InputFile {
+    /// As errors call it.
+    let name: String
+    /// In bytes; 0 when it is not known.
+    let size: Int
+    private let descriptor: Int32
+    private static let chunk = 256 << 10
+
+    /// - Parameter path: `-` for standard input.
+    /// - Throws: ``CommandError`` when it cannot be opened or is a folder.
+    init(_ path: String) throws {
+        name = path == "-" ? "standard input" : path
+        descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.error(name, errno) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw Self.error(name, errno) }
+        guard facts.st_mode & S_IFMT != S_IFDIR else {
+            throw CommandError(.unreadable, "cannot read \(name): it is a folder. Name the file in it.")
+        }
+        size = facts.st_mode & S_IFMT == S_IFREG ? Int(facts.st_size) : 0
+    }
+
+    deinit { if descriptor > STDIN_FILENO { close(descriptor) } }
+
+    /// - Returns: `nil` at the end.
+    func next() throws -> [UInt8]? {
+        var code: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
+            var got = 0
+            repeat { got = read(descriptor, buffer.baseAddress, Self.chunk) } while got < 0 && errno == EINTR
+            if got < 0 { code = errno }
+            count = max(0, got)
+        }
+        guard code == 0 else { throw Self.error(name, code) }
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    private static func error(_ name: String, _ code: Int32) -> CommandError {
+        CommandError(.unreadable, "cannot read \(name): \(String(cString: strerror(code))).")
     }
 }

@@ -2,7 +2,7 @@ import Bookplate
 import Station
 
 /// Where what is captured goes: this station's own library, or a hub's.
-struct CapturePlace: Sendable {
+struct CaptureTarget: Sendable {
     let flow: CaptureFlow
     let history: any History
     /// `nil` for the station's own library.

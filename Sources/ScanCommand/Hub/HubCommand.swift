@@ -46,7 +46,7 @@ struct HubPairCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("https://books.example, or 192.168.0.20.", valueName: "address")) var address: String
     @Option(help: ArgumentHelp("How the hub lists this station; the host name unless told.", valueName: "name"))
     var name: String?
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
 
     func run() async throws {
         let wiring = try Wiring(settings: places.settings())
@@ -55,7 +55,7 @@ struct HubPairCommand: AsyncParsableCommand {
             as: "name of the station", limit: PairedStation.longestName)
         let station = try wiring.hubs.hub(at: address)?.station ?? ID()
         guard let code = SecretLine.read("Access code of \(address): "), !code.isEmpty else {
-            throw Complaint(.usage, "no access code was given.")
+            throw CommandError(.usage, "no access code was given.")
         }
         let client = HubClient(
             address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile], token: { nil })
@@ -71,7 +71,7 @@ struct HubStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the hubs of this station, and what waits for them.")
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
@@ -82,29 +82,29 @@ struct HubStatusCommand: AsyncParsableCommand {
             // Nothing is left to tell of a hub that was left.
             if hub.token == nil, waiting == 0 { continue }
             isAny = true
-            let standing = try await standing(of: hub, wiring)
+            let status = try await status(of: hub, wiring)
             if output.json {
                 let line: JSONValue = [
-                    "address": .string(hub.address), "name": .string(hub.name), "standing": .string(standing.word),
+                    "address": .string(hub.address), "name": .string(hub.name), "standing": .string(status.word),
                     "waiting": .integer(waiting),
                 ]
                 Output.shared.line(line.text)
             } else {
                 let words =
                     waiting == 0 ? "nothing waits for it" : "\(waiting) \(waiting == 1 ? "waits" : "wait") for it"
-                Output.shared.line("\(hub.address)  \(standing.sentence)  \(words)")
+                Output.shared.line("\(hub.address)  \(status.sentence)  \(words)")
             }
         }
         if !isAny, !output.json { Output.shared.note("This station is paired with no hub.") }
     }
 
-    private func standing(of hub: PairedHub, _ wiring: Wiring) async throws -> (word: String, sentence: String) {
+    private func status(of hub: PairedHub, _ wiring: Wiring) async throws -> (word: String, sentence: String) {
         guard hub.token != nil else { return ("unpaired", "not paired any more") }
         let client = HubClient(
             address: try HubAddress(hub.address), userAgent: wiring.userAgent,
             certificateFile: wiring.settings[.caFile], token: { hub.token })
-        do throws(HubTrouble) {
-            _ = try await client.standing(of: [])
+        do throws(HubError) {
+            _ = try await client.status(of: [])
             return ("up", "there, as \"\(hub.name.printable)\"")
         } catch {
             return (error == .revoked ? "unpaired" : "away", "\(error)".printable)
@@ -123,13 +123,13 @@ struct HubSendCommand: AsyncParsableCommand {
         commandName: "send", abstract: "Send what waits for a hub now.")
 
     @OptionGroup var hub: NamedHub
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
 
     func run() async throws {
         let run = try await Wiring(settings: places.settings()).openHub(hub.address)
         // A hub that does not know this station is no hub of which to say so, though nothing waits.
         let hasAll = try await run.finish()
-        guard hasAll, run.link.standing != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }
+        guard hasAll, run.link.status != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }
         Output.shared.note("The hub has everything.")
     }
 }
@@ -143,7 +143,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var hub: NamedHub
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
 
     func run() async throws {
         let wiring = try Wiring(settings: places.settings())
@@ -152,7 +152,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
         let client = HubClient(
             address: try HubAddress(hub.address), userAgent: wiring.userAgent,
             certificateFile: wiring.settings[.caFile], token: { token })
-        do throws(HubTrouble) {
+        do throws(HubError) {
             if token != nil { try await client.leave() }
         } catch {
             if error != .revoked {
@@ -171,7 +171,7 @@ struct HubStationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stations", abstract: "List the stations that may capture into this library.")
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
@@ -181,11 +181,11 @@ struct HubStationsCommand: AsyncParsableCommand {
         }
         for station in stations {
             let used = station.lastUsed.map { "last here \($0.rfc3339)" } ?? "never here since"
-            let standing = station.revoked.map { "revoked \($0.rfc3339)" } ?? used
+            let status = station.revoked.map { "revoked \($0.rfc3339)" } ?? used
             Output.shared.line(
                 output.json
                     ? station.json.text
-                    : "\(station.name.oneLine)  paired \(station.created.rfc3339)  \(standing)")
+                    : "\(station.name.oneLine)  paired \(station.created.rfc3339)  \(status)")
         }
     }
 }
@@ -195,7 +195,7 @@ struct HubRevokeCommand: AsyncParsableCommand {
         commandName: "revoke", abstract: "Take a station's token back; what it sent stays.")
 
     @Argument(help: ArgumentHelp("The station, as scan hub stations lists it.", valueName: "name")) var name: String
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
@@ -203,7 +203,7 @@ struct HubRevokeCommand: AsyncParsableCommand {
         let stations = try await library.pairedStations()
         guard let station = stations.first(where: { $0.name == name || $0.id.rawValue == name }) else {
             let near = name.nearest(among: stations.map(\.name))
-            throw Complaint(
+            throw CommandError(
                 .nothing,
                 "there is no station \"\(name.prefix(80).printable)\". "
                     + (near.isEmpty

@@ -78,16 +78,16 @@ struct HubRun: Sendable {
 
 /// What is told of the hub where there is no screen: each thing once.
 private final class HubLines: Sendable {
-    private let last = SharedValue(HubLink.Standing.unknown)
+    private let last = SharedValue(HubLink.Status.unknown)
 
     func show(_ event: HubEvent) {
         switch event {
         case .waiting: break
-        case .standing(let standing):
-            guard standing != last.value else { return }
+        case .status(let status):
+            guard status != last.value else { return }
             let before = last.value
-            last.withLock { $0 = standing }
-            switch standing {
+            last.withLock { $0 = status }
+            switch status {
             case .unknown: break
             case .up: if before != .unknown { Output.shared.note("The hub is there again.") }
             case .away(let why):
@@ -138,7 +138,7 @@ extension Wiring {
     /// The hub that a person means by its address or its name.
     ///
     /// - Parameter text: `nil` means the only one there is.
-    /// - Throws: ``Complaint`` when this station is not paired with it.
+    /// - Throws: ``CommandError`` when this station is not paired with it.
     func pairedHub(_ text: String?) throws -> PairedHub {
         let all = try hubs.all()
         guard let text else {
@@ -146,7 +146,7 @@ extension Wiring {
             let paired = all.filter { $0.token != nil }
             if paired.count == 1 { return paired[0] }
             if all.count == 1 { return all[0] }
-            throw Complaint(
+            throw CommandError(
                 .usage,
                 all.isEmpty
                     ? "this station is paired with no hub. scan hub pair ADDRESS pairs it."
@@ -154,7 +154,7 @@ extension Wiring {
         }
         let address = try HubAddress(text)
         guard let hub = all.first(where: { $0.address == address.description }) else {
-            throw Complaint(
+            throw CommandError(
                 .configuration, "this station is not paired with \(address). scan hub pair \(text.printable) pairs it.")
         }
         return hub
@@ -163,7 +163,7 @@ extension Wiring {
     /// Where what is captured into a hub waits: beside the station's own library.
     func outboxPath(of hub: PairedHub) throws -> String {
         guard let library = settings[.library] else {
-            throw Complaint(
+            throw CommandError(
                 .configuration, "no library is set, beside which the outbox would be. Name one with --library.")
         }
         let folder = URL(fileURLWithPath: library).deletingLastPathComponent().path
@@ -173,7 +173,7 @@ extension Wiring {
     func openHub(_ text: String?) async throws -> HubRun {
         let hub = try pairedHub(text)
         let outbox = try await LibraryFile.openOutbox(at: outboxPath(of: hub), hub: hub.address)
-        // The station's own sources keep this machine's manners where it has a library, else the outbox remembers them.
+        // The station's own sources keep this machine's policy where it has a library, else the outbox remembers them.
         let lookup = lookup(try openExistingLibrary() ?? outbox)
         return try HubRun(hub, outbox: outbox, lookup: lookup, wiring: self)
     }

@@ -5,10 +5,10 @@ import Hub
 extension LiveLoop {
     mutating func take(_ event: HubEvent) {
         switch event {
-        case .standing(let standing):
-            guard standing != state.hub?.standing else { return }
-            state.hub?.standing = standing
-            switch standing {
+        case .status(let status):
+            guard status != state.hub?.status else { return }
+            state.hub?.status = status
+            switch status {
             case .away(let why): tell("\(why). Going on; it is all kept here.", .attention)
             case .unpaired: tell(HubWords.unpaired, .problem)
             case .unknown, .up: break

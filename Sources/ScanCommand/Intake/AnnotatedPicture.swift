@@ -29,7 +29,7 @@ struct AnnotatedPicture {
             font-family="sans-serif" font-size="\(number(letter))">
             """,
             #"<rect width="100%" height="100%" fill="white"/>"#,
-            // Places may lean out of the photo.
+            // Paths may lean out of the photo.
             #"<svg width="\#(width)" height="\#(height)" overflow="hidden">"#,
             """
             <image width="\(width)" height="\(height)" preserveAspectRatio="none" \

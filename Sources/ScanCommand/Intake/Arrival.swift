@@ -4,11 +4,11 @@ import Station
 
 /// What comes in from a photo or a line, before it is captured.
 enum Arrival: Sendable {
-    case sighting(Sighting)
+    case detection(Detection)
     /// Something that is no book, or could not be read; it is told and forgotten.
     case event(CaptureEvent)
 
-    var sighting: Sighting? { if case .sighting(let sighting) = self { sighting } else { nil } }
+    var detection: Detection? { if case .detection(let detection) = self { detection } else { nil } }
     var event: CaptureEvent? { if case .event(let event) = self { event } else { nil } }
 }
 
@@ -19,7 +19,7 @@ struct ArrivalBurst: Sendable {
     var taken: @Sendable () -> Void = {}
 }
 
-extension PhotoReading {
+extension PhotoResult {
     /// The books in the photo, and what else is in it.
     var arrivals: [Arrival] {
         if isUnreadable {
@@ -42,8 +42,8 @@ extension PhotoReading {
             + printed.map { number in
                 // As if it were typed, and with the photo that it stands in: that is how what is read from print is told from what a
                 // person typed, also by whoever goes through the queue later.
-                .sighting(
-                    Sighting(
+                .detection(
+                    Detection(
                         isbn: number.isbn, raw: number.text, origin: .typed, image: name, thumbnail: printedThumbnail))
             } + [unreadPrint].compactMap { $0 }
     }
@@ -58,8 +58,8 @@ extension PhotoReading {
         symbols.enumerated().map { index, symbol in
             do throws(ISBNRefusal) {
                 let thumbnail = thumbnails.indices.contains(index) ? thumbnails[index] : nil
-                return .sighting(
-                    Sighting(
+                return .detection(
+                    Detection(
                         isbn: try symbol.isbn(), raw: symbol.payload, addon: symbol.addon, origin: .photo, image: name,
                         thumbnail: thumbnail))
             } catch {
@@ -76,7 +76,7 @@ extension TypedNumber {
     /// The book that it names, or why it is none.
     var arrival: Arrival {
         do throws(ISBNRefusal) {
-            return .sighting(try sighting())
+            return .detection(try detection())
         } catch {
             let kind: CodeKind? = if case .notABook(let kind) = error { kind } else { nil }
             return .event(

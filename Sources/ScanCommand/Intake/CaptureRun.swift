@@ -93,37 +93,37 @@ struct CaptureRun: Sendable {
     /// What came while the last was waiting for the disk, and will not be captured either.
     private func nameRest(of arrivals: AsyncStream<ArrivalBurst>) async {
         let naming = Task {
-            for await burst in arrivals { Self.name(burst.arrivals.compactMap(\.sighting)) }
+            for await burst in arrivals { Self.name(burst.arrivals.compactMap(\.detection)) }
         }
         // Ends the stream, which then gives what it holds and no more.
         naming.cancel()
         await naming.value
     }
 
-    private static func name(_ lost: [Sighting]) {
-        for sighting in lost { Output.shared.complain("not captured: \(sighting.raw.printable)") }
+    private static func name(_ lost: [Detection]) {
+        for detection in lost { Output.shared.complain("not captured: \(detection.raw.printable)") }
     }
 
     private func capture(
         _ burst: ArrivalBurst, isLive: Bool, into captured: AsyncStream<IntakeItem>.Continuation
     ) async throws {
         defer { burst.taken() }
-        let sightings = burst.arrivals.compactMap(\.sighting)
+        let detections = burst.arrivals.compactMap(\.detection)
         events.show(burst.arrivals.compactMap(\.event), inBackground: true)
-        guard !sightings.isEmpty else { return }
+        guard !detections.isEmpty else { return }
         let limit = ContinuousClock.now + Self.patience
         let isTold = SharedValue(false)
         let items: [IntakeItem]
         do {
             items = try await flow.captureUntilPossible(
-                sightings, preset: { preset }, mayWait: { isLive || ContinuousClock.now < limit },
+                detections, preset: { preset }, mayWait: { isLive || ContinuousClock.now < limit },
                 waits: { error in
                     guard isTold.exchange(true) == false else { return }
                     Output.shared.complain(
-                        "\(Failure.complaint(for: error)) \(sightings.count) to be captured; trying on.")
+                        "\(CommandError(describing: error)) \(detections.count) to be captured; trying on.")
                 })
         } catch {
-            Self.name(sightings)
+            Self.name(detections)
             throw error
         }
         events.show(items.map { .captured($0) }, inBackground: true)

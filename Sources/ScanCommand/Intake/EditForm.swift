@@ -90,7 +90,7 @@ struct EditForm {
         case .pages where !text.isEmpty:
             let range = NumberLimit.pages
             return Int(text).map { range.contains($0) } == true
-                ? nil : EntryRefusal.outOfRange(what: "page count", range: range).description
+                ? nil : InputRefusal.outOfRange(what: "page count", range: range).description
         default: return text.count > limit ? "that is longer than \(limit) characters" : nil
         }
     }

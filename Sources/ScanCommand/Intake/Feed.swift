@@ -20,7 +20,7 @@ struct Feed {
         if inputs.isEmpty, problems.isEmpty {
             Output.shared.complain("there is no photo in \(photos.joined(separator: ", ").printable).")
         }
-        let readings = PhotoReader(withThumbnails: true, print: print.reader()).read(inputs)
+        let readings = PhotoBatchReader(withThumbnails: true, print: print.reader()).read(inputs)
         let bar = ProgressBar("photos", total: inputs.count)
         arrivals = AsyncStream { continuation in
             let unreadable = problems.map {
@@ -57,7 +57,7 @@ struct Feed {
     init(live: LiveScan, scanner: String?, answer: CaptureRun.Answer, report: ExitReport) {
         arrivals = AsyncStream { continuation in
             let watching = Task {
-                var trouble: CameraTrouble?
+                var trouble: CameraError?
                 do {
                     for try await event in live.events() {
                         if case .camera(let state) = event {
@@ -153,7 +153,7 @@ extension CameraState {
     }
 
     /// What is in the way, which the end of the frames does not mend.
-    fileprivate func trouble(after earlier: CameraTrouble?) -> CameraTrouble? {
+    fileprivate func trouble(after earlier: CameraError?) -> CameraError? {
         switch self {
         case .ended: earlier
         case .starting, .streaming: nil
@@ -166,7 +166,7 @@ extension LiveScan.Event {
     fileprivate var arrival: Arrival? {
         switch self {
         case .camera: nil
-        case .captured(let sighting): .sighting(sighting)
+        case .captured(let detection): .detection(detection)
         case .refused(let symbol, let refusal):
             .event(
                 CaptureEvent(

@@ -51,7 +51,7 @@ enum PhotoInput: Sendable {
 }
 
 /// What one photo came to.
-struct PhotoReading: Sendable {
+struct PhotoResult: Sendable {
     let name: String
     /// In reading order.
     var symbols: [Symbol] = []
@@ -80,7 +80,7 @@ struct PhotoReading: Sendable {
 }
 
 /// Reads photos on threads of its own, as many as there are processors: zbar and the image libraries block.
-struct PhotoReader {
+struct PhotoBatchReader {
     let withThumbnails: Bool
     /// Whether to tell what the decoder did.
     var isExplaining = false
@@ -90,8 +90,8 @@ struct PhotoReader {
     var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
     /// - Returns: a reading for each input, in the order of the inputs.
-    func read(_ inputs: [PhotoInput]) -> AsyncStream<PhotoReading> {
-        let (stream, continuation) = AsyncStream.makeStream(of: PhotoReading.self)
+    func read(_ inputs: [PhotoInput]) -> AsyncStream<PhotoResult> {
+        let (stream, continuation) = AsyncStream.makeStream(of: PhotoResult.self)
         let queue = InOrder(total: inputs.count) {
             continuation.yield($0)
         } finish: {
@@ -109,16 +109,16 @@ struct PhotoReader {
     }
 
     private func work(through inputs: [PhotoInput], _ queue: InOrder) {
-        var decoder: ZBarDecoder?
+        var decoder: PhotoReader?
         while let index = queue.next() {
             queue.finish(index, read(inputs[index], with: &decoder))
         }
     }
 
-    private func read(_ input: PhotoInput, with decoder: inout ZBarDecoder?) -> PhotoReading {
-        var reading = PhotoReading(name: input.name)
+    private func read(_ input: PhotoInput, with decoder: inout PhotoReader?) -> PhotoResult {
+        var reading = PhotoResult(name: input.name)
         do {
-            if decoder == nil { decoder = try ZBarDecoder() }
+            if decoder == nil { decoder = try PhotoReader() }
             let photo = try input.open()
             if isExplaining { reading.explanation = Explanation() }
             reading.symbols = try decoder?.decode(photo, explaining: &reading.explanation) ?? []
@@ -136,7 +136,7 @@ struct PhotoReader {
     }
 
     /// What goes wrong here takes nothing away from what the bar codes said.
-    private func readPrint(of photo: PhotoFile, into reading: inout PhotoReading) throws {
+    private func readPrint(of photo: PhotoFile, into reading: inout PhotoResult) throws {
         guard let print, !reading.hasISBN else { return }
         do {
             reading.printed = try print(photo)
@@ -153,16 +153,16 @@ private final class InOrder: Sendable {
     private struct State {
         var next = 0
         var handedOn = 0
-        var waiting: [Int: PhotoReading] = [:]
+        var waiting: [Int: PhotoResult] = [:]
         var isStopped = false
     }
 
     private let state = Mutex(State())
     private let total: Int
-    private let yield: @Sendable (PhotoReading) -> Void
+    private let yield: @Sendable (PhotoResult) -> Void
     private let finished: @Sendable () -> Void
 
-    init(total: Int, yield: @escaping @Sendable (PhotoReading) -> Void, finish: @escaping @Sendable () -> Void) {
+    init(total: Int, yield: @escaping @Sendable (PhotoResult) -> Void, finish: @escaping @Sendable () -> Void) {
         self.total = total
         self.yield = yield
         finished = finish
@@ -176,7 +176,7 @@ private final class InOrder: Sendable {
         }
     }
 
-    func finish(_ index: Int, _ reading: PhotoReading) {
+    func finish(_ index: Int, _ reading: PhotoResult) {
         let isLast = state.withLock { state in
             state.waiting[index] = reading
             while let reading = state.waiting.removeValue(forKey: state.handedOn) {

@@ -208,9 +208,9 @@ struct PromptLoop {
     }
 
     private mutating func failed(_ error: any Error) {
-        let complaint = Failure.complaint(for: error)
-        failure = complaint.status
-        Output.shared.complain(complaint.description)
+        let error = CommandError(describing: error)
+        failure = error.status
+        Output.shared.complain(error.description)
         show()
     }
 

@@ -18,7 +18,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
     @Flag(help: "Take the code away: only this machine gets in.")
     var clear = false
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
 
     func run() async throws {
         let library = try Wiring(settings: places.settings()).openLibrary()
@@ -31,7 +31,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
         do {
             try await library.setAccessCode(code, at: Date())
         } catch let refusal as AccessCodeRefusal {
-            throw Complaint(.usage, refusal.description + ". Nothing was changed.")
+            throw CommandError(.usage, refusal.description + ". Nothing was changed.")
         }
         Output.shared.line("The access code is set. Devices that had signed in have to do so again. \(Self.stations)")
     }
@@ -45,12 +45,12 @@ struct KioskCodeCommand: AsyncParsableCommand {
         guard SecretLine.isTyped else { return SecretLine.read("") ?? "" }
         let answers = try ["Access code: ", "The same again: "].map { question in
             guard let answer = SecretLine.read(question) else {
-                throw Complaint(.usage, "no code was entered. Nothing was changed.")
+                throw CommandError(.usage, "no code was entered. Nothing was changed.")
             }
             return answer
         }
         guard answers[0] == answers[1] else {
-            throw Complaint(.usage, "the two codes differ. Nothing was changed; try again.")
+            throw CommandError(.usage, "the two codes differ. Nothing was changed; try again.")
         }
         return answers[0]
     }

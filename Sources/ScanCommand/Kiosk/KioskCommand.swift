@@ -53,20 +53,20 @@ struct KioskCommand: AsyncParsableCommand {
     var noCamera = false
 
     @OptionGroup var live: LiveOptions
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
 
     func validate() throws {
         if !(0...65_535).contains(port) { throw ValidationError("--port takes 0 to 65535.") }
         if noCamera, live.camera.isUsed || live.frames != nil {
             throw ValidationError("--no-camera goes with none of --device, --size, --fps, --format and --frames.")
         }
-        try KioskDoor.check(listen: listen, names: names)
+        try ListenCheck.check(listen: listen, names: names)
     }
 
     func run() async throws {
         let wiring = try Wiring(settings: places.settings())
         let library = try wiring.openLibrary()
-        try await KioskDoor.requireCode(for: listen, behindProxy: behindProxy, of: library)
+        try await ListenCheck.requireCode(for: listen, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
         library.onUnwrittenUse { logger.warning("the last use of sign-ins and stations is not written: \($0)") }
         let preview = noCamera ? nil : PreviewFeed()
@@ -93,7 +93,7 @@ struct KioskCommand: AsyncParsableCommand {
             camera?.leave()
         }
         let scanner = Task { await listen(to: live.scanner, desk, logger) }
-        let chores = Task { await KioskChores(library: library, wiring: wiring, logger: logger).run() }
+        let chores = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
         let (ends, end) = AsyncThrowingStream.makeStream(of: Ending.self)
         Interrupts.onFirst {
             library.hurry(within: Self.lastWrite)
@@ -126,10 +126,10 @@ struct KioskCommand: AsyncParsableCommand {
             if try await ends.first(where: { _ in true }) == .late {
                 logger.warning("what waited for the library was given up; nothing that was acknowledged is lost")
             }
-        } catch let failure as KioskServer.ListenFailure {
+        } catch let failure as KioskServer.ListenError {
             scanner.cancel()
             chores.cancel()
-            throw Self.complaint(for: failure)
+            throw Self.error(for: failure)
         }
         logger.notice("ended")
     }
@@ -178,26 +178,26 @@ struct KioskCommand: AsyncParsableCommand {
 
 extension KioskCommand {
     /// Why the service cannot listen: what, where, what next.
-    static func complaint(for failure: KioskServer.ListenFailure) -> Complaint {
+    static func error(for failure: KioskServer.ListenError) -> CommandError {
         let place = "\(failure.address.printable), port \(failure.port)"
         switch failure.errno {
         case EADDRINUSE:
             let holder = PortHolder.name(of: failure.port).map { ": \($0)" } ?? ""
-            return Complaint(
+            return CommandError(
                 .unavailable,
                 "cannot listen at \(place): another program is there\(holder). End it, or name another port with --port."
             )
         case EADDRNOTAVAIL:
-            return Complaint(
+            return CommandError(
                 .unavailable,
                 "cannot listen at \(place): this machine has no such address. Name one that it has, or 0.0.0.0 for all."
             )
         case EACCES:
-            return Complaint(
+            return CommandError(
                 .permission,
                 "cannot listen at \(place): ports below 1024 are the system's. Name another with --port.")
         default:
-            return Complaint(
+            return CommandError(
                 .unavailable,
                 "cannot listen at \(place): \(failure.reason.printable). Name another address with --listen or port with --port."
             )
@@ -207,28 +207,130 @@ extension KioskCommand {
 
 extension Failure {
     /// What an error means at a page.
-    static func kioskTrouble(_ error: any Error) -> KioskTrouble {
-        if let trouble = error as? KioskTrouble { return trouble }
+    static func kioskTrouble(_ error: any Error) -> KioskError {
+        if let trouble = error as? KioskError { return trouble }
         // In words of their own: where the library lies is none of a browser's business.
         switch error {
         case LibraryError.locked:
-            return KioskTrouble(
+            return KioskError(
                 .unavailable,
                 "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done.",
                 cause: .locked)
         case LibraryError.diskFull:
-            return KioskTrouble(
+            return KioskError(
                 .unavailable,
                 "The library's disk is full. Nothing that was acknowledged is lost; make room and try again.",
                 cause: .diskFull)
         default: break
         }
-        let complaint = complaint(for: error)
-        switch complaint.status {
-        case .usage, .nothing: return KioskTrouble(.refused, complaint.description)
-        case .locked: return KioskTrouble(.unavailable, complaint.description)
-        case .inputOutput where error is LibraryError: return KioskTrouble(.unavailable, complaint.description)
-        default: return KioskTrouble(.fault, complaint.description)
+        let error = error(for: error)
+        switch error.status {
+        case .usage, .nothing: return KioskError(.refused, error.description)
+        case .locked: return KioskError(.unavailable, error.description)
+        case .inputOutput where error is LibraryError: return KioskError(.unavailable, error.description)
+        default: return KioskError(.fault, error.description)
         }
     }
+}
+
+/// What has to be so before the kiosk opens to others.
+enum ListenCheck {
+    /// - Throws: when it is no address to listen on, or no names.
+    static func check(listen: String, names: [String]) throws {
+        if listen != "localhost", bytes(of: listen) == nil {
+            throw ValidationError(
+                "--listen takes an address of this machine (127.0.0.1, 192.168.1.5, 0.0.0.0 for all of them), not "
+                    + "\"\(listen.oneLine)\". A name goes with --name.")
+        }
+        for name in names where !isHostName(name) {
+            throw ValidationError(
+                "--name takes a host name without scheme, port and path, such as shelf.example, not \"\(name.oneLine)\"."
+            )
+        }
+    }
+
+    /// Only this machine may come in without a code.
+    ///
+    /// - Throws: ``CommandError`` with what to do.
+    static func requireCode(for listen: String, behindProxy: Bool = false, of access: some Access) async throws {
+        if isLoopback(listen), !behindProxy { return }
+        if try await access.hasAccessCode() { return }
+        if isLoopback(listen) {
+            throw CommandError(
+                .configuration,
+                "with --behind-proxy everybody signs in, and no access code is set. Set one with 'scan kiosk code'.")
+        } else {
+            throw CommandError(
+                .configuration,
+                "others could reach the library at \(listen), and no access code is set. Set one with 'scan kiosk code', "
+                    + "or leave --listen out: then only this machine gets in.")
+        }
+    }
+
+    /// 127.0.0.0/8 and ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+    static func isLoopback(_ address: String) -> Bool {
+        if address == "localhost" { return true }
+        guard let bytes = bytes(of: address) else { return false }
+        return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+    }
+
+    private static func bytes(of address: String) -> [UInt8]? {
+        var four = in_addr()
+        if inet_pton(AF_INET, address, &four) == 1 { return withUnsafeBytes(of: &four) { Array($0) } }
+        var six = in6_addr()
+        if inet_pton(AF_INET6, address, &six) == 1 { return withUnsafeBytes(of: &six) { Array($0) } }
+        return nil
+    }
+
+    /// Labels of letters, digits and hyphens (RFC 1123, 2.1).
+    private static func isHostName(_ name: String) -> Bool {
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return name.utf8.count <= 253
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy {
+                        (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45
+                    }
+            }
+    }
+}
+
+/// Who listens at a TCP port of this machine, as far as this account may see.
+enum PortHolder {
+    /// - Returns: such as "scan (process 1234)"; `nil` when it cannot be seen.
+    static func name(of port: Int) -> String? {
+        let sockets = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { listening(at: port, in: $0) })
+        guard !sockets.isEmpty else { return nil }
+        for process in entries(of: "/proc") where Int(process) != nil {
+            let holds = entries(of: "/proc/\(process)/fd").contains { descriptor in
+                destination(of: "/proc/\(process)/fd/\(descriptor)").map(sockets.contains) ?? false
+            }
+            guard holds, let name = text(of: "/proc/\(process)/comm") else { continue }
+            return "\(name.filter { !$0.isNewline }) (process \(process))"
+        }
+        return nil
+    }
+
+    /// The sockets, as the links in /proc/…/fd name them. Source: proc_pid_net(5); state 0A is TCP_LISTEN, the tenth field the inode.
+    static func listening(at port: Int, in table: String) -> [String] {
+        guard let lines = text(of: table)?.split(separator: "\n").dropFirst() else { return [] }
+        return lines.compactMap { line in
+            let fields = line.split(separator: " ")
+            guard fields.count > 9, fields[3] == "0A", let colon = fields[1].lastIndex(of: ":"),
+                Int(fields[1][fields[1].index(after: colon)...], radix: 16) == port
+            else { return nil }
+            return "socket:[\(fields[9])]"
+        }
+    }
+
+    // What cannot be looked at belongs to another account, or is gone: then the message names nobody.
+    private static func entries(of folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
+    private static func destination(of link: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+    }
+
+    private static func text(of file: String) -> String? { try? String(contentsOfFile: file, encoding: .utf8) }
 }

@@ -1,4 +1,8 @@
+import ArgumentParser
 import Bookplate
+import CProcess
+import Capture
+import Decoder
 import Foundation
 import Kiosk
 import Processes
@@ -26,14 +30,14 @@ final class PhotoChildren: Sendable {
         queue.maxConcurrentOperationCount = 2
     }
 
-    /// - Throws: ``KioskTrouble``: refused when the photo is no sound picture, unavailable when too many wait.
-    func read(_ photo: [UInt8]) async throws -> Bookplate.PhotoReading {
+    /// - Throws: ``KioskError``: refused when the photo is no sound picture, unavailable when too many wait.
+    func read(_ photo: [UInt8]) async throws -> DecodedPhoto {
         let isFull = waiting.withLock { count in
             if count >= limit { return true }
             count += 1
             return false
         }
-        if isFull { throw KioskTrouble(.unavailable, "\(limit) photos are being read already") }
+        if isFull { throw KioskError(.unavailable, "\(limit) photos are being read already") }
         defer { waiting.withLock { $0 -= 1 } }
         let ending = try await withCheckedThrowingContinuation { continuation in
             queue.addOperation { [command, patience] in
@@ -65,12 +69,12 @@ struct PhotoAnswer: Decodable {
     private var thumbnail: String?
     private var error: String?
 
-    static func unreadable(_ why: String) -> KioskTrouble {
-        KioskTrouble(
+    static func unreadable(_ why: String) -> KioskError {
+        KioskError(
             .refused, "The photo could not be read: \(why). Take it again, or save it as an ordinary JPEG.")
     }
 
-    /// - Throws: ``KioskTrouble`` when it is no answer.
+    /// - Throws: ``KioskError`` when it is no answer.
     init(_ line: some Collection<UInt8>) throws {
         do {
             self = try JSONDecoder().decode(PhotoAnswer.self, from: Data(line))
@@ -79,11 +83,11 @@ struct PhotoAnswer: Decodable {
         }
     }
 
-    /// - Throws: ``KioskTrouble`` with the child's reason where the photo was not read.
-    func reading() throws -> Bookplate.PhotoReading {
-        if let error { throw KioskTrouble(.refused, String(error.cleanedLine.prefix(300))) }
+    /// - Throws: ``KioskError`` with the child's reason where the photo was not read.
+    func reading() throws -> DecodedPhoto {
+        if let error { throw KioskError(.refused, String(error.cleanedLine.prefix(300))) }
         guard symbols.count <= 200 else { throw Self.unreadable("reading it failed") }
-        return Bookplate.PhotoReading(symbols: try symbols.map(Self.symbol), thumbnail: try picture())
+        return DecodedPhoto(symbols: try symbols.map(Self.symbol), thumbnail: try picture())
     }
 
     private func picture() throws -> [UInt8]? {
@@ -105,5 +109,59 @@ struct PhotoAnswer: Decodable {
             payload: code.payload, addon: code.addon, quality: code.quality,
             corners: Corners(
                 topLeft: corner[0], topRight: corner[1], bottomRight: corner[2], bottomLeft: corner[3]))
+    }
+}
+
+/// What a process that reads a stranger's photo may take. It sets them itself, before it looks at the first byte.
+enum PhotoChildLimits {
+    /// Bytes of memory: a picture of 50 megapixels in all its colours, twice.
+    static let memory: rlim_t = 1 << 30
+    /// Seconds of the processor.
+    static let processor: rlim_t = 20
+    /// Seconds from its start to its end.
+    static let patience: Duration = .seconds(25)
+
+    /// - Throws: ``CommandError`` when one cannot be set: then nothing is read.
+    static func apply() throws {
+        // No file grows, no core is written, few descriptors (libheif and its libraries take some to be loaded), and what could be
+        // run has no more rights.
+        let limits: [(__rlimit_resource, rlim_t)] = [
+            (RLIMIT_AS, memory), (RLIMIT_CPU, processor), (RLIMIT_NOFILE, 24), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
+        ]
+        for (resource, value) in limits {
+            var limit = rlimit(rlim_cur: value, rlim_max: value)
+            guard setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { throw failed("setrlimit") }
+        }
+        guard cprocess_allow_no_new_privileges() == 0, cprocess_end_with_parent() == 0 else { throw failed("prctl") }
+    }
+
+    private static func failed(_ call: String) -> CommandError {
+        CommandError(.inputOutput, "\(call): \(String(cString: strerror(errno))). No photo is read without limits.")
+    }
+}
+
+/// The kiosk's own: reads one photo from standard input, within limits, and prints what came of it as one line of JSON.
+struct ReadPhotoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read-photo", abstract: "Read one photo from standard input, with limits, for the kiosk.",
+        shouldDisplay: false)
+
+    func run() throws {
+        try PhotoChildLimits.apply()
+        Output.shared.line(Self.answer())
+    }
+
+    private static func answer() -> JSONValue {
+        do {
+            let photo = try PhotoFile(descriptor: STDIN_FILENO, name: "the photo")
+            var decoder = try PhotoReader()
+            let symbols = try decoder.decode(photo)
+            let thumbnail = Data(try photo.thumbnail()).base64EncodedString()
+            return [
+                "symbols": .array(symbols.map(DecodeCommand.json)), "thumbnail": .string(thumbnail), "error": .null,
+            ]
+        } catch {
+            return ["symbols": [], "thumbnail": .null, "error": .string("\(error)")]
+        }
     }
 }

@@ -14,8 +14,8 @@ struct LiveCard {
         return Array(lines.prefix(count)) + Array(repeating: .empty, count: max(0, count - lines.count))
     }
 
-    private func onTheWay(_ sighting: Sighting) -> [ScreenLine] {
-        [ScreenLine("  ○ ON THE WAY TO THE DISK …", .attention), ScreenLine("  \(sighting.isbn.hyphenated)", .strong)]
+    private func onTheWay(_ detection: Detection) -> [ScreenLine] {
+        [ScreenLine("  ○ ON THE WAY TO THE DISK …", .attention), ScreenLine("  \(detection.isbn.hyphenated)", .strong)]
     }
 
     private var invitation: [ScreenLine] {
@@ -31,7 +31,7 @@ struct LiveCard {
 
     private func card(_ row: Batch.Row, isShort: Bool) -> [ScreenLine] {
         let (metadata, item) = (row.candidate.metadata, row.candidate.item)
-        let look = StandingLook(state.batch.standing(of: row), hasTitle: row.candidate.isComplete)
+        let look = StatusStyle(state.batch.status(of: row), hasTitle: row.candidate.isComplete)
         let head = ScreenLine(
             [.init("  \(look.mark) \(look.word)", look.ink == .faint ? .strong : look.ink)],
             right: [.init("\(timeOfDay(item.captured)) ", .faint)])
@@ -61,15 +61,15 @@ struct LiveCard {
     /// Where the household has it, or why nothing is known.
     private func inTheWay(_ row: Batch.Row) -> (text: String, ink: Ink)? {
         let candidate = row.candidate
-        switch state.batch.standing(of: row) {
-        case .owned(let book): return ("You have it: \(book.standing)", .owned)
+        switch state.batch.status(of: row) {
+        case .owned(let book): return ("You have it: \(book.status)", .owned)
         case .again: return ("Again: another copy? c adds one, k forgets that it was shown again.", .owned)
         case .notFound, .unavailable, .needsTitle:
             return ((candidate.item.reason ?? "it has no title yet") + "; e enters it by hand", .attention)
         case .weakMatch: return ("The source names no ISBN: s saves it all the same, e corrects it", .attention)
         case .lookingUp, .found, .saved, .skipped, .left:
             guard let known = candidate.existing.first, row.end == nil else { return nil }
-            return ("It is \(known.standing)", .owned)
+            return ("It is \(known.status)", .owned)
         }
     }
 }

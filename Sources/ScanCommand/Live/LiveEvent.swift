@@ -16,12 +16,12 @@ enum LiveEvent: Sendable {
     /// On the disk, with what the library says of them.
     case captured([Candidate])
     /// Tried on: what stands in the way may pass.
-    case captureWaits(Complaint)
+    case captureWaits(CommandError)
     /// Given up, because it cannot pass or the person left: these are nowhere.
-    case notCaptured([Sighting], Complaint)
+    case notCaptured([Detection], CommandError)
     /// What a lookup found out.
     case known(Candidate)
-    case lookupOver([ID<IntakeItem>], Complaint?)
+    case lookupOver([ID<IntakeItem>], CommandError?)
     case acted(LiveAct.Result)
     /// What would have been printed.
     case told(String)
@@ -65,7 +65,7 @@ enum LiveAct: Sendable {
         /// Asked for all of these; some may have left the queue.
         case given(Preset, [ID<IntakeItem>], [Candidate])
         /// Nothing was done.
-        case failed(Complaint)
+        case failed(CommandError)
     }
 }
 
@@ -87,7 +87,7 @@ extension CaptureRun {
                 return .given(preset, items, try await flow.give(preset, to: items))
             }
         } catch {
-            return .failed(Failure.complaint(for: error))
+            return .failed(CommandError(describing: error))
         }
     }
 }

@@ -29,15 +29,15 @@ struct LiveList {
         return hidden.isEmpty ? "" : hidden.joined(separator: "  ")
     }
 
-    private func onTheWay(_ sighting: Sighting) -> ScreenLine {
+    private func onTheWay(_ detection: Detection) -> ScreenLine {
         ScreenLine([
-            .init("     "), .init("○ ", .attention), .init("\(sighting.isbn.hyphenated)  ", .strong),
+            .init("     "), .init("○ ", .attention), .init("\(detection.isbn.hyphenated)  ", .strong),
             .init("on the way to the disk …", .faint),
         ])
     }
 
     private func line(_ row: Batch.Row, isSelected: Bool) -> ScreenLine {
-        let look = StandingLook(state.batch.standing(of: row), hasTitle: row.candidate.isComplete)
+        let look = StatusStyle(state.batch.status(of: row), hasTitle: row.candidate.isComplete)
         let tick = row.end != nil ? "   " : state.batch.isTicked(row) ? "[x]" : "[ ]"
         let noteWidth = columns >= 60 ? 23 : min(columns / 3, look.note.columns)
         let authorWidth = columns >= 76 ? (columns - 40) * 2 / 5 : 0

@@ -28,7 +28,7 @@ struct LiveLoop {
     /// The act under way gives what the form says: it closes when that is done.
     var isFormGiven = false
     /// The last act's failure; the next that succeeds clears it.
-    var failure: Complaint?
+    var failure: CommandError?
     /// After a failure nothing is saved by itself until then.
     var savesFrom: Duration = .zero
     var now: Duration = .zero
@@ -56,7 +56,7 @@ struct LiveLoop {
         case .live(let event): take(event)
         case .sourceOver(let error):
             if let error {
-                lastWords.append(Failure.complaint(for: error).description)
+                lastWords.append(CommandError(describing: error).description)
                 run.report.note(.unavailable)
                 close()
             } else {
@@ -66,17 +66,17 @@ struct LiveLoop {
         case .scanner(.trouble(let text)): tell(text, .attention)
         case .scanner(.ready(let name)): tell("\(name) is ready.", .new)
         case .captured(let candidates): takeCaptured(candidates)
-        case .captureWaits(let complaint): state.captureTrouble = complaint.description
-        case .notCaptured(let sightings, let complaint):
-            hasArrived(sightings.count)
-            lastWords += ["\(complaint)"] + sightings.map { "not captured: \($0.raw)" }
-            run.report.note(complaint.status)
+        case .captureWaits(let error): state.captureTrouble = error.description
+        case .notCaptured(let detections, let error):
+            hasArrived(detections.count)
+            lastWords += ["\(error)"] + detections.map { "not captured: \($0.raw)" }
+            run.report.note(error.status)
             tell(
-                "not captured: \(sightings.map(\.isbn.hyphenated).joined(separator: ", ")). \(complaint)", .problem)
+                "not captured: \(detections.map(\.isbn.hyphenated).joined(separator: ", ")). \(error)", .problem)
         case .known(let candidate): takeKnown(candidate)
-        case .lookupOver(let items, let complaint):
+        case .lookupOver(let items, let error):
             state.batch.stopLookingUp(items)
-            if let complaint { tell(complaint.description, .attention) }
+            if let error { tell(error.description, .attention) }
         case .acted(let result):
             isActing = false
             take(result)
@@ -119,16 +119,16 @@ struct LiveLoop {
     private mutating func take(_ event: LiveScan.Event) {
         switch event {
         case .camera(let camera): show(camera)
-        case .captured(let sighting): capture(sighting)
+        case .captured(let detection): capture(detection)
         case .refused(let symbol, let refusal): tell("✕ not a book: \(symbol.payload) (\(refusal))", .problem)
         }
     }
 
-    mutating func capture(_ sighting: Sighting) {
-        if case .terminated = outlets.sightings.yield([sighting]) {
-            lastWords.append("not captured, as it came after the end: \(sighting.isbn.hyphenated)")
+    mutating func capture(_ detection: Detection) {
+        if case .terminated = outlets.detections.yield([detection]) {
+            lastWords.append("not captured, as it came after the end: \(detection.isbn.hyphenated)")
         } else {
-            state.pending.append(sighting)
+            state.pending.append(detection)
         }
     }
 
@@ -140,7 +140,7 @@ struct LiveLoop {
 
     mutating func capture(_ number: TypedNumber) {
         switch number.arrival {
-        case .sighting(let sighting): capture(sighting)
+        case .detection(let detection): capture(detection)
         case .event(let event): tell("✕ \(event.raw ?? ""): \(event.reason ?? "")", .problem)
         }
     }
@@ -157,9 +157,9 @@ struct LiveLoop {
         if failure == nil { state.message = nil }
         for candidate in candidates {
             guard let row = state.batch[candidate.item.id] else { continue }
-            let standing = state.batch.standing(of: row)
-            let look = StandingLook(standing, hasTitle: row.candidate.isComplete)
-            switch standing {
+            let status = state.batch.status(of: row)
+            let look = StatusStyle(status, hasTitle: row.candidate.isComplete)
+            switch status {
             case .owned, .again: outlets.sounds.play(.owned)
             default: outlets.sounds.play(.new)
             }
@@ -182,7 +182,7 @@ struct LiveLoop {
         let wasLookingUp = state.batch[candidate.item.id]?.isLookingUp == true
         guard state.batch.take(candidate), let row = state.batch[candidate.item.id] else { return }
         if let event = CaptureEvent.lookedUp(candidate.item) { run.events.note([event]) }
-        switch state.batch.standing(of: row) {
+        switch state.batch.status(of: row) {
         case .notFound, .needsTitle, .weakMatch: if wasLookingUp { outlets.sounds.play(.attention) }
         default: break
         }

@@ -47,7 +47,7 @@ extension LiveLoop {
             tell("– skipped: \(candidate.metadata.title ?? candidate.item.isbn.hyphenated)", .faint)
         case .undone(let undoing):
             takeUndone(undoing)
-            if let failure = undoing.failure { failed(Failure.complaint(for: failure)) }
+            if let failure = undoing.failure { failed(CommandError(describing: failure)) }
         case .edited(let candidate):
             state.batch.renew([candidate])
             run.events.note([.edited(candidate)])
@@ -59,7 +59,7 @@ extension LiveLoop {
             outlets.preset.withLock { $0 = preset }
             state.batch.renew(candidates)
             if isFormGiven { state.mode = .list }
-        case .failed(let complaint): failed(complaint)
+        case .failed(let error): failed(error)
         }
     }
 
@@ -77,9 +77,9 @@ extension LiveLoop {
     }
 
     /// The book stays where it was; the next key tries again.
-    mutating func failed(_ complaint: Complaint) {
-        failure = complaint
+    mutating func failed(_ error: CommandError) {
+        failure = error
         savesFrom = now + .seconds(5)
-        tell(complaint.description, .problem)
+        tell(error.description, .problem)
     }
 }

@@ -92,9 +92,9 @@ extension LiveLoop {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         let numbers = lines.flatMap { line -> [TypedNumber] in
             let whole = TypedNumber(text: line, origin: .typed)
-            if whole.arrival.sighting != nil { return [whole] }
+            if whole.arrival.detection != nil { return [whole] }
             return line.split(whereSeparator: \.isWhitespace).map { TypedNumber(text: String($0), origin: .typed) }
-                .filter { $0.arrival.sighting != nil }
+                .filter { $0.arrival.detection != nil }
         }
         if numbers.isEmpty { tell("No ISBN is in what was pasted.", .attention) }
         for number in numbers { capture(number) }
@@ -117,7 +117,7 @@ extension LiveLoop {
         case "s" where state.batch.isAnotherCopy(row):
             tell("You have it already: c adds another copy, k skips it.", .attention)
         case "s" where row.candidate.isComplete: save([row], by: .person)
-        case "s" where state.batch.standing(of: row) == .lookingUp:
+        case "s" where state.batch.status(of: row) == .lookingUp:
             tell("Still looking it up; e enters it by hand.", .attention)
         case "s", "e": state.mode = .edit(row.id, EditForm(metadata: row.candidate.metadata))
         case "c" where !row.candidate.isComplete && row.isLookingUp:

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Where the loop's wishes go: each is taken up by a task of its own.
 struct LiveOutlets: Sendable {
-    let sightings: AsyncStream<[Sighting]>.Continuation
+    let detections: AsyncStream<[Detection]>.Continuation
     let lookups: AsyncStream<LookupRequest>.Continuation
     let acts: AsyncStream<LiveAct>.Continuation
     let sounds: Sounds
@@ -15,7 +15,7 @@ struct LiveOutlets: Sendable {
     /// Nothing more comes in.
     func close() {
         isClosing.withLock { $0 = true }
-        sightings.finish()
+        detections.finish()
     }
 }
 

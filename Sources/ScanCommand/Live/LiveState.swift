@@ -26,7 +26,7 @@ struct LiveState {
     /// Items of earlier runs that wait in the queue.
     var earlier = 0
     /// Sightings on their way to the disk, in their order.
-    var pending: [Sighting] = []
+    var pending: [Detection] = []
     /// Why they are not there yet, as long as it lasts.
     var captureTrouble: String?
 
@@ -38,14 +38,14 @@ struct LiveState {
     }
 
     struct HubView: Equatable {
-        var standing = HubLink.Standing.unknown
+        var status = HubLink.Status.unknown
         /// What the hub does not have yet.
         var waiting: Int
 
         /// As the top of the screen shows it.
         var words: (text: String, ink: Ink) {
             let rest = waiting == 0 ? "" : ", \(waiting) \(waiting == 1 ? "waits" : "wait") for it"
-            return switch standing {
+            return switch status {
             case .unknown, .up: ("● hub" + rest, .new)
             case .away: ("○ hub away" + rest, .attention)
             case .unpaired: ("▲ not paired any more" + rest, .problem)

@@ -36,11 +36,11 @@ struct LiveStation: Sendable {
     /// Until the person quits, or a stream is over and everything is answered.
     func run() async throws {
         let (events, inbox) = AsyncStream.makeStream(of: LiveEvent.self)
-        let (sightings, sight) = AsyncStream.makeStream(of: [Sighting].self)
+        let (detections, sight) = AsyncStream.makeStream(of: [Detection].self)
         let (lookups, ask) = AsyncStream.makeStream(of: LookupRequest.self)
         let (acts, act) = AsyncStream.makeStream(of: LiveAct.self)
         let outlets = LiveOutlets(
-            sightings: sight, lookups: ask, acts: act, sounds: sounds, preset: SharedValue(run.preset))
+            detections: sight, lookups: ask, acts: act, sounds: sounds, preset: SharedValue(run.preset))
         var state = LiveState(batch: Batch(preset: run.preset))
         (state.isStream, state.isOffline, state.savesAtOnce) = (isStream, isOffline, savesAtOnce)
         state.earlier = try await run.flow.waitingCount()
@@ -61,7 +61,7 @@ struct LiveStation: Sendable {
             defer { group.cancelAll() }
             for task in [
                 { await watchCamera(inbox) }, { await listenToScanner(inbox) }, { await readKeys(inbox) },
-                { await capture(sightings, outlets, inbox) }, { await answer(lookups, inbox) },
+                { await capture(detections, outlets, inbox) }, { await answer(lookups, inbox) },
                 { await perform(acts, inbox) }, { await tick(inbox) }, { await goRound(inbox) },
             ] as [@Sendable () async -> Void] {
                 group.addTask {
@@ -119,9 +119,9 @@ struct LiveStation: Sendable {
             owned = try await run.flow.stillOwned(loop.state.batch.doneWith)
             try await run.flow.close(owned.map(\.id))
         } catch {
-            let complaint = Failure.complaint(for: error)
-            Output.shared.complain(complaint.description)
-            run.report.note(complaint.status)
+            let error = CommandError(describing: error)
+            Output.shared.complain(error.description)
+            run.report.note(error.status)
             owned = []
         }
         loop.conclude(owned: owned)
@@ -178,18 +178,18 @@ extension LiveStation {
         }
     }
 
-    /// Brings sightings to the disk, however long it takes; given up when the person leaves, or it cannot help to wait.
+    /// Brings detections to the disk, however long it takes; given up when the person leaves, or it cannot help to wait.
     private func capture(
-        _ sightings: AsyncStream<[Sighting]>, _ outlets: LiveOutlets, _ inbox: AsyncStream<LiveEvent>.Continuation
+        _ detections: AsyncStream<[Detection]>, _ outlets: LiveOutlets, _ inbox: AsyncStream<LiveEvent>.Continuation
     ) async {
-        for await burst in sightings {
+        for await burst in detections {
             do {
                 let items = try await run.flow.captureUntilPossible(
                     burst, preset: { outlets.preset.value }, mayWait: { !outlets.isClosing.value },
-                    waits: { inbox.yield(.captureWaits(Failure.complaint(for: $0))) })
+                    waits: { inbox.yield(.captureWaits(CommandError(describing: $0))) })
                 inbox.yield(.captured(await recognise(items)))
             } catch {
-                inbox.yield(.notCaptured(burst, Failure.complaint(for: error)))
+                inbox.yield(.notCaptured(burst, CommandError(describing: error)))
             }
         }
         inbox.yield(.capturingOver)
@@ -200,7 +200,7 @@ extension LiveStation {
         do {
             return try await run.flow.recognise(items)
         } catch {
-            Output.shared.complain(Failure.complaint(for: error).description)
+            Output.shared.complain(CommandError(describing: error).description)
             return items.map { Candidate(item: $0) }
         }
     }
@@ -225,7 +225,7 @@ extension LiveStation {
 
     /// That the station ends is no news.
     private func tell(_ error: any Error, _ inbox: AsyncStream<LiveEvent>.Continuation) {
-        if !Task.isCancelled { inbox.yield(.told(Failure.complaint(for: error).description)) }
+        if !Task.isCancelled { inbox.yield(.told(CommandError(describing: error).description)) }
     }
 
     private func follow(
@@ -236,7 +236,7 @@ extension LiveStation {
             for try await candidate in candidates { inbox.yield(.known(candidate)) }
             inbox.yield(.lookupOver(asked, nil))
         } catch {
-            inbox.yield(.lookupOver(asked, Task.isCancelled ? nil : Failure.complaint(for: error)))
+            inbox.yield(.lookupOver(asked, Task.isCancelled ? nil : CommandError(describing: error)))
         }
     }
 }

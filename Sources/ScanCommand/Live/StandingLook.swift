@@ -1,8 +1,8 @@
 import Bookplate
 import Station
 
-/// A standing as people see it: always a shape and a word beside the colour.
-struct StandingLook {
+/// A status as people see it: always a shape and a word beside the colour.
+struct StatusStyle {
     /// ✓ new, ● owned, ▲ needs you, – out of the way.
     let mark: String
     /// On the card.
@@ -15,30 +15,30 @@ struct StandingLook {
         (self.mark, self.word, self.note, self.ink) = (mark, word, note, ink)
     }
 
-    init(_ standing: Batch.Standing, hasTitle: Bool) {
+    init(_ status: Batch.Status, hasTitle: Bool) {
         self =
-            switch standing {
-            case .lookingUp: StandingLook("✓", "TAKEN, LOOKING UP …", "looking up", .new)
-            case .found: StandingLook("✓", "NEW", "", .new)
+            switch status {
+            case .lookingUp: StatusStyle("✓", "TAKEN, LOOKING UP …", "looking up", .new)
+            case .found: StatusStyle("✓", "NEW", "", .new)
             case .owned(let book):
-                StandingLook("●", "OWNED ALREADY", "owned\(book.copy.shelf.map { ", \($0)" } ?? "")", .owned)
-            case .again: StandingLook("●", "SHOWN AGAIN", "again: another copy?", .owned)
-            case .notFound: StandingLook("▲", "NOT FOUND", "no source knows it", .attention)
+                StatusStyle("●", "OWNED ALREADY", "owned\(book.copy.shelf.map { ", \($0)" } ?? "")", .owned)
+            case .again: StatusStyle("●", "SHOWN AGAIN", "again: another copy?", .owned)
+            case .notFound: StatusStyle("▲", "NOT FOUND", "no source knows it", .attention)
             case .unavailable:
-                StandingLook(
+                StatusStyle(
                     "▲", "SOURCE UNAVAILABLE", hasTitle ? "source unavailable" : "waits for a source", .attention)
-            case .needsTitle: StandingLook("▲", "NO TITLE", "no title", .attention)
-            case .weakMatch: StandingLook("▲", "PERHAPS ANOTHER BOOK", "perhaps another book", .attention)
-            case .saved(.wishFulfilled): StandingLook("✓", "SAVED, A WISH FULFILLED", "saved, was a wish", .faint)
-            case .saved(.restored): StandingLook("✓", "SAVED, BACK FROM THE TRASH", "saved, was in the trash", .faint)
-            case .saved: StandingLook("✓", "SAVED", "saved", .faint)
-            case .skipped: StandingLook("–", "SKIPPED", "skipped", .faint)
-            case .left: StandingLook("–", "LATER", "later", .faint)
+            case .needsTitle: StatusStyle("▲", "NO TITLE", "no title", .attention)
+            case .weakMatch: StatusStyle("▲", "PERHAPS ANOTHER BOOK", "perhaps another book", .attention)
+            case .saved(.wishFulfilled): StatusStyle("✓", "SAVED, A WISH FULFILLED", "saved, was a wish", .faint)
+            case .saved(.restored): StatusStyle("✓", "SAVED, BACK FROM THE TRASH", "saved, was in the trash", .faint)
+            case .saved: StatusStyle("✓", "SAVED", "saved", .faint)
+            case .skipped: StatusStyle("–", "SKIPPED", "skipped", .faint)
+            case .left: StatusStyle("–", "LATER", "later", .faint)
             }
     }
 }
 
-extension CameraTrouble.Kind {
+extension CameraError.Kind {
     /// Two words for the top line; the sentence follows below.
     var word: String {
         switch self {
@@ -69,11 +69,11 @@ extension Preset {
 extension Batch.Counts {
     /// "24 found, 2 owned, 1 not found · 21 ticked · 5 saved"
     var line: String {
-        let standing = [
+        let status = [
             (found, "found"), (lookingUp, "looking up"), (owned, "owned"), (again, "again"), (notFound, "not found"),
             (unavailable, "waiting for a source"), (unsure, "unsure"),
         ]
-        let groups = [standing, [(ticked, "ticked")], [(saved, "saved"), (skipped, "skipped"), (left, "later")]]
+        let groups = [status, [(ticked, "ticked")], [(saved, "saved"), (skipped, "skipped"), (left, "later")]]
         return groups.map { group in group.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ") }
             .filter { !$0.isEmpty }.joined(separator: " · ")
     }

@@ -15,7 +15,7 @@ enum Asking {
     }
 
     /// - Parameter question: "Delete the note?"
-    /// - Throws: ``Complaint`` where nobody can be asked and the command alone does not say enough.
+    /// - Throws: ``CommandError`` where nobody can be asked and the command alone does not say enough.
     static func mayGoOn(
         _ question: String, yes: Bool, json: Bool, _ wayBack: WayBack = .undo
     ) throws -> Bool {
@@ -28,12 +28,12 @@ enum Asking {
             return isAlone || ask(question)
         case .forGood:
             guard !isAlone else {
-                throw Complaint(
+                throw CommandError(
                     .usage, "this cannot be undone, and there is no terminal to ask at; --yes says that it is meant.")
             }
             return ask("\(question) This cannot be undone.")
         case .choice(let refusal):
-            guard !isAlone else { throw Complaint(.usage, refusal) }
+            guard !isAlone else { throw CommandError(.usage, refusal) }
             return ask(question)
         }
     }

@@ -44,9 +44,9 @@ struct Card {
             rows.append(style.attention("Read from print: compare the number with the book.".fitted(inner)))
         }
         if let owned = candidate.owned {
-            rows.append(style.owned("You have it: \(owned.standing)".fitted(inner)))
+            rows.append(style.owned("You have it: \(owned.status)".fitted(inner)))
         } else if let known = candidate.existing.first {
-            rows.append(style.owned("It is \(known.standing)".fitted(inner)))
+            rows.append(style.owned("It is \(known.status)".fitted(inner)))
         } else if let reason = candidate.item.reason {
             rows.append(contentsOf: reason.oneLine.wrapped(inner).map(style.attention))
         }

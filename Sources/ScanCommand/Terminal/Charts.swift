@@ -97,7 +97,7 @@ struct Charts {
     /// A month as a grid, weeks from Monday, each day with its pages and minutes.
     ///
     /// - Parameter days: those with reading; others are passed over.
-    func month(_ year: Int, _ month: Int, _ days: [DayFigures], today: CalendarDay) -> [String] {
+    func month(_ year: Int, _ month: Int, _ days: [DayStats], today: CalendarDay) -> [String] {
         guard let span = CalendarDay(year: year, month: month)?.span else { return [] }
         let cell = min(11, width / 7)
         let byNumber = Dictionary(days.compactMap { day in day.day.number.map { ($0, day) } }, uniquingKeysWith: { $1 })

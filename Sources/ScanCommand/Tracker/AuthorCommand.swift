@@ -20,7 +20,7 @@ struct AuthorCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the authors with their numbers of books and their roles.")
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -47,7 +47,7 @@ struct AuthorCommand: AsyncParsableCommand {
             discussion: "  scan author rename \"JRR Tolkien\" \"J. R. R. Tolkien\"")
         @Argument(help: "The author.") var name: String
         @Argument(help: "The new name.") var newName: String
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -63,7 +63,7 @@ struct AuthorCommand: AsyncParsableCommand {
         @Argument(help: "The authors that go.") var names: [String]
         @Option(help: ArgumentHelp("The author that stays.", valueName: "name")) var into: String
         @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -80,7 +80,7 @@ struct AuthorCommand: AsyncParsableCommand {
             discussion: "  scan author delete \"Penguin Classics\"")
         @Argument(help: "The authors.") var names: [String]
         @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PlaceOptions
+        @OptionGroup var places: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

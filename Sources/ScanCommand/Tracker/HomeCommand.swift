@@ -15,7 +15,7 @@ struct HomeCommand: AsyncParsableCommand {
             """)
 
     @Option(help: "How many of the books being read at the most.") var limit = 20
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var places: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {

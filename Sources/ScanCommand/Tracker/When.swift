@@ -11,7 +11,7 @@ struct When {
 
     /// `2026-11-21`, `2026-11`, `2026`, `today` or `yesterday`.
     ///
-    /// - Throws: ``Complaint`` that says what is wrong with it.
+    /// - Throws: ``CommandError`` that says what is wrong with it.
     func day(_ text: String, for option: String) throws -> CalendarDay {
         switch text.prefix(20).lowercased() {
         case "today": return CalendarDay(now, in: zone)
@@ -19,34 +19,34 @@ struct When {
         default: break
         }
         if text.utf8.count <= 10, let day = CalendarDay(text) { return day }
-        throw Complaint(.usage, "\(option) \"\(text.prefix(40).printable)\" is no day\(Self.flaw(in: text)).")
+        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is no day\(Self.flaw(in: text)).")
     }
 
     /// A day of which all is known: `2026-11-21`, `today` or `yesterday`.
     ///
-    /// - Throws: ``Complaint`` that says what is wrong with it.
+    /// - Throws: ``CommandError`` that says what is wrong with it.
     func wholeDay(_ text: String, for option: String) throws -> CalendarDay {
         let day = try day(text, for: option)
         guard day.day != nil else {
-            throw Complaint(.usage, "\(option) \(day) is no single day. Write YYYY-MM-DD.")
+            throw CommandError(.usage, "\(option) \(day) is no single day. Write YYYY-MM-DD.")
         }
         return day
     }
 
     /// `2026-11`
     ///
-    /// - Throws: ``Complaint`` that says what is wrong with it.
+    /// - Throws: ``CommandError`` that says what is wrong with it.
     func month(_ text: String, for option: String) throws -> CalendarDay {
         if text.utf8.count == 7 {
             let month = try day(text, for: option)
             if month.month != nil, month.day == nil { return month }
         }
-        throw Complaint(.usage, "\(option) \"\(text.prefix(40).printable)\" is no month. Write YYYY-MM.")
+        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is no month. Write YYYY-MM.")
     }
 
     /// `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..`, `today`, `yesterday..`
     ///
-    /// - Throws: ``Complaint`` that says what is wrong with it.
+    /// - Throws: ``CommandError`` that says what is wrong with it.
     func range(_ text: String, for option: String) throws -> Period {
         guard let dots = text.range(of: "..") else {
             let day = try day(text, for: option)
@@ -54,23 +54,23 @@ struct When {
         }
         let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])
         guard !first.isEmpty || !last.isEmpty else {
-            throw Complaint(.usage, "\(option) \"..\" names no day. Write 2024..2025, ..2025 or 2024...")
+            throw CommandError(.usage, "\(option) \"..\" names no day. Write 2024..2025, ..2025 or 2024...")
         }
         let from = first.isEmpty ? nil : try day(String(first), for: option)
         let to = last.isEmpty ? nil : try day(String(last), for: option)
         if let from, let to, to.isCertainlyBefore(from) {
-            throw Complaint(.usage, "\(option) ends on \(to), before it begins on \(from). Turn the two round.")
+            throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Turn the two round.")
         }
         return Period(from: from, to: to)
     }
 
     /// The middle of a day that is over or today's: what is told afterwards has no time. Never later than now.
     ///
-    /// - Throws: ``Complaint`` that says what is wrong with it.
+    /// - Throws: ``CommandError`` that says what is wrong with it.
     func noon(of text: String, for option: String) throws -> Date {
         let day = try wholeDay(text, for: option)
         guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
-            throw Complaint(.usage, "\(option) \(day) is still to come. Give a day that was.")
+            throw CommandError(.usage, "\(option) \(day) is still to come. Give a day that was.")
         }
         return min(now, day.noon(in: zone))
     }
@@ -98,35 +98,35 @@ struct When {
     /// RFC 3339 (`2026-11-21T14:30:00Z`), or the time on the wall: `14:30`, `2026-11-21 14:30`. A time alone is today's; when that
     /// is more than twelve hours away, last night's.
     ///
-    /// - Throws: ``Complaint`` that says what is wrong with it.
+    /// - Throws: ``CommandError`` that says what is wrong with it.
     func time(_ text: String, for option: String) throws -> Date {
-        let complaint = Complaint(
+        let error = CommandError(
             .usage,
             "\(option) \"\(text.prefix(40).printable)\" is no time. Write 14:30, 2026-11-21 14:30 or 2026-11-21T14:30:00Z."
         )
-        guard text.utf8.count <= 40 else { throw complaint }
+        guard text.utf8.count <= 40 else { throw error }
         let separators: Set<Character> = text.contains(" ") ? [" "] : ["T", "t"]
         let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { separators.contains($0) }
-        guard let clock = parts.last else { throw complaint }
+        guard let clock = parts.last else { throw error }
         if parts.count == 1 {
             let date = CalendarDay(now, in: zone)
             try refuseSkipped(date, clock, for: option)
-            let today = try instant(date, clock) ?? { throw complaint }()
+            let today = try instant(date, clock) ?? { throw error }()
             guard today.timeIntervalSince(now) > 12 * 3600 else { return today }
-            return try instant(try day("yesterday", for: option), clock) ?? { throw complaint }()
+            return try instant(try day("yesterday", for: option), clock) ?? { throw error }()
         }
         let day = try day(String(parts[0]), for: option)
         if let local = instant(day, clock) { return local }
         try refuseSkipped(day, clock, for: option)
-        guard day.number != nil else { throw complaint }
+        guard day.number != nil else { throw error }
         for fractional in [false, true] {
-            // Neither form is an error by itself: the complaint below is.
+            // Neither form is an error by itself: the error below is.
             if let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: fractional).parse(text.uppercased())
             {
                 return date
             }
         }
-        throw complaint
+        throw error
     }
 
     /// - Parameter clock: `14:30` or `14:30:15`.
@@ -147,10 +147,10 @@ struct When {
         return local(date).suffix(5) == Self.twoDigits(numbers[0]) + ":" + Self.twoDigits(numbers[1]) ? date : nil
     }
 
-    /// - Throws: ``Complaint`` for a time on the wall that this day does not have.
+    /// - Throws: ``CommandError`` for a time on the wall that this day does not have.
     private func refuseSkipped(_ day: CalendarDay, _ clock: Substring, for option: String) throws {
         guard instant(day, clock) == nil, When(now: now, zone: .gmt).instant(day, clock) != nil else { return }
-        throw Complaint(
+        throw CommandError(
             .usage,
             "\(option): there is no \(clock) on \(day), because the clocks skip it. Give a time before or after.")
     }

@@ -1,0 +1,126 @@
+/// One bar code found in a frame.
+///
+/// Words as zbar uses them. An add-on (EAN-2 or EAN-5) is never a symbol of its own here: it belongs to the EAN-13 beside it.
+public struct Symbol: Sendable, Equatable {
+    /// The thirteen digits as encoded; a UPC-A code has a leading 0.
+    public var payload: String
+    /// Two or five digits printed to the right: an issue number or a price.
+    public var addon: String?
+    /// How many scan lines agreed, comparable only with other values of the same decoder.
+    public var quality: Int
+    /// In pixels of the upright full-size image, clockwise from the code's own top left.
+    public var corners: Corners
+
+    public init(payload: String, addon: String? = nil, quality: Int, corners: Corners) {
+        self.payload = payload
+        self.addon = addon
+        self.quality = quality
+        self.corners = corners
+    }
+
+    /// What the payload stands for.
+    public var kind: CodeKind { CodeKind(ean13: payload) }
+
+    /// The book it names.
+    ///
+    /// - Throws: ``ISBNRefusal`` with the reason when it names none.
+    public func isbn() throws(ISBNRefusal) -> ISBN { try ISBN(ean13: payload) }
+}
+
+/// A point in pixels; x grows to the right, y downwards.
+public struct Point: Sendable, Equatable {
+    public var x: Double
+    public var y: Double
+
+    public init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+    }
+}
+
+/// The four corners of a code as it is printed: its own top left first, then clockwise on the paper.
+public struct Corners: Sendable, Equatable {
+    public var topLeft, topRight, bottomRight, bottomLeft: Point
+
+    public init(topLeft: Point, topRight: Point, bottomRight: Point, bottomLeft: Point) {
+        self.topLeft = topLeft
+        self.topRight = topRight
+        self.bottomRight = bottomRight
+        self.bottomLeft = bottomLeft
+    }
+
+    public var all: [Point] { [topLeft, topRight, bottomRight, bottomLeft] }
+
+    public var centre: Point {
+        Point(x: all.reduce(0) { $0 + $1.x } / 4, y: all.reduce(0) { $0 + $1.y } / 4)
+    }
+
+    /// Top and bottom edge of the upright box around it.
+    public var verticalExtent: ClosedRange<Double> {
+        let ys = all.map(\.y)
+        return ys.min()!...ys.max()!
+    }
+
+    /// The same corners after each point went through `transform`.
+    public func mapped(_ transform: (Point) -> Point) -> Corners {
+        Corners(
+            topLeft: transform(topLeft), topRight: transform(topRight),
+            bottomRight: transform(bottomRight), bottomLeft: transform(bottomLeft))
+    }
+}
+
+extension Sequence<Symbol> {
+    /// Top to bottom, left to right: two codes stand in one row when their centres are less than half of the taller one's
+    /// height apart.
+    public func inReadingOrder() -> [Symbol] {
+        var rows: [[Symbol]] = []
+        for symbol in sorted(by: { $0.corners.centre.y < $1.corners.centre.y }) {
+            if let first = rows.last?.first, first.sharesRow(with: symbol) {
+                rows[rows.count - 1].append(symbol)
+            } else {
+                rows.append([symbol])
+            }
+        }
+        return rows.flatMap { $0.sorted { $0.corners.centre.x < $1.corners.centre.x } }
+    }
+}
+
+extension Symbol {
+    fileprivate func sharesRow(with other: Symbol) -> Bool {
+        let heights = [self, other].map { $0.corners.verticalExtent.upperBound - $0.corners.verticalExtent.lowerBound }
+        return abs(corners.centre.y - other.corners.centre.y) < heights.max()! / 2
+    }
+}
+
+/// What an EAN-13 payload stands for.
+///
+/// Prefixes are GS1's (General Specifications 1.4 and 2.1): 978/979 Bookland, 979-0 music, 977 serials, a leading 0 is a
+/// UPC-A code written with thirteen digits.
+public enum CodeKind: String, Sendable, CaseIterable, Codable {
+    case isbn, ismn, issn, upc, ean13
+
+    /// - Parameter payload: thirteen digits, as encoded.
+    public init(ean13 payload: String) { self.init(ean13: Array(payload.utf8)) }
+
+    init(ean13 ascii: [UInt8]) {
+        self =
+            switch ascii.prefix(4) {
+            case let head where head.starts(with: "9790".utf8): .ismn
+            case let head where head.starts(with: "978".utf8) || head.starts(with: "979".utf8): .isbn
+            case let head where head.starts(with: "977".utf8): .issn
+            case let head where head.first == UInt8(ascii: "0"): .upc
+            default: .ean13
+            }
+    }
+
+    /// Why a code of this kind is not taken as a book, for a person, without a full stop.
+    public var refusal: String {
+        switch self {
+        case .isbn: "it is a book"
+        case .ismn: "it is sheet music (ISMN, 979-0), not a book"
+        case .issn: "it is a periodical (ISSN, 977), not a book"
+        case .upc: "it is a UPC product code, not an ISBN; look for a second code that begins with 978"
+        case .ean13: "it is a product code that does not begin with 978 or 979, not a book"
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// One grey picture: a camera's frame, or a photo at some scale.
+///
+/// `luma` holds `height` rows of `bytesPerLine` bytes (the stride), 0 black to 255 white; only the first `width` bytes of a
+/// row are picture. A frame is a value that its owner may refill: in steady state nothing is allocated.
+public struct Frame: Sendable {
+    public private(set) var width: Int
+    public private(set) var height: Int
+    public private(set) var bytesPerLine: Int
+    public private(set) var luma: [UInt8]
+    /// The driver's count of this frame; a gap is a frame that was skipped. 0 for a photo.
+    public var sequence: UInt32 = 0
+    /// When the driver filled it, on the monotonic clock. Zero for a photo.
+    public var timestamp: Duration = .zero
+
+    /// A black frame, without padding unless `bytesPerLine` says so.
+    ///
+    /// - Precondition: `width` and `height` are positive, `bytesPerLine` is at least `width`. Sizes from outside must have
+    ///   been checked against limits before.
+    public init(width: Int, height: Int, bytesPerLine: Int? = nil) {
+        precondition(width > 0 && height > 0 && (bytesPerLine ?? width) >= width)
+        self.width = width
+        self.height = height
+        self.bytesPerLine = bytesPerLine ?? width
+        luma = [UInt8](repeating: 0, count: self.bytesPerLine * height)
+    }
+
+    /// Changes the size, keeping the memory where it is large enough. What the rows hold afterwards is undefined.
+    public mutating func resize(width: Int, height: Int, bytesPerLine: Int? = nil) {
+        precondition(width > 0 && height > 0 && (bytesPerLine ?? width) >= width)
+        let stride = bytesPerLine ?? width
+        if luma.count < stride * height {
+            luma = [UInt8](repeating: 0, count: stride * height)
+        }
+        self.width = width
+        self.height = height
+        self.bytesPerLine = stride
+    }
+
+    /// Lends the rows for writing.
+    public mutating func withMutableLuma<Result, Failure: Error>(
+        _ body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let count = bytesPerLine * height
+        var result: Swift.Result<Result, Failure>?
+        luma.withUnsafeMutableBufferPointer { buffer in
+            let rows = UnsafeMutableBufferPointer(rebasing: buffer[0..<count])
+            do throws(Failure) { result = .success(try body(rows)) } catch { result = .failure(error) }
+        }
+        return try result!.get()
+    }
+
+    /// Lends the rows for reading.
+    public func withLuma<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let count = bytesPerLine * height
+        var result: Swift.Result<Result, Failure>?
+        luma.withUnsafeBufferPointer { buffer in
+            let rows = UnsafeBufferPointer(rebasing: buffer[0..<count])
+            do throws(Failure) { result = .success(try body(rows)) } catch { result = .failure(error) }
+        }
+        return try result!.get()
+    }
+}
+
+/// How a camera packs its pixels, of the ways that are read here. Raw values are V4L2's FourCC.
+public enum PixelFormat: String, Sendable, CaseIterable {
+    /// One byte a pixel, luma alone.
+    case grey = "GREY"
+    /// Luma and chroma by turns, 4:2:2.
+    case yuyv = "YUYV"
+    /// A plane of luma, then one of chroma pairs, 4:2:0.
+    case nv12 = "NV12"
+    /// Three planes, 4:2:0; other programs call it I420.
+    case yu12 = "YU12"
+    /// A JPEG for every frame.
+    case mjpg = "MJPG"
+}
+
+/// What a source of frames really gives, which need not be what it was asked for.
+public struct CaptureFormat: Sendable, Equatable {
+    public var width: Int
+    public var height: Int
+    public var pixelFormat: PixelFormat
+    /// Frames a second as the driver announces them, `nil` where it does not say.
+    public var framesPerSecond: Double?
+    /// libv4l converts it from something that is not read here: slower, and the doctor says so.
+    public var isConverted: Bool
+
+    public init(
+        width: Int, height: Int, pixelFormat: PixelFormat, framesPerSecond: Double? = nil, isConverted: Bool = false
+    ) {
+        self.width = width
+        self.height = height
+        self.pixelFormat = pixelFormat
+        self.framesPerSecond = framesPerSecond
+        self.isConverted = isConverted
+    }
+}
+
+extension CaptureFormat: CustomStringConvertible {
+    /// "1280x720 MJPG, 30 fps"
+    public var description: String {
+        let rate = framesPerSecond.map { rate -> String in
+            let tenths = Int((rate * 10).rounded())
+            return tenths % 10 == 0 ? ", \(tenths / 10) fps" : ", \(tenths / 10).\(tenths % 10) fps"
+        }
+        return "\(width)x\(height) \(pixelFormat.rawValue)\(rate ?? "")\(isConverted ? ", converted by libv4l" : "")"
+    }
+}
+
+extension Duration {
+    /// Time since the machine was started, without its sleep: CLOCK_MONOTONIC, the clock of V4L2's time stamps
+    /// (V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC). Setting the calendar's clock does not change it.
+    public static var monotonicNow: Duration {
+        let clock = SuspendingClock()
+        return clock.systemEpoch.duration(to: clock.now)
+    }
+}

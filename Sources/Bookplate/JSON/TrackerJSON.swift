@@ -1,0 +1,156 @@
+import FoundationEssentials
+
+extension Reading {
+    /// - Parameter pageCount: of the edition; `nil` when unknown.
+    public func json(pageCount: Int?) -> JSONValue { .object(members(pageCount: pageCount)) }
+
+    fileprivate func members(pageCount: Int?) -> [(key: String, value: JSONValue)] {
+        let amount = progress?.amount
+        return [
+            ("id", .string(id.rawValue)), ("state", .string(state.rawValue)), ("started", JSONValue(started)),
+            ("finished", JSONValue(finished)), ("stopped", JSONValue(stopped)), ("page", JSONValue(amount?.page)),
+            ("percent", JSONValue(amount?.percent)), ("progress", JSONValue(amount?.fraction(of: pageCount))),
+            ("beyondLastPage", .bool(amount?.isBeyond(pageCount) ?? false)),
+        ]
+    }
+}
+
+extension Book {
+    /// One reading with the book that it is of: what the tracker's commands print.
+    public func json(of reading: Reading) -> JSONValue {
+        .object(
+            context + [("number", JSONValue(copy.number(of: reading.id)))]
+                + reading.members(pageCount: edition.metadata.pageCount))
+    }
+
+    /// One reading with the entries of its history, the newest first.
+    public func json(of reading: Reading, with entries: [ProgressEntry]) -> JSONValue {
+        guard case .object(let members) = json(of: reading) else { return .null }
+        return .object(members + [("entries", .array(entries.map { json(of: $0, in: reading) }))])
+    }
+
+    /// One entry of a reading's history.
+    public func json(of entry: ProgressEntry, in reading: Reading) -> JSONValue {
+        let pageCount = edition.metadata.pageCount
+        return [
+            "id": .string(entry.id.rawValue), "copyId": .string(copy.id.rawValue),
+            "readingId": .string(reading.id.rawValue), "number": JSONValue(copy.number(of: reading.id)),
+            "at": .string(entry.at.rfc3339), "page": JSONValue(entry.amount.page),
+            "percent": JSONValue(entry.amount.percent), "progress": JSONValue(entry.amount.fraction(of: pageCount)),
+            "beyondLastPage": .bool(entry.amount.isBeyond(pageCount)), "automatic": .bool(entry.isAutomatic),
+            "sessionId": JSONValue(entry.session?.rawValue),
+        ]
+    }
+
+    private var context: [(key: String, value: JSONValue)] {
+        [
+            ("copyId", .string(copy.id.rawValue)), ("title", JSONValue(edition.metadata.title)),
+            ("status", .string(copy.status.rawValue)), ("pageCount", JSONValue(edition.metadata.pageCount)),
+        ]
+    }
+}
+
+extension TrackingResult {
+    /// The reading as it is now; for a book that has none left, its status alone under the same keys.
+    public var json: JSONValue {
+        if let reading { return book.json(of: reading) }
+        guard case .object(let members) = book.json(of: Reading()) else { return .null }
+        let known: Set = ["copyId", "title", "status", "pageCount"]
+        return .object(members.map { known.contains($0.key) ? $0 : ($0.key, .null) })
+    }
+}
+
+extension SessionRecord {
+    /// - Parameter now: up to when a running session has lasted.
+    public func json(at now: Date) -> JSONValue {
+        [
+            "id": .string(session.id.rawValue), "copyId": .string(copy.rawValue),
+            "readingId": .string(reading.rawValue), "title": JSONValue(title), "pageCount": JSONValue(pageCount),
+            "start": .string(session.start.rfc3339), "end": JSONValue(session.end?.rfc3339),
+            "running": .bool(session.isRunning), "seconds": .integer(session.seconds(until: session.end ?? now)),
+            "minutes": JSONValue(session.minutes), "startPage": .integer(session.startPage),
+            "endPage": JSONValue(session.endPage), "pagesRead": .integer(session.pagesRead),
+            "pace": JSONValue(session.pace),
+        ]
+    }
+}
+
+extension Book {
+    /// ``json`` with what only one book's own page shows: `notes` and `quotes` as they stand beside it, and `flags`, what imports
+    /// could not take as it stood.
+    public func json(notes: [Note], quotes: [Quote], flags: [ImportFlag]) -> JSONValue {
+        guard case .object(let members) = json else { return json }
+        return .object(
+            members + [
+                (key: "notes", value: .array(notes.map(\.json))), (key: "quotes", value: .array(quotes.map(\.json))),
+                (key: "flags", value: .array(flags.map(\.json))),
+            ])
+    }
+}
+
+extension Note {
+    /// One note of a book.
+    public var json: JSONValue {
+        [
+            "id": .string(id.rawValue), "kind": .string(kind.rawValue), "text": .string(text),
+            "created": .string(created.rfc3339),
+        ]
+    }
+}
+
+extension Quote {
+    /// One quote of a book.
+    public var json: JSONValue {
+        [
+            "id": .string(id.rawValue), "text": .string(text), "page": JSONValue(page),
+            "created": .string(created.rfc3339),
+        ]
+    }
+}
+
+extension ImportFlag {
+    /// One thing that an import flagged: of a book, and in an export.
+    public var json: JSONValue {
+        ["source": .string(source), "what": .string(what), "raw": .string(raw), "at": .string(at.rfc3339)]
+    }
+}
+
+extension Annotation {
+    /// A note or quote with the book it is about: its own keys, then `copyId`, `isbn13`, `title` and `authors` (names).
+    fileprivate func json(_ content: JSONValue) -> JSONValue {
+        guard case .object(let members) = content else { return content }
+        return .object(
+            members + [
+                (key: "copyId", value: .string(book.id.rawValue)),
+                (key: "isbn13", value: JSONValue(book.edition.isbn?.digits)),
+                (key: "title", value: JSONValue(book.edition.metadata.title)),
+                (key: "authors", value: JSONValue(book.edition.metadata.authorNames)),
+            ])
+    }
+}
+
+extension Annotation<Note> {
+    /// One line of `scan note list --json`.
+    public var json: JSONValue { json(content.json) }
+}
+
+extension Annotation<Quote> {
+    /// One line of `scan quote list --json`.
+    public var json: JSONValue { json(content.json) }
+}
+
+extension Label {
+    /// One line of `scan tag list --json` and `scan shelf list --json`.
+    public var json: JSONValue { ["name": .string(name), "books": .integer(books)] }
+}
+
+extension Author {
+    /// One line of `scan author list --json`; `roles` has every role.
+    public var json: JSONValue {
+        [
+            "name": .string(name), "books": .integer(books),
+            "roles": .object(
+                Contributor.Role.allCases.map { (key: $0.rawValue, value: .integer(roles[$0] ?? 0)) }),
+        ]
+    }
+}

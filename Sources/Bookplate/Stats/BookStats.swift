@@ -1,0 +1,149 @@
+import FoundationEssentials
+
+/// A book as figures name it: enough to show and to find it again.
+public struct CountedBook: Sendable, Equatable {
+    public var id: ID<Copy>
+    public var title: String?
+    /// In their order.
+    public var authors: [String]
+    public var isbn: ISBN?
+    public var edition: ID<Edition>
+
+    public init(id: ID<Copy>, title: String?, authors: [String], isbn: ISBN?, edition: ID<Edition>) {
+        self.id = id
+        self.title = title
+        self.authors = authors
+        self.isbn = isbn
+        self.edition = edition
+    }
+
+    /// As ``Edition/displayTitle(_:_:)``.
+    public var displayTitle: String { Edition.displayTitle(title, isbn) }
+
+    /// As ``Edition/displayAuthors(_:)``.
+    public var displayAuthors: String { Edition.displayAuthors(authors) }
+}
+
+/// What the sessions and entries of one copy come to.
+public struct BookStats: Sendable, Equatable {
+    public var book: CountedBook
+    public var status: Copy.Status
+    public var pageCount: Int?
+    /// Over all readings that are not cancelled.
+    public var minutes = 0
+    public var pages = 0
+    public var sessions = 0
+    /// Days with reading.
+    public var daysRead = 0
+    /// Mean pages an hour over the sessions that have a pace.
+    public var pace: Double?
+    /// The end of the latest session, or the latest entry made by hand; `nil` without either.
+    public var lastRead: Date?
+    /// The copy's own; `nil` without one.
+    public var dailyGoal: DailyGoal?
+    /// Oldest first, without cancelled ones.
+    public var readings: [ReadingStats] = []
+    /// `nil` unless the book is being read and rests.
+    public var pause: Pause?
+
+    public init(book: CountedBook, status: Copy.Status, pageCount: Int?) {
+        self.book = book
+        self.status = status
+        self.pageCount = pageCount
+    }
+}
+
+/// One reading in figures.
+public struct ReadingStats: Sendable, Equatable {
+    public var reading: Reading
+    /// Oldest first.
+    public var days: [DayStats]
+    /// The progress over time: the last entry of each day, oldest first.
+    public var points: [ProgressPoint]
+    public var forecast: Forecast
+    /// Reading speed: pages a day from start to finish, else the recent ones.
+    public var pagesPerDay: Double?
+
+    public init(
+        reading: Reading, days: [DayStats], points: [ProgressPoint], forecast: Forecast, pagesPerDay: Double?
+    ) {
+        self.reading = reading
+        self.days = days
+        self.points = points
+        self.forecast = forecast
+        self.pagesPerDay = pagesPerDay
+    }
+
+    public var totals: Totals { Totals(days, [], in: .all) }
+}
+
+/// One point of the graph of progress over time.
+public struct ProgressPoint: Sendable, Equatable {
+    public var day: CalendarDay
+    public var amount: ProgressEntry.Amount
+    /// 0 to 1; `nil` for a page of a book without page count.
+    public var fraction: Double?
+
+    public init(day: CalendarDay, amount: ProgressEntry.Amount, pageCount: Int?) {
+        self.day = day
+        self.amount = amount
+        fraction = amount.fraction(of: pageCount)
+    }
+
+    /// The last entry of each day, oldest first.
+    public static func points(_ entries: [ProgressEntry], pageCount: Int?, in zone: TimeZone) -> [ProgressPoint] {
+        let inOrder = entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        var points: [ProgressPoint] = []
+        for (_, entry) in inOrder {
+            let point = ProgressPoint(
+                day: CalendarDay(entry.at, in: zone), amount: entry.amount, pageCount: pageCount)
+            if points.last?.day == point.day { points.removeLast() }
+            points.append(point)
+        }
+        return points
+    }
+}
+
+/// The rest of a book in Reading: no entry and no session for ``days`` days.
+public struct Pause: Sendable, Equatable {
+    /// Since the last progress entry, session or start, whichever was latest.
+    public var daysSinceLast: Int
+    /// Since the start; `nil` unless the day is known.
+    public var daysSinceStart: Int?
+
+    /// From how many days on a book rests.
+    public static let days = 30
+
+    /// - Parameters:
+    ///   - last: the day of the latest entry or session; `nil` when there is none.
+    ///   - started: of a month or year, its last day is taken.
+    ///   - added: the day on which the copy came, for a reading of which nothing else is known.
+    /// - Returns: `nil` while it is being read.
+    public init?(last: CalendarDay?, started: CalendarDay?, added: CalendarDay, today: CalendarDay) {
+        guard let number = today.number else { return nil }
+        let latest = [last?.number, started?.span.upperBound].compactMap(\.self).max() ?? added.number ?? number
+        guard number - latest >= Self.days else { return nil }
+        daysSinceLast = number - latest
+        daysSinceStart = started?.number.map { number - $0 }
+    }
+
+    /// "You started this 30 days ago, want to update progress?"
+    public var sentence: String {
+        if let daysSinceStart, daysSinceStart == daysSinceLast {
+            return "You started this \(daysSinceStart) days ago, want to update progress?"
+        }
+        return "Nothing for \(daysSinceLast) days"
+            + (daysSinceStart.map { ", you started this \($0) days ago" } ?? "") + "; want to update progress?"
+    }
+}
+
+/// A book that rests.
+public struct PausedBook: Sendable, Equatable {
+    public var book: CountedBook
+    public var pause: Pause
+
+    public init(book: CountedBook, pause: Pause) {
+        self.book = book
+        self.pause = pause
+    }
+}

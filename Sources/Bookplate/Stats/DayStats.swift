@@ -1,0 +1,180 @@
+import FoundationEssentials
+
+/// What was read on one day. All formulas: docs/tracker.md, "Formulas".
+public struct DayStats: Sendable, Equatable {
+    public var day: CalendarDay
+    /// Of the sessions begun on it.
+    public var minutes = 0
+    /// Pages of a day: those of the sessions begun on it, and the steps forward of the progress entries made by hand on it.
+    public var pages = 0
+    /// Sessions begun on it that have ended.
+    public var sessions = 0
+    /// Progress entries made by hand on it.
+    public var entries = 0
+    /// Pages per hour of its sessions.
+    public var pace = Mean()
+
+    public init(day: CalendarDay) { self.day = day }
+
+    /// The days of one reading, oldest first; days without reading are left out.
+    ///
+    /// A session counts on the day on which it began, also over midnight, and its own progress entry counts nothing. An entry
+    /// by hand counts the pages from the entry before it, whoever made that, or from page 0; a step back counts none, an
+    /// automatic entry none. Percents count by the page count, and say nothing while that is unknown.
+    ///
+    /// - Parameters:
+    ///   - entries: in any order; of two at the same instant the later in the list is the later.
+    ///   - pageCount: of the edition; `nil` when unknown.
+    public static func days(
+        sessions: [Session], entries: [ProgressEntry], pageCount: Int?, in zone: TimeZone
+    ) -> [DayStats] {
+        var days: [CalendarDay: DayStats] = [:]
+        func add(to instant: Date, _ change: (inout DayStats) -> Void) {
+            let day = CalendarDay(instant, in: zone)
+            change(&days[day, default: DayStats(day: day)])
+        }
+        for session in sessions {
+            guard let minutes = session.minutes else { continue }
+            add(to: session.start) { day in
+                day.sessions += 1
+                day.minutes += minutes
+                day.pages += session.pagesRead
+                if let pace = session.pace { day.pace.add(pace) }
+            }
+        }
+        var reached = 0
+        let inOrder = entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        for (_, entry) in inOrder {
+            let position = entry.amount.position(pageCount: pageCount)
+            if !entry.isAutomatic, entry.session == nil {
+                add(to: entry.at) { day in
+                    day.entries += 1
+                    day.pages += max(0, (position ?? reached) - reached)
+                }
+            }
+            reached = position ?? reached
+        }
+        return days.values.sorted { $0.day < $1.day }
+    }
+
+    /// Adds what was read on the same day elsewhere.
+    public mutating func add(_ other: DayStats) {
+        minutes += other.minutes
+        pages += other.pages
+        sessions += other.sessions
+        entries += other.entries
+        pace.add(other.pace)
+    }
+}
+
+/// The most that figures take seriously. Below ``NumberLimit``, which says what is kept: a page count of 500,000 is kept as it was
+/// entered, but a slip of the keyboard must not drown the sums of a library.
+public enum StatsLimit {
+    /// Pages of one book, and so of one step through it.
+    public static let pages = 100_000
+}
+
+/// An arithmetic mean in the making.
+public struct Mean: Sendable, Equatable {
+    public var sum = 0.0
+    public var count = 0
+
+    public init(sum: Double = 0, count: Int = 0) {
+        self.sum = sum
+        self.count = count
+    }
+
+    /// `nil` of nothing.
+    public var value: Double? { count > 0 ? sum / Double(count) : nil }
+
+    public mutating func add(_ value: Double) { add(Mean(sum: value, count: 1)) }
+
+    public mutating func add(_ other: Mean) {
+        sum += other.sum
+        count += other.count
+    }
+}
+
+extension ProgressEntry.Amount {
+    /// The page reached, never beyond the last; `nil` for percents of an unknown page count.
+    public func position(pageCount: Int?) -> Int? {
+        let count = pageCount.flatMap { $0 > 0 ? min($0, StatsLimit.pages) : nil }
+        return page(of: count).map { min(max(0, $0), count ?? StatsLimit.pages) }
+    }
+}
+
+/// Runs of days with reading: a session begun or a progress entry made by hand.
+public struct Streaks: Sendable, Equatable {
+    /// Days in a row up to today, or up to yesterday while today is not read yet; 0 when it is broken.
+    public var current = 0
+    public var longest = 0
+    /// The last day of the longest run, the latest of several.
+    public var longestEnd: CalendarDay?
+    public var readToday = false
+
+    /// - Parameter days: with reading, oldest first; those after `today` do not count.
+    public init(_ days: some Sequence<CalendarDay>, today: CalendarDay) {
+        guard let todayNumber = today.number else { return }
+        var run = 0
+        var last: Int?
+        for day in days {
+            guard let number = day.number, number <= todayNumber, number != last else { continue }
+            run = last == number - 1 ? run + 1 : 1
+            last = number
+            if run >= longest { (longest, longestEnd) = (run, day) }
+        }
+        guard let last else { return }
+        readToday = last == todayNumber
+        current = last >= todayNumber - 1 ? run : 0
+    }
+}
+
+/// The local day of an instant as arithmetic: what a time zone's clock is ahead of UTC, span by span. For queries, which cannot
+/// ask a time zone row by row.
+public struct LocalDays: Sendable, Equatable {
+    /// One offset, in milliseconds, from an instant on (milliseconds since 1970) to the next span's.
+    public struct Span: Sendable, Equatable {
+        public var from: Int64
+        public var offset: Int64
+    }
+
+    /// Oldest first, at least one. The first also holds before it, the last after it.
+    public let spans: [Span]
+
+    /// - Parameters:
+    ///   - first: the earliest instant that will be asked for; `last` the latest. Beyond 1900 and 2100 the nearest offset is taken.
+    public init(in zone: TimeZone, from first: Date, through last: Date) {
+        let bounds = -2_208_988_800...4_102_444_800
+        func bounded(_ date: Date) -> Int {
+            Int(min(max(date.timeIntervalSince1970, Double(bounds.lowerBound)), Double(bounds.upperBound)))
+        }
+        func offset(_ second: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))) }
+        func span(_ second: Int) -> Span { Span(from: Int64(second) * 1000, offset: Int64(offset(second)) * 1000) }
+
+        // No zone has turned its clock and turned it back within a week.
+        let step = 7 * 86_400
+        var known = bounded(first)
+        let end = max(known, bounded(last))
+        var spans = [span(known)]
+        while known < end {
+            let next = min(end, known + step)
+            if offset(next) != offset(known) {
+                var (before, after) = (known, next)
+                while after - before > 1 {
+                    let middle = before + (after - before) / 2
+                    if offset(middle) == offset(known) { before = middle } else { after = middle }
+                }
+                spans.append(span(after))
+            }
+            known = next
+        }
+        self.spans = spans
+    }
+
+    /// - Parameter milliseconds: since 1970.
+    /// - Returns: the day's ``CalendarDay/number``.
+    public func day(_ milliseconds: Int64) -> Int {
+        let span = spans.last { $0.from <= milliseconds } ?? spans[0]
+        return Int(((Double(milliseconds) + Double(span.offset)) / 86_400_000).rounded(.down))
+    }
+}

@@ -1,0 +1,214 @@
+import Bookplate
+import CTurboJPEG
+import Glibc
+
+/// JPEG by TurboJPEG: straight to grey, which leaves the colour planes undecoded, and at eighths of the size, which leaves out
+/// the higher frequencies of each block (what libjpeg calls DCT scaling).
+struct JPEGImage: GreyImage {
+    let width: Int
+    let height: Int
+    var orientation: Orientation { markers.orientation }
+    private let bytes: [UInt8]
+    private let name: String
+    private let markers: JPEGMarkers
+    /// CMYK and YCCK, which TurboJPEG does not decode to grey.
+    private let isCMYK: Bool
+
+    init(_ bytes: [UInt8], name: String) throws(PhotoError) {
+        let decompressor = try Decompressor(name: name)
+        var (width, height, sampling, colour): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        let status = bytes.withUnsafeBufferPointer {
+            tjDecompressHeader3(
+                decompressor.handle, $0.baseAddress, UInt($0.count), &width, &height, &sampling, &colour)
+        }
+        guard status == 0 || decompressor.onlyWarned, width > 0, height > 0 else {
+            throw .damaged(photo: name, format: .jpeg, reason: decompressor.message)
+        }
+        try PhotoLimit.check(width: Int(width), height: Int(height), photo: name)
+        markers = JPEGMarkers(bytes)
+        guard markers.scans <= PhotoLimit.scans else { throw .tooManyScans(photo: name, limit: PhotoLimit.scans) }
+        isCMYK = colour == Int32(TJCS_CMYK.rawValue) || colour == Int32(TJCS_YCCK.rawValue)
+        (self.width, self.height) = (Int(width), Int(height))
+        (self.bytes, self.name) = (bytes, name)
+    }
+
+    func decode(longSide: Int) throws(PhotoError) -> Decoded {
+        let decompressor = try Decompressor(name: name)
+        // Four bytes a pixel: CMYK is never decoded larger than this.
+        let wanted = isCMYK ? min(longSide, 2560) : longSide
+        let eighths = (1...8).first { scaled(max(width, height), $0) >= wanted } ?? 8
+        var frame = Frame(width: scaled(width, eighths), height: scaled(height, eighths))
+        let isDamaged: Bool
+        if isCMYK {
+            let pixels = frame.width * frame.height
+            var cmyk = [UInt8](repeating: 0xFF, count: pixels * 4)
+            isDamaged = try cmyk.withUnsafeMutableBufferPointer { buffer throws(PhotoError) in
+                try decompressor.run(bytes, into: buffer, frame.width, frame.height, TJPF_CMYK)
+            }
+            let isInverted = markers.isAdobe
+            frame.withMutableLuma { luma in
+                cmyk.withUnsafeBufferPointer { inks in
+                    for pixel in 0..<pixels {
+                        luma[pixel] = Self.grey(inks.baseAddress! + pixel * 4, isInverted: isInverted)
+                    }
+                }
+            }
+        } else {
+            let (width, height) = (frame.width, frame.height)
+            isDamaged = try frame.withMutableLuma { luma throws(PhotoError) in
+                try decompressor.run(bytes, into: luma, width, height, TJPF_GRAY)
+            }
+        }
+        return Decoded(frame: frame, isDamaged: isDamaged)
+    }
+
+    /// As `TJSCALED` counts: rounded up.
+    private func scaled(_ side: Int, _ eighths: Int) -> Int { (side * eighths + 7) / 8 }
+
+    /// The usual luma weights (ITU-R BT.601) of the light that cyan, magenta, yellow and black leave.
+    @inline(__always)
+    private static func grey(_ inks: UnsafePointer<UInt8>, isInverted: Bool) -> UInt8 {
+        func light(_ ink: UInt8) -> Int { Int(isInverted ? ink : 255 - ink) }
+        return UInt8((299 * light(inks[0]) + 587 * light(inks[1]) + 114 * light(inks[2])) * light(inks[3]) / 255_000)
+    }
+}
+
+/// Owns a TurboJPEG decompressor.
+private struct Decompressor: ~Copyable {
+    let handle: tjhandle
+    private let name: String
+
+    init(name: String) throws(PhotoError) {
+        guard let handle = tjInitDecompress() else {
+            throw .damaged(photo: name, format: .jpeg, reason: "the decoder does not start: out of memory")
+        }
+        (self.handle, self.name) = (handle, name)
+    }
+
+    deinit { tjDestroy(handle) }
+
+    var onlyWarned: Bool { tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) }
+    var message: String { String(cString: tjGetErrorStr2(handle)) }
+
+    /// - Returns: whether data was missing or wrong.
+    func run(
+        _ bytes: [UInt8], into pixels: UnsafeMutableBufferPointer<UInt8>, _ width: Int, _ height: Int, _ format: TJPF
+    ) throws(PhotoError) -> Bool {
+        let status = bytes.withUnsafeBufferPointer {
+            tjDecompress2(
+                handle, $0.baseAddress, UInt($0.count), pixels.baseAddress, Int32(width), 0, Int32(height),
+                Int32(format.rawValue), 0)
+        }
+        if status == 0 { return false }
+        guard onlyWarned else { throw .damaged(photo: name, format: .jpeg, reason: message) }
+        return true
+    }
+}
+
+/// What TurboJPEG does not tell about a JPEG: found by going from marker to marker (ITU-T T.81, B.1).
+struct JPEGMarkers {
+    var orientation = Orientation.up
+    /// An APP14 segment says "Adobe": then CMYK values are stored inverted, 255 for no ink.
+    var isAdobe = false
+    /// Start-of-scan markers, counted to one above ``PhotoLimit/scans`` at most.
+    var scans = 0
+
+    init(_ bytes: [UInt8]) {
+        let reader = ByteReader(bytes[...])
+        var at = 2
+        while scans <= PhotoLimit.scans, let marker = Self.nextMarker(in: bytes, from: &at) {
+            if marker == 0xD9 { break }
+            guard let length = reader.uint16(at: at), length >= 2 else { break }
+            let body = reader.slice(at: at + 2, count: length - 2) ?? []
+            switch marker {
+            case 0xDA: scans += 1
+            case 0xE1 where orientation == .up && body.starts(with: "Exif\0\0".utf8):
+                orientation = EXIF.orientation(in: body)
+            case 0xEE where body.starts(with: "Adobe".utf8): isAdobe = true
+            default: break
+            }
+            at += length
+        }
+    }
+
+    /// Goes over fill bytes, stuffed bytes and restart markers (FF FF, FF 00, FF D0-D7), so it also finds the end of coded data.
+    ///
+    /// - Parameter at: where to look; afterwards the byte behind the marker.
+    private static func nextMarker(in bytes: [UInt8], from at: inout Int) -> UInt8? {
+        bytes.withUnsafeBytes { raw -> UInt8? in
+            guard let base = raw.baseAddress else { return nil }
+            while at < raw.count, let hit = memchr(base + at, 0xFF, raw.count - at) {
+                at = base.distance(to: UnsafeRawPointer(hit)) + 1
+                guard at < raw.count else { return nil }
+                switch raw[at] {
+                case 0x00, 0xD0...0xD7: at += 1
+                case 0xFF: break
+                case let marker:
+                    at += 1
+                    return marker
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// The one EXIF entry that is of use here. Everything else of EXIF is left alone.
+enum EXIF {
+    /// Orientation of the first image file directory (EXIF 2.32, 4.6.2 and 4.6.4).
+    ///
+    /// - Parameter block: a TIFF header and what follows; the mark `Exif\0\0`, which JPEG demands and some WebP writers add, may
+    ///   stand before it.
+    /// - Returns: `.up` when there is none, or anything is wrong with it: a photo is not lost for its EXIF.
+    static func orientation(in block: ArraySlice<UInt8>) -> Orientation {
+        let mark = Array("Exif\0\0".utf8)
+        var tiff = ByteReader(block.starts(with: mark) ? block.dropFirst(mark.count) : block)
+        switch tiff.slice(at: 0, count: 2).map(Array.init) {
+        case Array("II".utf8): tiff.bigEndian = false
+        case Array("MM".utf8): tiff.bigEndian = true
+        default: return .up
+        }
+        guard tiff.uint16(at: 2) == 42, let directory = tiff.uint32(at: 4), let count = tiff.uint16(at: directory)
+        else { return .up }
+        for entry in 0..<count {
+            let at = directory + 2 + entry * 12
+            guard let tag = tiff.uint16(at: at) else { return .up }
+            if tag == 0x0112 {
+                let short = 3
+                guard tiff.uint16(at: at + 2) == short, tiff.uint32(at: at + 4) == 1 else { return .up }
+                return tiff.uint16(at: at + 8).flatMap(Orientation.init(rawValue:)) ?? .up
+            }
+        }
+        return .up
+    }
+}
+
+/// Numbers at places of untrusted bytes: every read is checked, nothing traps.
+struct ByteReader {
+    let bytes: ArraySlice<UInt8>
+    var bigEndian = true
+
+    init(_ bytes: ArraySlice<UInt8>, bigEndian: Bool = true) {
+        self.bytes = bytes
+        self.bigEndian = bigEndian
+    }
+
+    var count: Int { bytes.count }
+
+    /// - Returns: nil when it does not lie within the bytes.
+    func slice(at offset: Int, count: Int) -> ArraySlice<UInt8>? {
+        guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
+        return bytes[(bytes.startIndex + offset)..<(bytes.startIndex + offset + count)]
+    }
+
+    func uint8(at offset: Int) -> Int? { number(at: offset, size: 1) }
+    func uint16(at offset: Int) -> Int? { number(at: offset, size: 2) }
+    func uint32(at offset: Int) -> Int? { number(at: offset, size: 4) }
+
+    private func number(at offset: Int, size: Int) -> Int? {
+        guard let field = slice(at: offset, count: size) else { return nil }
+        return bigEndian
+            ? field.reduce(0) { $0 << 8 | Int($1) }
+            : field.reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+}

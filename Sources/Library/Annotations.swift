@@ -1,0 +1,245 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile: Annotations {
+    public func notes(of copy: ID<Copy>) async throws -> [Note] { try await read { try Note.fetch($0, of: copy) } }
+
+    public func quotes(of copy: ID<Copy>) async throws -> [Quote] { try await read { try Quote.fetch($0, of: copy) } }
+
+    public func latestNotes(limit: Int) async throws -> [Annotation<Note>] {
+        try await read { try Note.latest($0, limit: limit) }
+    }
+
+    public func latestQuotes(limit: Int) async throws -> [Annotation<Quote>] {
+        try await read { try Quote.latest($0, limit: limit) }
+    }
+
+    public func notes(named name: String) async throws -> [Annotation<Note>] {
+        try await read { try Note.named($0, name) }
+    }
+
+    public func quotes(named name: String) async throws -> [Annotation<Quote>] {
+        try await read { try Quote.named($0, name) }
+    }
+
+    public func add(_ note: Note, to copy: ID<Copy>, at now: Date) async throws -> Annotation<Note> {
+        try await add(note, to: copy, at: now, as: "a note")
+    }
+
+    public func add(_ quote: Quote, to copy: ID<Copy>, at now: Date) async throws -> Annotation<Quote> {
+        try await add(quote, to: copy, at: now, as: "a quote")
+    }
+
+    public func editNote(
+        _ id: ID<Note>, at now: Date, _ change: @escaping @Sendable (inout Note) throws -> Void
+    ) async throws -> Annotation<Note> {
+        try await edit(id, at: now, as: "a note", or: AnnotationRefusal.noSuchNote(id.rawValue), change)
+    }
+
+    public func editQuote(
+        _ id: ID<Quote>, at now: Date, _ change: @escaping @Sendable (inout Quote) throws -> Void
+    ) async throws -> Annotation<Quote> {
+        try await edit(id, at: now, as: "a quote", or: AnnotationRefusal.noSuchQuote(id.rawValue), change)
+    }
+
+    public func deleteNotes(_ ids: [ID<Note>], at now: Date) async throws -> ID<Change> {
+        try await delete(ids, at: now, as: "note", or: AnnotationRefusal.noSuchNote)
+    }
+
+    public func deleteQuotes(_ ids: [ID<Quote>], at now: Date) async throws -> ID<Change> {
+        try await delete(ids, at: now, as: "quote", or: AnnotationRefusal.noSuchQuote)
+    }
+
+    public func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag] {
+        try await read { try ImportFlag.fetch($0, on: copy) }
+    }
+
+    public func wholeBook(_ copy: ID<Copy>) async throws -> WholeBook? {
+        try await read { db in
+            guard let entry = try StoredBooks.one(db, copy) else { return nil }
+            return WholeBook(
+                book: entry.book, notes: try Note.fetch(db, of: copy), quotes: try Quote.fetch(db, of: copy),
+                flags: try ImportFlag.fetch(db, on: copy))
+        }
+    }
+
+    private func add<Content: StoredAnnotation>(
+        _ content: Content, to copy: ID<Copy>, at now: Date, as what: String
+    ) async throws -> Annotation<Content> {
+        let content = try content.checked(after: nil)
+        return try await change(.edit, at: now) { db, change in
+            guard let book = try StoredBooks.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
+            try book.book.checkOutsideTrash()
+            try content.insert(db, to: book.copyRow)
+            guard var stored = try Content.one(db, content.id) else { throw LibraryError.noSuchBook(copy) }
+            stored.change = change
+            return (stored, "added \(what) to \(quoted(book.book.displayTitle))")
+        }
+    }
+
+    private func edit<Content: StoredAnnotation>(
+        _ id: ID<Content>, at now: Date, as what: String, or refusal: AnnotationRefusal,
+        _ change: @escaping @Sendable (inout Content) throws -> Void
+    ) async throws -> Annotation<Content> {
+        try await self.change(.edit, at: now) { db, logged in
+            guard var annotation = try Content.one(db, id) else { throw refusal }
+            try annotation.book.checkOutsideTrash()
+            let old = annotation.content
+            try change(&annotation.content)
+            if annotation.content != old { try annotation.content.checked(after: old).update(db) }
+            guard var stored = try Content.one(db, id) else { throw refusal }
+            stored.change = stored.content == old ? nil : logged
+            return (stored, "edited \(what) on \(quoted(stored.book.displayTitle))")
+        }
+    }
+
+    private func delete<Content: StoredAnnotation>(
+        _ ids: [ID<Content>], at now: Date, as what: String,
+        or refusal: @escaping @Sendable (String) -> AnnotationRefusal
+    ) async throws -> ID<Change> {
+        try await change(.edit, at: now) { db, change in
+            var titles: [String] = []
+            for id in ids {
+                guard let annotation = try Content.one(db, id) else { throw refusal(id.rawValue) }
+                try annotation.book.checkOutsideTrash()
+                try db.run("DELETE FROM \(Content.table) WHERE uuid = ?", [id.rawValue])
+                if !titles.contains(annotation.book.displayTitle) { titles.append(annotation.book.displayTitle) }
+            }
+            let count = ids.count == 1 ? "a \(what)" : "\(ids.count) \(what)s"
+            return (change, "deleted \(count) on \(quoted(titles))")
+        }
+    }
+}
+
+/// What notes and quotes have in common as rows: a table, an id, a copy, a time.
+protocol StoredAnnotation: Sendable, Equatable {
+    static var table: String { get }
+    /// The order in which a book shows them.
+    static var order: String { get }
+    var id: ID<Self> { get }
+    var created: Date { get }
+    init(row: Row) throws
+    /// As it is stored.
+    ///
+    /// - Parameter old: what it was; only what differs is checked, because an import may have brought more than is entered.
+    /// - Throws: ``TextRefusal`` or ``InputRefusal``.
+    func checked(after old: Self?) throws -> Self
+    /// The columns of its own, by name.
+    var columns: [(name: String, value: (any DatabaseValueConvertible)?)] { get }
+}
+
+extension Note: StoredAnnotation {
+    static let table = "note"
+    static let order = "created, id"
+
+    init(row: Row) throws {
+        self.init(
+            id: ID(rawValue: row["uuid"]), kind: try row.word("kind"), text: row["text"],
+            created: Date(milliseconds: row["created"]))
+    }
+
+    func checked(after old: Note?) throws -> Note {
+        var note = self
+        if text != old?.text { note.text = try text.checked(as: "note", limit: TextLimit.note) }
+        return note
+    }
+
+    var columns: [(name: String, value: (any DatabaseValueConvertible)?)] { [("kind", kind.rawValue), ("text", text)] }
+}
+
+extension Quote: StoredAnnotation {
+    static let table = "quote"
+    static let order = "page IS NULL, page, created, id"
+
+    init(row: Row) throws {
+        self.init(
+            id: ID(rawValue: row["uuid"]), text: row["text"], page: row["page"],
+            created: Date(milliseconds: row["created"]))
+    }
+
+    func checked(after old: Quote?) throws -> Quote {
+        var quote = self
+        if text != old?.text { quote.text = try text.checked(as: "quote", limit: TextLimit.note) }
+        try NumberLimit.check(page, as: "page", in: NumberLimit.pages)
+        return quote
+    }
+
+    var columns: [(name: String, value: (any DatabaseValueConvertible)?)] { [("text", text), ("page", page)] }
+}
+
+extension StoredAnnotation {
+    static func fetch(_ db: Database, of copy: ID<Copy>) throws -> [Self] {
+        try db.rows(
+            "SELECT * FROM \(table) WHERE copy = (SELECT id FROM copy WHERE uuid = ?) ORDER BY \(order)",
+            [copy.rawValue]
+        ).map(Self.init(row:))
+    }
+
+    /// - Parameter clauses: a condition and what follows it, over the tables of the annotation and copy.
+    static func fetch(
+        _ db: Database, where clauses: String, _ arguments: StatementArguments
+    ) throws -> [Annotation<Self>] {
+        let rows = try db.rows(
+            "SELECT \(table).* FROM \(table) JOIN copy ON copy.id = \(table).copy WHERE \(clauses)", arguments)
+        let books = try StoredBooks.fetch(
+            db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [list(Set(rows.map { $0["copy"] as Int64 }))])
+        let byCopy = Dictionary(uniqueKeysWithValues: books.map { ($0.copyRow, $0.book) })
+        return try rows.compactMap { row in
+            try byCopy[row["copy"]].map { Annotation(try Self(row: row), on: $0) }
+        }
+    }
+
+    static func latest(_ db: Database, limit: Int) throws -> [Annotation<Self>] {
+        try fetch(
+            db, where: "copy.deleted IS NULL ORDER BY \(table).created DESC, \(table).id DESC LIMIT ?", [max(0, limit)])
+    }
+
+    static func named(_ db: Database, _ name: String) throws -> [Annotation<Self>] {
+        let name = name.lowercased()
+        guard (4...64).contains(name.utf8.count) else { return [] }
+        return try fetch(
+            db, where: "copy.deleted IS NULL AND substr(\(table).uuid, -length(?1)) = ?1 ORDER BY \(table).id", [name])
+    }
+
+    static func one(_ db: Database, _ id: ID<Self>) throws -> Annotation<Self>? {
+        try fetch(db, where: "\(table).uuid = ?", [id.rawValue]).first
+    }
+
+    func insert(_ db: Database, to copy: Int64) throws {
+        let columns = columns
+        try db.run(
+            "INSERT INTO \(Self.table) (uuid, copy, created, \(columns.map(\.name).joined(separator: ", "))) VALUES (?, ?, ?"
+                + String(repeating: ", ?", count: columns.count) + ")",
+            StatementArguments([id.rawValue, copy, created.milliseconds] + columns.map(\.value)))
+    }
+
+    func update(_ db: Database) throws {
+        let columns = columns
+        try db.run(
+            "UPDATE \(Self.table) SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", ")) WHERE uuid = ?",
+            StatementArguments(columns.map(\.value) + [id.rawValue]))
+    }
+}
+
+extension ImportFlag {
+    init(row: Row) {
+        self.init(source: row["source"], what: row["what"], raw: row["raw"], at: Date(milliseconds: row["at"]))
+    }
+
+    /// Oldest first.
+    static func fetch(_ db: Database, on copy: ID<Copy>) throws -> [ImportFlag] {
+        try db.rows(
+            """
+            SELECT source, what, raw, at FROM importFlag
+            WHERE copy = (SELECT id FROM copy WHERE uuid = ?) ORDER BY id
+            """, [copy.rawValue]
+        ).map(ImportFlag.init(row:))
+    }
+
+    func insert(_ db: Database, to copy: Int64) throws {
+        try db.run(
+            "INSERT INTO importFlag (copy, source, what, raw, at) VALUES (?, ?, ?, ?, ?)",
+            [copy, source, what, raw, at.milliseconds])
+    }
+}

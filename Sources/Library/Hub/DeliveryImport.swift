@@ -1,0 +1,228 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+/// Takes deliveries in, inside one transaction.
+struct DeliveryImport {
+    let db: Database
+    let station: PairedStation
+    private let stationRow: Int64
+    /// What saves go into; `nil` where nothing is confirmed.
+    let change: ID<Change>?
+    /// Why changes stay that the station undid.
+    let kept: [String: String]
+    let now: Date
+
+    init(db: Database, station: PairedStation, change: ID<Change>?, kept: [String: String], now: Date) throws {
+        guard let row = try db.value(Int64.self, "SELECT id FROM station WHERE uuid = ?", [station.id.rawValue]) else {
+            throw StationRefusal.none
+        }
+        (self.db, self.station, stationRow, self.change, self.kept, self.now) = (db, station, row, change, kept, now)
+    }
+
+    func take(_ delivery: HubDelivery) throws -> HubReceipt {
+        let stored = try StoredDelivery.one(db, delivery.id)
+        if let stored {
+            guard stored.station == station.id else {
+                return refused(delivery, "another station has an item of this id")
+            }
+            // The same once more, or one that was overtaken.
+            if delivery.revision <= stored.revision { return try stored.receipt(db) }
+        }
+        guard delivery.id.rawValue.isUUID, delivery.revision > 0 else { return refused(delivery, "its id is no UUID") }
+        guard let isbn = delivery.isbn else { return refused(delivery, "its number is no ISBN") }
+        if let item = try StoredItem.one(db, delivery.id) {
+            guard stored != nil else { return refused(delivery, "the hub has an item of this id") }
+            try renew(item, from: delivery)
+        } else if stored != nil {
+            // Answered so long ago that the queue has forgotten it.
+            return refused(delivery, "it was answered at the hub long ago")
+        } else {
+            try insert(delivery, isbn)
+        }
+        var result = StoredDelivery(delivery, of: station.id, change: stored?.change, copy: stored?.copy)
+        try bring(delivery, isbn, from: stored, &result)
+        try result.store(db, station: stationRow)
+        return try result.receipt(db)
+    }
+
+    /// Not kept: nothing of it is here, and it is refused again should it come again.
+    private func refused(_ delivery: HubDelivery, _ reason: String) -> HubReceipt {
+        HubReceipt(
+            id: delivery.id, revision: delivery.revision, state: delivery.state, outcome: .refused, reason: reason)
+    }
+
+    /// When it was captured, by the station's clock where that can be: a device without a battery begins in 1970, and what lies in
+    /// the future would stand last in the queue for good.
+    private func instant(of delivery: HubDelivery) -> Date {
+        guard let captured = Date(rfc3339: delivery.captured), captured <= now, captured >= Self.earliest else {
+            return now
+        }
+        return captured
+    }
+
+    /// 2020-01-01: before there was anything to capture with.
+    private static let earliest = Date(timeIntervalSince1970: 1_577_836_800)
+
+    private func insert(_ delivery: HubDelivery, _ isbn: ISBN) throws {
+        let isFound = delivery.isFound && delivery.metadata != nil
+        try db.run(
+            """
+            INSERT INTO intakeItem
+                (uuid, isbn, raw, addon, origin, station, captured, preset, metadata, outcome, source, nextLookup)
+            VALUES (?, ?, ?, ?, 'hub', ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                delivery.id.rawValue, isbn.digits, delivery.raw.storable(TextLimit.name) ?? isbn.digits,
+                delivery.addon?.storable(TextLimit.name), station.name,
+                instant(of: delivery).milliseconds, try storedJSON(delivery.preset.storable),
+                try delivery.metadata.map { try storedJSON($0.storable) }, isFound ? "found" : nil,
+                isFound ? (delivery.metadata?.sources[.title] ?? .library).rawValue : nil,
+                isFound ? nil : now.milliseconds,
+            ])
+    }
+
+    /// The station's preset, and the fields that a person filled there; what the hub knows of itself stays.
+    private func renew(_ stored: StoredItem, from delivery: HubDelivery) throws {
+        guard stored.item.state == .waiting else { return }
+        var metadata = stored.item.metadata
+        if let delivered = delivery.metadata?.storable {
+            var merged = metadata ?? delivered
+            for (field, source) in delivered.sources where source == .person { merged.take(field, from: delivered) }
+            if !delivered.isWeakMatch { merged.fillGaps(from: delivered) }
+            metadata = merged
+        }
+        let isNewlyFound = stored.item.outcome != .found && delivery.isFound && delivery.metadata != nil
+        try db.run(
+            """
+            UPDATE intakeItem SET preset = ?1, metadata = ?2,
+                outcome = iif(?3, 'found', outcome), reason = iif(?3, NULL, reason), source = iif(?3, ?4, source),
+                nextLookup = iif(?3, NULL, nextLookup)
+            WHERE id = ?5
+            """,
+            [
+                try storedJSON(delivery.preset.storable), try metadata.map { try storedJSON($0) }, isNewlyFound,
+                (delivery.metadata?.sources[.title] ?? .library).rawValue, stored.row,
+            ])
+    }
+
+    /// Brings the item to the state that the station has it in, as far as what was done here allows it.
+    private func bring(
+        _ delivery: HubDelivery, _ isbn: ISBN, from stored: StoredDelivery?, _ result: inout StoredDelivery
+    ) throws {
+        let state = try StoredItem.one(db, delivery.id)?.item.state
+        switch delivery.state {
+        case .confirmed: try save(delivery, isbn, &result)
+        case .waiting, .dismissed:
+            if state == .confirmed {
+                // Undone there, and it is still a book here.
+                result.outcome = .kept
+                result.reason = stored?.change.flatMap { kept[$0] } ?? "it was confirmed at the hub"
+            } else if delivery.state == .dismissed || stored?.state == .dismissed {
+                try set(delivery.state, of: delivery.id)
+            }
+            if result.outcome != .kept { (result.change, result.copy) = (nil, nil) }
+        }
+    }
+
+    private func save(_ delivery: HubDelivery, _ isbn: ISBN, _ result: inout StoredDelivery) throws {
+        guard let change, let confirmation = delivery.confirmation else {
+            (result.outcome, result.reason) = (.refused, "it does not say what was confirmed")
+            return
+        }
+        let confirmed: Confirmed
+        do throws(TextRefusal) {
+            confirmed = try Confirmed(
+                enteredBy: .hubReplay, request: delivery.id.rawValue, isbn: isbn, isbnText: delivery.raw,
+                metadata: delivery.metadata ?? Metadata(), preset: delivery.preset.storable,
+                anotherCopy: confirmation.anotherCopy)
+        } catch {
+            (result.outcome, result.reason) = (.refused, "\(error)")
+            return
+        }
+        switch try Saving(db: db, change: change, now: now).save(confirmed) {
+        case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _):
+            (result.outcome, result.copy, result.change) = (.saved, copy, change.rawValue)
+            try set(.confirmed, of: delivery.id)
+        case .alreadySaved(let copy):
+            (result.outcome, result.copy) = (.saved, copy)
+            try set(.confirmed, of: delivery.id)
+        case .owned(let book):
+            // Two stations had it in hand: a person at the hub decides whether it is another copy.
+            (result.outcome, result.copy) = (.owned, book.id)
+            result.reason = "the hub has it: \(book.displayTitle)"
+            try set(.waiting, of: delivery.id)
+        }
+    }
+
+    private func set(_ state: IntakeItem.State, of id: ID<IntakeItem>) throws {
+        try db.run(
+            "UPDATE intakeItem SET state = ?, leaseHolder = NULL, leaseUntil = NULL WHERE uuid = ? AND state <> ?",
+            [state.rawValue, id.rawValue, state.rawValue])
+    }
+}
+
+extension HubDelivery {
+    fileprivate var isbn: ISBN? { do { return try ISBN(ean13: isbn13) } catch { return nil } }
+}
+
+extension Preset {
+    /// With names as they may be stored, and not more of them than a person gives.
+    fileprivate var storable: Preset {
+        Preset(
+            shelf: shelf?.storable(TextLimit.name), tags: tags.prefix(100).compactMap { $0.storable(TextLimit.name) },
+            status: status, isWishlist: isWishlist)
+    }
+}
+
+/// A row of the table of deliveries.
+struct StoredDelivery {
+    let id: ID<IntakeItem>
+    let station: ID<PairedStation>
+    let revision: Int
+    let state: IntakeItem.State
+    let act: String?
+    var change: String?
+    var outcome = HubReceipt.Outcome.taken
+    var copy: ID<Copy>?
+    var reason: String?
+
+    init(_ delivery: HubDelivery, of station: ID<PairedStation>, change: String?, copy: ID<Copy>?) {
+        (id, self.station, revision) = (delivery.id, station, delivery.revision)
+        (state, act) = (delivery.state, delivery.confirmation?.act)
+        (self.change, self.copy) = (change, copy)
+    }
+
+    /// - Returns: `nil` when no station delivered it.
+    static func one(_ db: Database, _ id: ID<IntakeItem>) throws -> StoredDelivery? {
+        try db.row(
+            "SELECT delivery.*, station.uuid FROM delivery JOIN station ON station.id = delivery.station WHERE item = ?",
+            [id.rawValue]
+        ).map(StoredDelivery.init(row:))
+    }
+
+    private init(row: Row) throws {
+        (id, station, revision) = (ID(rawValue: row["item"]), ID(rawValue: row["uuid"]), row["revision"])
+        (state, outcome) = (try row.word("state"), try row.word("outcome"))
+        (act, change, reason) = (row["act"], row["change"], row["reason"])
+        copy = (row["copy"] as String?).map(ID.init(rawValue:))
+    }
+
+    func store(_ db: Database, station: Int64) throws {
+        try db.run(
+            """
+            INSERT OR REPLACE INTO delivery
+                (item, station, revision, state, act, change, outcome, copy, reason)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                id.rawValue, station, revision, state.rawValue, act, change, outcome.rawValue, copy?.rawValue, reason,
+            ])
+    }
+
+    /// With the item as it is now. One that the queue has forgotten was answered.
+    func receipt(_ db: Database) throws -> HubReceipt {
+        let now = try StoredItem.one(db, id)?.item.state ?? .dismissed
+        return HubReceipt(id: id, revision: revision, state: now, outcome: outcome, copy: copy, reason: reason)
+    }
+}

@@ -1,0 +1,168 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+/// Gives a book that is there what it lacks and a file has. Each step tells what it filled, for a person.
+///
+/// A copy is given things once: what it lacks when the same row comes again, a person has taken off. Only readings still come to a
+/// copy that was never begun here, because the row may be of a newer export.
+struct ImportMerging {
+    let db: Database
+    let stored: StoredBooks.Entry
+    /// Whether the same row was taken in before.
+    let isKnown: Bool
+    /// Whether it is another row of a book that stood in the file before.
+    var isFurther = false
+    /// Whether readings, notes and quotes come with identities, so that those met before are left out already.
+    var hasIdentities = false
+
+    private var copy: Copy { stored.book.copy }
+
+    /// No field that a person has edited, even to nothing, is touched.
+    func fillEdition(isbn: ISBN?, isbnText: String?, from offered: Metadata) throws -> [String] {
+        let old = stored.book.edition
+        var new = old
+        new.metadata.fillGaps(from: offered.storable)
+        for field in old.editedFields { new.metadata.take(field, from: old.metadata) }
+        var filled =
+            new.metadata == old.metadata
+            ? [] : old.metadata.fields(differingFrom: new.metadata).map(\.rawValue).sorted()
+        if old.editedFields.contains(.isbn) {
+            // A number that a person took off stays off.
+        } else if old.isbn == nil, let isbn,
+            try db.row("SELECT 1 FROM edition WHERE isbn = ?", [isbn.digits]) == nil
+        {
+            new.isbn = isbn
+            new.isbnText = isbnText
+            filled.append("isbn")
+        } else if old.isbn == nil, old.isbnText == nil, let text = isbnText?.storable(TextLimit.name) {
+            new.isbnText = text
+            filled.append("isbn")
+        }
+        if new != old { try StoredEdition(row: stored.editionRow, edition: old).store(new, db) }
+        return filled
+    }
+
+    func fillCopy(from record: CopyRecord) throws -> [String] {
+        if isKnown {
+            // A status that a person ever set has left a reading, were it a cancelled one.
+            let isUntouched = copy.status == .toRead && copy.readings.isEmpty && copy.deleted == nil
+            return isUntouched && record.copy.status != .toRead ? try fillReadings(from: record) : []
+        }
+        var filled = try fillFacts(from: record.copy)
+        filled += try fillTags(record.copy.tags)
+        filled += try isFurther && !copy.readings.isEmpty ? addReadings(from: record) : fillReadings(from: record)
+        filled += try fillRemarks(from: record)
+        return filled
+    }
+
+    private func fillFacts(from offered: Copy) throws -> [String] {
+        var filled: [String] = []
+        func fill(_ column: String, _ name: String, _ isEmpty: Bool, _ value: (any DatabaseValueConvertible)?) throws {
+            guard isEmpty, let value else { return }
+            try db.run("UPDATE copy SET \(column) = ? WHERE id = ?", [value, stored.copyRow])
+            filled.append(name)
+        }
+        if copy.deleted != nil, offered.deleted == nil {
+            try db.run("UPDATE copy SET deleted = NULL WHERE id = ?", [stored.copyRow])
+            filled.append("taken out of the trash")
+        }
+        try fill("rating", "rating", copy.rating == nil, offered.rating.map { Int($0 * 4) })
+        try fill(
+            "shelf", "shelf", copy.shelf == nil,
+            try offered.shelf.flatMap { copy.shelf == nil ? try shelfRow(db, $0) : nil })
+        try fill(
+            "recommendedBy", "recommendedBy", copy.recommendedBy == nil, offered.recommendedBy?.storable(TextLimit.name)
+        )
+        try fill("wouldRecommend", "wouldRecommend", copy.wouldRecommend == nil, offered.wouldRecommend)
+        try fill("dailyGoal", "dailyGoal", copy.dailyGoal == nil, offered.dailyGoal)
+        try fill(
+            "culturalGoalCategory", "culturalGoalCategory", copy.culturalGoalCategory == nil,
+            offered.culturalGoalCategory?.storable(TextLimit.name))
+        return filled
+    }
+
+    private func fillTags(_ tags: [String]) throws -> [String] {
+        let present = Set(copy.tags.map(\.caseFolded))
+        let missing = tags.filter { tag in
+            tag.storable(TextLimit.name).map { !present.contains($0.caseFolded) } ?? false
+        }
+        guard !missing.isEmpty else { return [] }
+        try addTags(db, missing, to: stored.copyRow)
+        return ["tags"]
+    }
+
+    /// A To Read copy that never had a reading takes the file's status and readings; one reading without days takes the days of
+    /// the file's last, and those that went before it: of a file whose readings have no identities, else they would be another's.
+    private func fillReadings(from record: CopyRecord) throws -> [String] {
+        guard let last = record.readings.last else { return [] }
+        if copy.readings.isEmpty {
+            guard copy.status == .toRead || copy.status == record.copy.status else { return [] }
+            for (position, reading) in record.readings.enumerated() {
+                try ImportedRows(db: db).insert(reading, at: position, of: stored.copyRow)
+            }
+            guard copy.status != record.copy.status else { return ["readings"] }
+            try db.run("UPDATE copy SET status = ? WHERE id = ?", [record.copy.status.rawValue, stored.copyRow])
+            return ["status", "readings"]
+        }
+        guard !hasIdentities, copy.readings.count == 1, let only = copy.readings.first,
+            copy.status == record.copy.status,
+            only.state == last.reading.state, only.started == nil, only.finished == nil, only.stopped == nil
+        else { return [] }
+        var filled: [String] = []
+        let days = last.reading
+        if days.started != nil || days.finished != nil || days.stopped != nil {
+            try db.run(
+                "UPDATE reading SET started = ?, finished = ?, stopped = ? WHERE uuid = ?",
+                [
+                    days.started?.description, days.finished?.description, days.stopped?.description, only.id.rawValue,
+                ])
+            filled.append("dates")
+        }
+        let earlier = record.readings.dropLast()
+        if !earlier.isEmpty {
+            try db.run("UPDATE reading SET position = position + ? WHERE uuid = ?", [earlier.count, only.id.rawValue])
+            for (position, reading) in earlier.enumerated() {
+                try ImportedRows(db: db).insert(reading, at: position, of: stored.copyRow)
+            }
+            filled.append("readings")
+        }
+        return filled
+    }
+
+    /// The readings of a further row that ended on a day that no other ended on, each in its place; the status stays that of the
+    /// reading that the book shows.
+    private func addReadings(from record: CopyRecord) throws -> [String] {
+        func end(_ reading: Reading) -> CalendarDay? { reading.finished ?? reading.stopped }
+        var all = copy.readings
+        for new in record.readings {
+            guard let day = end(new.reading), !all.contains(where: { end($0) == day }) else { continue }
+            var place = all.firstIndex { end($0).map { day < $0 } ?? false } ?? all.count
+            if let last = all.last, last.state != new.reading.state { place = min(place, all.count - 1) }
+            try ImportedRows(db: db).insert(new, at: place, of: stored.copyRow)
+            all.insert(new.reading, at: place)
+        }
+        guard all.count > copy.readings.count else { return [] }
+        for (position, reading) in all.enumerated() {
+            try db.run("UPDATE reading SET position = ? WHERE uuid = ?", [position, reading.id.rawValue])
+        }
+        return ["readings"]
+    }
+
+    private func fillRemarks(from record: CopyRecord) throws -> [String] {
+        guard !record.notes.isEmpty || !record.quotes.isEmpty else { return [] }
+        func missing<Annotation>(_ annotations: [Annotation], _ table: String, _ text: (Annotation) -> String) throws
+            -> [Annotation]
+        {
+            guard !annotations.isEmpty else { return [] }
+            let present = Set(
+                try db.rows("SELECT text FROM \(table) WHERE copy = ?", [stored.copyRow]).map { $0["text"] as String })
+            return annotations.filter { !present.contains(text($0)) }
+        }
+        let notes = try missing(record.notes, "note", \.text)
+        let quotes = try missing(record.quotes, "quote", \.text)
+        for note in notes { try note.insert(db, to: stored.copyRow) }
+        for quote in quotes { try quote.insert(db, to: stored.copyRow) }
+        return (notes.isEmpty ? [] : ["notes"]) + (quotes.isEmpty ? [] : ["quotes"])
+    }
+}

@@ -1,0 +1,302 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+/// A copy as the tracker's rules take it, with its row.
+struct StoredTracker {
+    let copyRow: Int64
+    let book: Book
+    var tracker: Tracker
+
+    /// - Parameter inTrash: whether a copy in the trash counts as well.
+    /// - Returns: `nil` when there is no such copy.
+    static func load(_ db: Database, _ id: ID<Copy>, inTrash: Bool = false) throws -> StoredTracker? {
+        guard let entry = try StoredBooks.one(db, id), inTrash || entry.book.copy.deleted == nil else { return nil }
+        return StoredTracker(copyRow: entry.copyRow, book: entry.book, tracker: Tracker(entry.book))
+    }
+
+    /// Stores what a rule did.
+    static func store(_ steps: [Tracker.Step], of copy: Int64, _ db: Database) throws {
+        for step in steps {
+            switch step {
+            case .status(let status):
+                try db.run("UPDATE copy SET status = ? WHERE id = ?", [status.rawValue, copy])
+            case .opened(let reading, let next):
+                try StoredReadings.insert(reading, at: place(before: next, of: copy, db), of: copy, db)
+            case .changed(let reading):
+                try db.run(
+                    "UPDATE reading SET state = ?, started = ?, finished = ?, stopped = ? WHERE uuid = ?",
+                    [
+                        reading.state.rawValue, reading.started?.description, reading.finished?.description,
+                        reading.stopped?.description, reading.id.rawValue,
+                    ])
+            case .removed(let id): try remove(id, db)
+            case .recorded(let entry, let id): try StoredReadings.insert(entry, of: id, db)
+            case .redated(let entry, _):
+                try db.run(
+                    "UPDATE progressEntry SET at = ? WHERE uuid = ?", [entry.at.milliseconds, entry.id.rawValue])
+            case .corrected(let entry, _, _): try StoredReadings.update(entry, db)
+            case .forgotten(let id, _, _):
+                try db.run("DELETE FROM progressEntry WHERE uuid = ?", [id.rawValue])
+            }
+        }
+    }
+
+    /// The position for a new reading; those behind it make room.
+    private static func place(before next: ID<Reading>?, of copy: Int64, _ db: Database) throws -> Int {
+        let taken = try next.flatMap {
+            try db.value(Int.self, "SELECT position FROM reading WHERE uuid = ?", [$0.rawValue])
+        }
+        guard let taken else {
+            let last = try db.value(Int.self, "SELECT max(position) FROM reading WHERE copy = ?", [copy])
+            return last.map { $0 + 1 } ?? 0
+        }
+        try db.run("UPDATE reading SET position = position + 1 WHERE copy = ? AND position >= ?", [copy, taken])
+        return taken
+    }
+
+    private static func remove(_ id: ID<Reading>, _ db: Database) throws {
+        guard let row = try db.value(Int64.self, "SELECT id FROM reading WHERE uuid = ?", [id.rawValue]) else { return }
+        guard try db.row("SELECT 1 FROM session WHERE \"end\" IS NULL AND reading = ?", [row]) == nil else {
+            throw ReadingRefusal.sessionRunning
+        }
+        try db.run("DELETE FROM progressEntry WHERE reading = ?", [row])
+        try db.run("DELETE FROM session WHERE reading = ?", [row])
+        try db.run("DELETE FROM reading WHERE id = ?", [row])
+    }
+}
+
+extension LibraryFile {
+    /// What a person's act at `now` does by itself: dates only while the library's setting wants them.
+    func moment(_ db: Database, _ now: Date) throws -> Tracker.Moment {
+        let isOn = try value(of: .automaticDates, db) == "1"
+        return Tracker.Moment(now: now, zone: zone, automatic: isOn ? [.dates, .progress] : [.progress])
+    }
+}
+
+/// Readings as rows, each with its latest progress entry.
+enum StoredReadings {
+    /// - Parameter copies: row numbers as one JSON argument.
+    /// - Returns: by copy, oldest first.
+    static func fetch(_ db: Database, of copies: String) throws -> [Int64: [Reading]] {
+        var readings: [Int64: [Reading]] = [:]
+        try db.eachRow(
+            """
+            SELECT reading.copy, reading.uuid, reading.state, started, finished, stopped,
+                entry.uuid AS entryID, entry.at, entry.page, entry.percent, entry.isAutomatic, session.uuid AS sessionID
+            FROM reading
+            LEFT JOIN progressEntry entry ON entry.id = (
+                SELECT id FROM progressEntry WHERE reading = reading.id ORDER BY at DESC, id DESC LIMIT 1)
+            LEFT JOIN session ON session.id = entry.session
+            WHERE reading.copy IN (SELECT value FROM json_each(?)) ORDER BY reading.copy, position, reading.id
+            """, [copies]
+        ) { row in
+            var reading = try Reading(row: row)
+            reading.progress = try progressEntry(row)
+            readings[row["copy"], default: []].append(reading)
+        }
+        return readings
+    }
+
+    /// A row's entry under the names `entryID`, `at`, `page`, `percent`, `isAutomatic`, `sessionID`; `nil` where it has none.
+    static func progressEntry(_ row: Row) throws -> ProgressEntry? {
+        guard let id = row["entryID"] as String? else { return nil }
+        let amount: ProgressEntry.Amount
+        if let page = row["page"] as Int? {
+            amount = .page(page)
+        } else if let percent = row["percent"] as Int? {
+            amount = .percent(Double(percent) / 100)
+        } else {
+            throw RowDecodingError(what: "a progress entry without page and percent")
+        }
+        return ProgressEntry(
+            id: ID(rawValue: id), at: Date(milliseconds: row["at"]), amount: amount, isAutomatic: row["isAutomatic"],
+            session: (row["sessionID"] as String?).map { ID(rawValue: $0) })
+    }
+
+    /// Stores a new reading; of its progress nothing.
+    static func insert(_ reading: Reading, at position: Int, of copy: Int64, _ db: Database) throws {
+        try db.run(
+            "INSERT INTO reading (uuid, copy, position, state, started, finished, stopped) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                reading.id.rawValue, copy, position, reading.state.rawValue, reading.started?.description,
+                reading.finished?.description, reading.stopped?.description,
+            ])
+    }
+
+    /// Stores what a person corrected of an entry.
+    static func update(_ entry: ProgressEntry, _ db: Database) throws {
+        try db.run(
+            "UPDATE progressEntry SET at = ?, page = ?, percent = ?, isAutomatic = ? WHERE uuid = ?",
+            [
+                entry.at.milliseconds, entry.amount.page, entry.amount.percent.map { Int(($0 * 100).rounded()) },
+                entry.isAutomatic, entry.id.rawValue,
+            ])
+    }
+
+    /// Stores a progress entry, with its session where that is there.
+    static func insert(_ entry: ProgressEntry, of reading: ID<Reading>, _ db: Database) throws {
+        try db.run(
+            """
+            INSERT INTO progressEntry (uuid, reading, at, page, percent, isAutomatic, session)
+            VALUES (?, (SELECT id FROM reading WHERE uuid = ?), ?, ?, ?, ?, (SELECT id FROM session WHERE uuid = ?))
+            """,
+            [
+                entry.id.rawValue, reading.rawValue, entry.at.milliseconds, entry.amount.page,
+                entry.amount.percent.map { Int(($0 * 100).rounded()) }, entry.isAutomatic, entry.session?.rawValue,
+            ])
+    }
+}
+
+extension Reading {
+    /// Without its progress.
+    init(row: Row) throws {
+        self.init(
+            id: ID(rawValue: row["uuid"]), state: try row.word("state"), started: try row.day("started"),
+            finished: try row.day("finished"), stopped: try row.day("stopped"))
+    }
+}
+
+extension Row {
+    /// A column that holds a calendar day.
+    func day(_ column: String) throws -> CalendarDay? {
+        guard let text = self[column] as String? else { return nil }
+        guard let day = CalendarDay(text) else { throw RowDecodingError(what: "\(column) is '\(text.prefix(40))'") }
+        return day
+    }
+}
+
+/// Sessions as rows, each with the book that was read in it.
+enum StoredSessions {
+    private static let selection = """
+        SELECT session.uuid, session.start, session."end", session.startPage, session.endPage,
+            reading.uuid AS readingID, copy.uuid AS copyID, copy.deleted, edition.title, edition.isbn, edition.pageCount
+        FROM session JOIN reading ON reading.id = session.reading JOIN copy ON copy.id = reading.copy
+            JOIN edition ON edition.id = copy.edition
+
+        """
+
+    /// Also of a book in the trash and of a cancelled reading: it runs until somebody ends it.
+    static func running(_ db: Database) throws -> SessionRecord? {
+        try db.row(selection + "WHERE session.\"end\" IS NULL").map(record)
+    }
+
+    static func one(_ db: Database, _ id: ID<Session>) throws -> SessionRecord? {
+        try db.row(selection + "WHERE session.uuid = ?", [id.rawValue]).map(record)
+    }
+
+    static func ending(in text: String, _ db: Database) throws -> [SessionRecord] {
+        try db.rows(
+            selection + "WHERE substr(session.uuid, -length(?1)) = ?1 ORDER BY session.start DESC LIMIT 10", [text]
+        ).map(record)
+    }
+
+    /// Reading by reading, so that the indexes give the order and nothing is sorted.
+    static func of(_ copy: ID<Copy>, limit: Int, offset: Int, _ db: Database) throws -> [SessionRecord] {
+        try db.rows(
+            selection + """
+                WHERE copy.uuid = ? AND reading.state <> 'cancelled'
+                ORDER BY reading.position DESC, reading.id DESC, session.start DESC, session.id DESC LIMIT ? OFFSET ?
+                """, [copy.rawValue, max(0, limit), max(0, offset)]
+        ).map(record)
+    }
+
+    static func all(limit: Int, offset: Int, _ db: Database) throws -> [SessionRecord] {
+        try db.rows(
+            selection + """
+                WHERE copy.deleted IS NULL AND reading.state <> 'cancelled'
+                ORDER BY session.start DESC, session.id DESC LIMIT ? OFFSET ?
+                """, [max(0, limit), max(0, offset)]
+        ).map(record)
+    }
+
+    /// The same as ``SessionTotals/init(_:)``, counted where the rows are.
+    static func totals(of copy: ID<Copy>, _ db: Database) throws -> SessionTotals {
+        let row = try db.row(
+            """
+            SELECT count(*) AS sessions, sum(minutes) AS minutes, sum(pages) AS pages, max("end") AS lastRead,
+                avg(CASE WHEN minutes > 0 AND pages > 0 THEN pages * 60.0 / minutes END) AS pace
+            FROM (
+                SELECT \(DaySums.ofSession), "end"
+                FROM session JOIN reading ON reading.id = session.reading
+                WHERE reading.copy = (SELECT id FROM copy WHERE uuid = ?) AND reading.state <> 'cancelled'
+                    AND "end" IS NOT NULL)
+            """, [copy.rawValue])
+        return SessionTotals(
+            sessions: row?["sessions"] ?? 0, minutes: row?["minutes"] ?? 0, pages: row?["pages"] ?? 0,
+            meanPace: row?["pace"], lastRead: (row?["lastRead"] as Int64?).map(Date.init(milliseconds:)))
+    }
+
+    /// Stores a session that begins.
+    ///
+    /// - Throws: ``SessionError/alreadyActive`` for a second running one, whoever made the first.
+    static func start(_ session: Session, of reading: ID<Reading>, _ db: Database) throws {
+        do {
+            try insert(session, of: reading, db)
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            throw SessionError.alreadyActive
+        }
+    }
+
+    static func insert(_ session: Session, of reading: ID<Reading>, _ db: Database) throws {
+        try db.run(
+            """
+            INSERT INTO session (uuid, reading, start, "end", startPage, endPage)
+            VALUES (?, (SELECT id FROM reading WHERE uuid = ?), ?, ?, ?, ?)
+            """,
+            [
+                session.id.rawValue, reading.rawValue, session.start.milliseconds, session.end?.milliseconds,
+                session.startPage, session.endPage,
+            ])
+    }
+
+    static func update(_ session: Session, _ db: Database) throws {
+        try db.run(
+            "UPDATE session SET start = ?, \"end\" = ?, startPage = ?, endPage = ? WHERE uuid = ?",
+            [
+                session.start.milliseconds, session.end?.milliseconds, session.startPage, session.endPage,
+                session.id.rawValue,
+            ])
+    }
+
+    static func delete(_ id: ID<Session>, _ db: Database) throws {
+        try deleteEntry(of: id, db)
+        try db.run("DELETE FROM session WHERE uuid = ?", [id.rawValue])
+    }
+
+    static func deleteEntry(of id: ID<Session>, _ db: Database) throws {
+        try db.run(
+            "DELETE FROM progressEntry WHERE session = (SELECT id FROM session WHERE uuid = ?)", [id.rawValue])
+    }
+
+    /// Brings the entry that a session's end made to the session as it is now.
+    ///
+    /// - Returns: whether there is one.
+    static func moveEntry(of session: Session, endedBefore: Date?, _ db: Database) throws -> Bool {
+        try db.run(
+            """
+            UPDATE progressEntry SET page = ?, at = CASE WHEN ? THEN ? ELSE at END
+            WHERE session = (SELECT id FROM session WHERE uuid = ?)
+            """,
+            [session.endPage, session.end != endedBefore, session.end?.milliseconds, session.id.rawValue])
+        return db.changesCount > 0
+    }
+
+    private static func record(_ row: Row) throws -> SessionRecord {
+        SessionRecord(
+            session: Session(row: row),
+            reading: ID(rawValue: row["readingID"]), copy: ID(rawValue: row["copyID"]),
+            title: row["title"], isbn: try StoredBooks.isbn(row), pageCount: row["pageCount"],
+            isInTrash: row["deleted"] as Int64? != nil)
+    }
+}
+
+extension Session {
+    /// From the columns uuid, start, end, startPage, endPage.
+    init(row: Row) {
+        self.init(
+            id: ID(rawValue: row["uuid"]), start: Date(milliseconds: row["start"]),
+            end: (row["end"] as Int64?).map(Date.init(milliseconds:)), startPage: row["startPage"],
+            endPage: row["endPage"])
+    }
+}

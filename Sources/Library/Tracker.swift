@@ -1,0 +1,310 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile: ReadingLog {
+    public func setStatus(
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, at now: Date
+    ) async throws -> TrackingResult {
+        try await track(copy, at: now, status.displayName) { try $1.set(status, on: day, $2) }
+    }
+
+    public func recordProgress(
+        _ amount: ProgressEntry.Amount, of copy: ID<Copy>, on past: Date?, at now: Date
+    ) async throws -> TrackingResult {
+        let past = past.map { min($0, now) }
+        return try await track(copy, at: now, told: past, amount.summary) { try $1.record(amount, at: past, $2) }
+    }
+
+    public func setDates(
+        _ edit: DateEdit, of copy: ID<Copy>, reading: ID<Reading>?, at now: Date
+    ) async throws -> TrackingResult {
+        try await track(copy, at: now, "dates of a reading") { _, tracker, _ in try tracker.setDates(edit, of: reading)
+        }
+    }
+
+    public func addReading(
+        to copy: ID<Copy>, started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?, at now: Date
+    ) async throws -> TrackingResult {
+        try await track(copy, at: now, "added a reading") { _, tracker, _ in
+            try tracker.addPast(started: started, finished: finished, stopped: stopped)
+        }
+    }
+
+    public func deleteReading(
+        _ reading: ID<Reading>, of copy: ID<Copy>, at now: Date
+    ) async throws -> TrackingResult {
+        try await track(copy, at: now, "deleted a reading") { _, tracker, _ in try tracker.remove(reading) }
+    }
+
+    public func progress(of reading: ID<Reading>, limit: Int, offset: Int) async throws -> [ProgressEntry] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT entry.uuid AS entryID, at, page, percent, isAutomatic, session.uuid AS sessionID
+                FROM progressEntry entry LEFT JOIN session ON session.id = entry.session
+                WHERE entry.reading = (SELECT id FROM reading WHERE uuid = ?)
+                ORDER BY at DESC, entry.id DESC LIMIT ? OFFSET ?
+                """, [reading.rawValue, max(0, limit), max(0, offset)]
+            ).compactMap(StoredReadings.progressEntry)
+        }
+    }
+
+    /// One act on a copy outside the trash: a rule on what is stored at this moment, and what it did stored, as one change.
+    ///
+    /// - Parameters:
+    ///   - past: when it was, for what is told afterwards: the rule's day and time.
+    ///   - what: the summary behind the title.
+    func track(
+        _ copy: ID<Copy>, at now: Date, told past: Date? = nil, _ what: String,
+        _ rule: @escaping @Sendable (Database, inout Tracker, Tracker.Moment) throws -> [Tracker.Step]
+    ) async throws -> TrackingResult {
+        try await change(.edit, at: now) { [self] db, id in
+            guard var stored = try StoredTracker.load(db, copy) else { throw LibraryError.noSuchBook(copy) }
+            let steps = try rule(db, &stored.tracker, moment(db, past ?? now))
+            try StoredTracker.store(steps, of: stored.copyRow, db)
+            guard let book = try StoredBooks.one(db, copy)?.book else { throw LibraryError.noSuchBook(copy) }
+            let touched = steps.compactMap(\.reading).last ?? stored.tracker.shown?.id
+            let running = book.copy.status == .reading ? nil : try StoredSessions.running(db)
+            let result = TrackingResult(
+                book: book, reading: book.copy.readings.first { $0.id == touched }, change: steps.isEmpty ? nil : id,
+                sessionStillRuns: running?.copy == copy)
+            return (result, "\(quoted(book.displayTitle)): \(what)")
+        }
+    }
+}
+
+extension Tracker.Step {
+    /// The reading that it is about.
+    fileprivate var reading: ID<Reading>? {
+        switch self {
+        case .status: nil
+        case .opened(let reading, _), .changed(let reading): reading.id
+        case .removed(let id), .recorded(_, let id), .redated(_, let id), .corrected(_, let id, _),
+            .forgotten(_, let id, _):
+            id
+        }
+    }
+}
+
+extension ProgressEntry.Amount {
+    /// For the summary of a change.
+    var summary: String {
+        switch self {
+        case .page(let page): "page \(page)"
+        case .percent(let percent): "\(JSONValue.number(percent).text) %"
+        }
+    }
+}
+
+extension LibraryFile {
+    public func runningSession() async throws -> SessionRecord? {
+        try await read { db in try StoredSessions.running(db) }
+    }
+
+    public func startSession(
+        of copy: ID<Copy>, page: Int?, from start: Date?, at now: Date
+    ) async throws -> SessionRecord {
+        try await changeSession(at: now) { [self] db in
+            guard try StoredSessions.running(db) == nil else { throw SessionError.alreadyActive }
+            guard var stored = try StoredTracker.load(db, copy) else { throw SessionError.entryNotFound }
+            let steps = try stored.tracker.set(.reading, moment(db, start ?? now))
+            guard let reading = stored.tracker.shown else { throw SessionError.entryNotFound }
+            let session = try Session.started(
+                at: start, page: page, currentPage: reading.currentPage(of: stored.tracker.pageCount), now: now)
+            try StoredTracker.store(steps, of: stored.copyRow, db)
+            try StoredSessions.start(session, of: reading.id, db)
+            return (session.id, "started a session")
+        }
+    }
+
+    public func stopSession(
+        _ id: ID<Session>? = nil, page: Int?, end: Date?, forced: Bool, at now: Date
+    ) async throws -> SessionRecord {
+        try await changeSession(at: now) { db in
+            guard let running = try StoredSessions.running(db), running.session.id == id ?? running.session.id else {
+                throw id == nil ? SessionError.notActive : .alreadyEnded
+            }
+            let session = try running.session.ended(at: end, page: page, forced: forced, now: now)
+            try StoredSessions.update(session, db)
+            try store(in: running, db) { $0.record(session, of: running.reading, endedAt: now) }
+            return (session.id, session.summary)
+        }
+    }
+
+    public func addSession(
+        of copy: ID<Copy>, start: Date, end: Date, startPage: Int?, endPage: Int?, at now: Date
+    ) async throws -> SessionRecord {
+        try await changeSession(at: now) { [self] db in
+            guard var stored = try StoredTracker.load(db, copy) else { throw SessionError.entryNotFound }
+            if stored.tracker.status == .toRead {
+                let steps = try stored.tracker.set(.reading, moment(db, start))
+                try StoredTracker.store(steps, of: stored.copyRow, db)
+            }
+            guard let reading = stored.tracker.shown else { throw SessionError.entryNotFound }
+            let known = try startPage ?? page(of: reading, at: start, stored.tracker.pageCount, db)
+            let session = try Session.past(
+                start: start, end: end, startPage: startPage ?? min(known, endPage ?? known), endPage: endPage, now: now
+            )
+            try StoredSessions.insert(session, of: reading.id, db)
+            let steps = stored.tracker.record(session, of: reading.id, endedAt: nil)
+            try StoredTracker.store(steps, of: stored.copyRow, db)
+            return (session.id, "added a " + session.summary)
+        }
+    }
+
+    public func editSession(_ id: ID<Session>, _ edit: SessionEdit, at now: Date) async throws -> SessionRecord {
+        try await changeSession(at: now) { db in
+            guard let old = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+            try old.checkOutsideTrash()
+            let session = try old.session.edited(edit, now: now)
+            guard session != old.session else { return (id, "") }
+            try StoredSessions.update(session, db)
+            if session.endPage == nil {
+                try StoredSessions.deleteEntry(of: id, db)
+            } else if try StoredSessions.moveEntry(of: session, endedBefore: old.session.end, db) {
+                try store(in: old, db) { $0.giveWay(to: session, of: old.reading) }
+            } else {
+                try store(in: old, db) { $0.record(session, of: old.reading, endedAt: nil) }
+            }
+            return (id, "edited a " + session.summary)
+        }
+    }
+
+    public func deleteSession(_ id: ID<Session>, at now: Date) async throws -> SessionRecord {
+        try await translatingFailures {
+            try await change(.edit, at: now) { db, change in
+                guard var old = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+                try old.checkOutsideTrash()
+                try StoredSessions.delete(id, db)
+                old.change = change
+                return (old, "\(quoted(old.displayTitle)): deleted a \(old.session.summary)")
+            }
+        }
+    }
+
+    public func sessions(of copy: ID<Copy>?, limit: Int, offset: Int) async throws -> [SessionRecord] {
+        try await read { db in
+            if let copy { return try StoredSessions.of(copy, limit: limit, offset: offset, db) }
+            return try StoredSessions.all(limit: limit, offset: offset, db)
+        }
+    }
+
+    public func sessions(endingIn text: String) async throws -> [SessionRecord] {
+        try await read { db in try StoredSessions.ending(in: text, db) }
+    }
+
+    public func sessionTotals(of copy: ID<Copy>) async throws -> SessionTotals {
+        try await read { db in try StoredSessions.totals(of: copy, db) }
+    }
+
+    /// One act on a session as one change.
+    private func changeSession(
+        at now: Date, _ act: @escaping @Sendable (Database) throws -> (session: ID<Session>, summary: String)
+    ) async throws -> SessionRecord {
+        try await translatingFailures {
+            try await change(.edit, at: now) { db, change in
+                let (id, summary) = try act(db)
+                guard var record = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+                // An edit that edits nothing says nothing.
+                record.change = summary.isEmpty ? nil : change
+                return (record, "\(quoted(record.displayTitle)): \(summary)")
+            }
+        }
+    }
+
+    /// A disk that is full or fails is told in the words of sessions.
+    private func translatingFailures<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as LibraryError where error.category == .inputOutput {
+            throw SessionError.persistenceFailed(error)
+        }
+    }
+}
+
+extension SessionRecord {
+    /// What is still running is brought to its end wherever its book lies.
+    fileprivate func checkOutsideTrash() throws {
+        if isInTrash, !session.isRunning { throw InTrash(copy) }
+    }
+}
+
+/// Does what a rule makes of a session's page, also to a book in the trash.
+private func store(
+    in record: SessionRecord, _ db: Database, _ rule: (inout Tracker) -> [Tracker.Step]
+) throws {
+    guard var stored = try StoredTracker.load(db, record.copy, inTrash: true) else { throw SessionError.entryNotFound }
+    try StoredTracker.store(rule(&stored.tracker), of: stored.copyRow, db)
+}
+
+/// The page that was the current one at some time.
+private func page(of reading: Reading, at time: Date, _ pageCount: Int?, _ db: Database) throws -> Int {
+    var then = reading
+    then.progress = try db.row(
+        """
+        SELECT uuid AS entryID, at, page, percent, isAutomatic, NULL AS sessionID FROM progressEntry
+        WHERE reading = (SELECT id FROM reading WHERE uuid = ?) AND at <= ? ORDER BY at DESC, id DESC LIMIT 1
+        """, [reading.id.rawValue, time.milliseconds]
+    ).flatMap(StoredReadings.progressEntry)
+    return then.currentPage(of: pageCount)
+}
+
+extension Session {
+    /// For the summary of a change.
+    fileprivate var summary: String {
+        guard let minutes else { return "running session" }
+        return "session of \(minutes) min" + (endPage.map { " to page \($0)" } ?? "")
+    }
+}
+
+extension LibraryFile {
+    public func editProgress(
+        _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
+    ) async throws -> TrackingResult {
+        let told = edit.amount.map { "corrected to \($0.summary)" } ?? "corrected the time of an entry"
+        return try await track(copy, at: now, told) { db, tracker, _ in
+            let found = try FoundEntry(entry, of: copy, db)
+            return try tracker.correct(found.entry, by: edit, in: found.reading, beside: found.other, now: now)
+        }
+    }
+
+    public func deleteProgress(
+        _ entry: ID<ProgressEntry>, of copy: ID<Copy>, at now: Date
+    ) async throws -> TrackingResult {
+        try await track(copy, at: now, "deleted an entry of its history") { db, tracker, _ in
+            let found = try FoundEntry(entry, of: copy, db)
+            return try tracker.forget(found.entry, in: found.reading, beside: found.other)
+        }
+    }
+}
+
+/// An entry of a copy's history, and the latest of those beside it.
+private struct FoundEntry {
+    let entry: ProgressEntry
+    let reading: ID<Reading>
+    let other: ProgressEntry?
+
+    private static let columns =
+        "entry.uuid AS entryID, at, page, percent, isAutomatic, session.uuid AS sessionID, reading.uuid AS readingID"
+
+    /// - Throws: ``ReadingRefusal/noSuchEntry``.
+    init(_ id: ID<ProgressEntry>, of copy: ID<Copy>, _ db: Database) throws {
+        let row = try db.row(
+            """
+            SELECT \(Self.columns) FROM progressEntry entry JOIN reading ON reading.id = entry.reading
+                JOIN copy ON copy.id = reading.copy LEFT JOIN session ON session.id = entry.session
+            WHERE entry.uuid = ? AND copy.uuid = ?
+            """, [id.rawValue, copy.rawValue])
+        guard let row, let entry = try StoredReadings.progressEntry(row) else { throw ReadingRefusal.noSuchEntry }
+        self.entry = entry
+        reading = ID(rawValue: row["readingID"])
+        other = try db.row(
+            """
+            SELECT \(Self.columns) FROM progressEntry entry JOIN reading ON reading.id = entry.reading
+                LEFT JOIN session ON session.id = entry.session
+            WHERE reading.uuid = ? AND entry.uuid <> ? ORDER BY at DESC, entry.id DESC LIMIT 1
+            """, [reading.rawValue, id.rawValue]
+        ).flatMap(StoredReadings.progressEntry)
+    }
+}

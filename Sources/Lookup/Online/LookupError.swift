@@ -1,0 +1,108 @@
+import Bookplate
+import FoundationEssentials
+import HTTP
+
+/// Why a source gave no record.
+enum Trouble: Error, Sendable, Equatable {
+    case notAsked(reason: String)
+    case temporary(SourceError)
+    case blocked(SourceError)
+    case badData(SourceError)
+
+    var answer: SourceAnswer {
+        switch self {
+        case .notAsked(let reason): .notAsked(reason: reason)
+        case .temporary(let failure): .temporary(failure)
+        case .blocked(let failure): .blocked(failure)
+        case .badData(let failure): .badData(failure)
+        }
+    }
+
+    func failure(of source: SourceName) -> SourceError {
+        switch self {
+        case .notAsked(let reason): SourceError(source: source, reason: reason)
+        case .temporary(let failure), .blocked(let failure), .badData(let failure): failure
+        }
+    }
+
+    /// What a transfer that failed means.
+    init(_ error: TransportError, of source: SourceName, at now: Date) {
+        let failure = SourceError(source: source, reason: error.description)
+        switch error {
+        case .tls(.notYetValid), .tls(.expired), .tls(.unknownIssuer):
+            // Before the program was written: the clock was lost with the battery, and no certificate can be right.
+            self = now < Self.earliest ? .temporary(.clockNotSet(source, now)) : Self.certificate(error, failure)
+        case .tls(.wrongHost): self = .blocked(failure)
+        case .tooLarge, .garbled: self = .badData(failure)
+        default: self = .temporary(failure)
+        }
+    }
+
+    private static let earliest = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
+
+    private static func certificate(_ error: TransportError, _ failure: SourceError) -> Trouble {
+        error == .tls(.unknownIssuer) ? .blocked(failure) : .temporary(failure)
+    }
+
+    /// What an answer means that is neither a record nor a plain "no such record".
+    ///
+    /// - Returns: `nil` for 2xx, 404 and 410, which the source itself understands.
+    init?(_ answer: HTTPAnswer, of source: SourceName, at now: Date) {
+        func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {
+            SourceError(source: source, reason: reason, retryAfter: retryAfter)
+        }
+        let retryAfter = answer.retryAfter.map { RetryAfter.duration($0, at: now) }
+        switch answer.status {
+        case 200..<300 where answer.looksLikeAPage:
+            self = .blocked(failure("answered with a web page; the network wants a sign-in"))
+        case 200..<300, 404, 410: return nil
+        case 511: self = .blocked(failure("the network wants a sign-in (511)"))
+        case 401, 403, 407, 451: self = .blocked(failure("refuses to answer (\(answer.status))"))
+        case 429:
+            self = .temporary(failure("was asked too often (429)", retryAfter: retryAfter ?? RetryAfter.unsaid))
+        case 408, 425, 500...:
+            self = .temporary(failure("is out of order (\(answer.status))", retryAfter: retryAfter))
+        default: self = .badData(failure("an answer that makes no sense (\(answer.status))"))
+        }
+    }
+}
+
+extension SourceError {
+    fileprivate static func clockNotSet(_ source: SourceName, _ now: Date) -> SourceError {
+        let day = now.formatted(.iso8601.year().month().day())
+        return SourceError(
+            source: source, reason: "its certificate cannot be checked: this machine's clock says \(day); set the clock"
+        )
+    }
+}
+
+extension HTTPAnswer {
+    /// Whether the body is HTML where data was asked for. A picture is none, whatever the server calls it.
+    var looksLikeAPage: Bool {
+        guard PictureKind(body) == nil else { return false }
+        if contentType.contains("html") { return true }
+        return body.prefix(1024).first { !" \r\n\t".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+}
+
+/// The Retry-After header (RFC 9110, 10.2.3).
+enum RetryAfter {
+    /// For a 429 without the header.
+    static let unsaid: Duration = .seconds(60)
+    private static let range: ClosedRange<Double> = 1...3600
+
+    /// - Parameter text: seconds or a date; for anything else ``unsaid``.
+    /// - Returns: between a second and an hour.
+    static func duration(_ text: String, at now: Date) -> Duration {
+        if let seconds = Double(text), seconds.isFinite { return clamped(seconds) }
+        // Numbers are no dates to us, though they are to curl_getdate().
+        guard text.contains(":"), case .success(let curl) = CurlLibrary.shared, let date = curl.date(text) else {
+            return unsaid
+        }
+        return clamped(date.timeIntervalSince(now))
+    }
+
+    private static func clamped(_ seconds: Double) -> Duration {
+        .milliseconds(Int64(min(max(seconds, range.lowerBound), range.upperBound) * 1000))
+    }
+}

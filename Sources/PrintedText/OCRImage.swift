@@ -1,0 +1,105 @@
+import Bookplate
+
+/// A grey picture at the size at which print is read.
+struct OCRImage: Sendable, Equatable {
+    let width: Int
+    let height: Int
+    private var grey: [UInt8]
+
+    /// - Parameter longSide: at most, in pixels; a smaller frame keeps its size.
+    init(_ frame: Frame, longSide: Int) {
+        var page = OCRImage(width: frame.width, height: frame.height)
+        frame.withLuma { luma in
+            for y in 0..<frame.height {
+                let row = luma[(y * frame.bytesPerLine)..<(y * frame.bytesPerLine + frame.width)]
+                page.grey.replaceSubrange((y * frame.width)..<((y + 1) * frame.width), with: row)
+            }
+        }
+        // Halved first: between two pixels that lie further apart than that, print would be lost.
+        while max(page.width, page.height) >= 2 * longSide { page = page.halved() }
+        let long = max(page.width, page.height)
+        self = long > longSide ? page.resized(by: Double(longSide) / Double(long)) : page
+    }
+
+    private init(width: Int, height: Int) {
+        (self.width, self.height) = (max(1, width), max(1, height))
+        grey = [UInt8](repeating: 0, count: self.width * self.height)
+    }
+
+    /// Means of two by two pixels; one row or column that is left over is dropped.
+    private func halved() -> OCRImage {
+        var half = OCRImage(width: width / 2, height: height / 2)
+        grey.withUnsafeBufferPointer { from in
+            half.grey.withUnsafeMutableBufferPointer { to in
+                for y in 0..<half.height {
+                    let (upper, lower) = (min(2 * y, height - 1) * width, min(2 * y + 1, height - 1) * width)
+                    for x in 0..<half.width {
+                        let (left, right) = (min(2 * x, width - 1), min(2 * x + 1, width - 1))
+                        let sum =
+                            Int(from[upper + left]) + Int(from[upper + right]) + Int(from[lower + left])
+                            + Int(from[lower + right])
+                        to[y * half.width + x] = UInt8((sum + 2) / 4)
+                    }
+                }
+            }
+        }
+        return half
+    }
+
+    /// Each new pixel between the four around its middle.
+    private func resized(by factor: Double) -> OCRImage {
+        var page = OCRImage(width: Int(Double(width) * factor), height: Int(Double(height) * factor))
+        /// The first of two pixels, and the share of the second in 1/256.
+        func places(_ count: Int, of old: Int) -> [(first: Int, second: Int, share: Int)] {
+            (0..<count).map { index in
+                let middle = max(0, (Double(index) + 0.5) * Double(old) / Double(count) - 0.5)
+                let first = min(Int(middle), old - 1)
+                return (first, min(first + 1, old - 1), Int((middle - Double(first)) * 256))
+            }
+        }
+        let (columns, rows) = (places(page.width, of: width), places(page.height, of: height))
+        grey.withUnsafeBufferPointer { from in
+            page.grey.withUnsafeMutableBufferPointer { to in
+                for (y, row) in rows.enumerated() {
+                    let (upper, lower) = (row.first * width, row.second * width)
+                    for (x, column) in columns.enumerated() {
+                        let (left, right) = (column.first, column.second)
+                        let top =
+                            Int(from[upper + left]) * (256 - column.share) + Int(from[upper + right]) * column.share
+                        let bottom =
+                            Int(from[lower + left]) * (256 - column.share) + Int(from[lower + right]) * column.share
+                        to[y * page.width + x] = UInt8(
+                            min(255, (top * (256 - row.share) + bottom * row.share + 32_768) >> 16))
+                    }
+                }
+            }
+        }
+        return page
+    }
+
+    /// The page as it stands upright.
+    func turned(by orientation: Orientation) -> OCRImage {
+        guard orientation != .up else { return self }
+        let size = orientation.uprightSize(width: width, height: height)
+        var page = OCRImage(width: size.width, height: size.height)
+        /// Where a pixel goes: its middle to the middle of a pixel.
+        func place(_ x: Int, _ y: Int) -> Int {
+            let middle = orientation.upright(
+                Point(x: Double(x) + 0.5, y: Double(y) + 0.5), width: width, height: height)
+            return Int(middle.y) * size.width + Int(middle.x)
+        }
+        let origin = place(0, 0)
+        let (across, down) = (width > 1 ? place(1, 0) - origin : 0, height > 1 ? place(0, 1) - origin : 0)
+        grey.withUnsafeBufferPointer { from in
+            page.grey.withUnsafeMutableBufferPointer { to in
+                for y in 0..<height {
+                    for x in 0..<width { to[origin + x * across + y * down] = from[y * width + x] }
+                }
+            }
+        }
+        return page
+    }
+
+    /// As a Portable Greymap. Source: pgm(5) of Netpbm.
+    var pgm: [UInt8] { Array("P5\n\(width) \(height)\n255\n".utf8) + grey }
+}

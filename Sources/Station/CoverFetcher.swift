@@ -1,0 +1,46 @@
+import Bookplate
+import FoundationEssentials
+
+/// Fetches the covers that saved editions still lack, each once.
+public struct CoverFlow: Sendable {
+    private let covers: any Covers
+    private let fetch: any CoverFetch
+    private let now: @Sendable () -> Date
+
+    public init(covers: any Covers, fetch: any CoverFetch, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.covers = covers
+        self.fetch = fetch
+        self.now = now
+    }
+
+    /// - Parameters:
+    ///   - limit: how many at the most, newest editions first.
+    ///   - patience: no further one is begun after so long.
+    ///   - progress: called after each, with how many are done and how many there are.
+    /// - Returns: how many were fetched and kept. A cover that cannot be had is put off for an hour, and one whose edition is gone
+    ///   meanwhile is left out; neither stops the others.
+    /// - Throws: the library's own error when it cannot be read or written.
+    public func fetchMissing(
+        limit: Int, patience: Duration, progress: @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws -> Int {
+        let began = now()
+        let missing = try await covers.editionsWithoutCover(limit: limit)
+        var fetched = 0
+        for (done, cover) in missing.enumerated() {
+            try Task.checkCancellation()
+            guard now().timeIntervalSince(began) < patience / .seconds(1) else { break }
+            do {
+                if let bytes = try await fetch.cover(at: cover.url) {
+                    if try await covers.keepCover(bytes, of: cover.edition) { fetched += 1 }
+                } else {
+                    try await covers.coverMissing(of: cover.edition, retryAt: nil)
+                }
+            } catch let failure as SourceError {
+                let pause = failure.retryAfter.map { Double($0.components.seconds) } ?? 3600
+                try await covers.coverMissing(of: cover.edition, retryAt: now().addingTimeInterval(pause))
+            }
+            progress(done + 1, missing.count)
+        }
+        return fetched
+    }
+}
