@@ -99,7 +99,8 @@ let package = Package(
             path: "Tests/DecodeBench"),
         .testTarget(name: "BookplateTests", dependencies: [domain]),
         .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
-        .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"]),
+        .testTarget(
+            name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"], swiftSettings: optimized),
         .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),
         // What tests of several modules need.
         .target(name: "TestTools", path: "Tests/TestTools"),
@@ -125,22 +126,34 @@ let package = Package(
         .testTarget(
             name: "KioskTests",
             dependencies: [
-                domain, "Kiosk", "Processes", "Station", "Library", "LibraryMaker",
+                domain, "Kiosk", "Processes", "Station", "Library", "LibraryMaker", "TestTools",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "ScanCommandTests",
             dependencies: [
                 domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "Kiosk",
-                "ScanCommand", "FaultServer", "Hub",
-                grdb,
+                "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
             ]),
         .testTarget(
-            name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand"], exclude: ["machine"]),
+            name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand", "TestTools"], exclude: ["machine"]),
         .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
         // The pages in a real browser; needs the program, so it is built with it.
-        .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker"]),
+        .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker", "TestTools"]),
         .testTarget(name: "ArchitectureTests", exclude: ["features.md"]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `script/test MODULE...`: the tests of these modules and what they depend on, so that nothing else is built.
+if let modules = Context.environment["BOOKPLATE_ONLY"] {
+    var needed: Set<String> = []
+    var names = modules.split(separator: " ").map { "\($0)Tests" }
+    while let name = names.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
+    }
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
+}

@@ -7,7 +7,7 @@ import Testing
 
 private let utc = TimeZone(secondsFromGMT: 0)!
 
-@Suite(.timeLimit(.minutes(1))) struct `The Intake page` {
+@Suite(.timeLimit(.minutes(5))) struct `The Intake page` {
     @Test func `says what to do when nothing waits`() async throws {
         try await withStation { station in
             let page = try await station.get("/intake")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kiosk
 
-@Suite(.timeLimit(.minutes(1))) struct `The words of the pages` {
+@Suite(.timeLimit(.minutes(5))) struct `The words of the pages` {
     private func texts(_ language: Language) throws -> Texts {
         try #require(try WebFolder.ofProgram.get().texts[language])
     }
@@ -152,7 +152,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Stations on the pages` {
+@Suite(.timeLimit(.minutes(5))) struct `Stations on the pages` {
     @Test func `are called by name, and the own one this station`() async throws {
         let kiosk = try await RunningKiosk(station: "vm") { _, ports in ports.device = "vm" }
         try await kiosk.use { kiosk in

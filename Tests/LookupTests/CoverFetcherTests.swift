@@ -89,7 +89,7 @@ import Testing
         server.on("/b/id/1-L.jpg", .page("<html>"), .json("{}"), .endless, .status(503), .blackHole)
         let address = server.address + "/b/id/1-L.jpg"
         let impatient = try Self.fetcher(
-            server.address, states, clock, limits: HTTPLimits(total: .milliseconds(300), body: 5 << 20))
+            server.address, states, clock, limits: HTTPLimits(total: .seconds(2), body: 5 << 20))
         for (fetcher, reason) in [
             (fetcher, "answered with a web page; the network wants a sign-in"),
             (fetcher, "what came instead of a cover is no picture"),

@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The program's description of its own commands (`--experimental-dump-help` of swift-argument-parser).
@@ -213,7 +214,7 @@ private func run(_ arguments: String...) throws -> (status: Int32, out: String) 
     process.standardOutput = pipe
     process.standardError = pipe
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try process.run(atMost: .seconds(300))
     let data = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))

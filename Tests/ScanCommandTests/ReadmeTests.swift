@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// Runs the `console` blocks of a page in order, in a home of its own, and compares what they print with the page.
@@ -79,7 +80,7 @@ import Testing
         process.standardOutput = pipe
         process.standardError = pipe
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(300))
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)

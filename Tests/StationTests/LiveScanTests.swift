@@ -80,7 +80,7 @@ private struct ScriptedDecoder: FrameDecoder {
 private let streaming = CameraState.streaming(
     name: "Scripted", format: CaptureFormat(width: 32, height: 2, pixelFormat: .grey))
 
-@Suite(.timeLimit(.minutes(1))) struct `The live scan` {
+@Suite(.timeLimit(.minutes(5))) struct `The live scan` {
     private func frames(_ payload: String?, _ count: Int, every milliseconds: Int = 33) -> [ScriptedSource.Step] {
         (0..<count).map { _ in .frame(payload, after: milliseconds) }
     }
