@@ -42,7 +42,7 @@ struct `Two hosts and a cable` {
         #expect(alone.status == 69 && alone.err.contains("1 waits for the hub"), "\(alone)")
         #expect(try await library.count(in: [.waiting, .confirmed]) == 0)
         try cable.plug()
-        let sent = try await station.run("hub", "send")
+        let sent = try await station.deliver()
         #expect(sent.status == 0, "\(sent.err)")
         #expect(
             try await library.books(matching: BookQuery()).books.map(\.displayTitle) == ["The Left Hand of Darkness"])
@@ -72,7 +72,7 @@ struct `Two hosts and a cable` {
         #expect(try await station.run("hub", "status").out.contains("waits for it"))
         let again = try await station.run("hub", "pair", address, "--name", "attic", input: "an access code\n")
         #expect(again.status == 0, "\(again)")
-        #expect(try await station.run("hub", "send").status == 0)
+        #expect(try await station.deliver().status == 0)
         #expect(try await library.books(matching: BookQuery()).total == 4)
         #expect(try await station.run("hub", "leave").status == 0)
         #expect(try await hub.run("hub", "stations").out.contains("revoked"))
