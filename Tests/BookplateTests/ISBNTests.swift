@@ -54,12 +54,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "there is no number in it"),
+        ("", "it contains no number"),
         ("978044147812", "it has 12 digits; an ISBN has 10 or 13"),
         ("9780441478126", "the last digit of this ISBN-13 should be 5, not 6; one of the digits is wrong"),
         ("0441478124", "the last digit of this ISBN-10 should be 3, not 4; one of the digits is wrong"),
         ("044147812X", "the last digit of this ISBN-10 should be 3, not X; one of the digits is wrong"),
-        ("04414X8123", "X stands only at the end of a 10-digit ISBN"),
+        ("04414X8123", "X is allowed only at the end of a 10-digit ISBN"),
         ("97804414781O5", "\"O\" at position 12 belongs to no ISBN"),
         ("9790060115615", "it is sheet music (ISMN, 979-0), not a book"),
         ("9771234567003", "it is a periodical (ISSN, 977), not a book"),

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-// The JSON of commands and of the web API: all keys always there, absent is null. Instants are RFC 3339 in UTC, days
-// YYYY[-MM[-DD]].
+// The JSON of commands and of the web API: all keys are always present, and absent values are null. Instants are RFC
+// 3339 in UTC, days are YYYY[-MM[-DD]].
 
 extension Book {
-    /// One book: the copy's own facts beside its edition's.
+    /// One book: the copy's own facts and those of its edition in one object.
     public var json: JSONValue {
         let metadata = edition.metadata
         return [
@@ -35,7 +35,7 @@ extension Book {
 }
 
 extension Metadata {
-    /// `{scheme: [text]}`, in order of the schemes.
+    /// `{scheme: [text]}`, sorted by scheme.
     public var identifiersJSON: JSONValue {
         .object(identifiers.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSONValue($0.value)) })
     }

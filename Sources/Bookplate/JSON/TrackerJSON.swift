@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension Reading {
-    /// - Parameter pageCount: of the edition; `nil` when unknown.
+    /// - Parameter pageCount: the edition's page count; `nil` if unknown.
     public func json(pageCount: Int?) -> JSONValue { .object(members(pageCount: pageCount)) }
 
     fileprivate func members(pageCount: Int?) -> [(key: String, value: JSONValue)] {
@@ -16,20 +16,20 @@ extension Reading {
 }
 
 extension Book {
-    /// One reading with the book that it is of: what the tracker's commands print.
+    /// Returns one reading with its book, as the tracker's commands print it.
     public func json(of reading: Reading) -> JSONValue {
         .object(
             context + [("number", JSONValue(copy.number(of: reading.id)))]
                 + reading.members(pageCount: edition.metadata.pageCount))
     }
 
-    /// One reading with the entries of its history, the newest first.
+    /// Returns one reading with the entries of its history, newest first.
     public func json(of reading: Reading, with entries: [ProgressEntry]) -> JSONValue {
         guard case .object(let members) = json(of: reading) else { return .null }
         return .object(members + [("entries", .array(entries.map { json(of: $0, in: reading) }))])
     }
 
-    /// One entry of a reading's history.
+    /// Returns one entry of a reading's history.
     public func json(of entry: ProgressEntry, in reading: Reading) -> JSONValue {
         let pageCount = edition.metadata.pageCount
         return [
@@ -51,7 +51,7 @@ extension Book {
 }
 
 extension TrackingResult {
-    /// The reading as it is now; for a book that has none left, its status alone under the same keys.
+    /// The reading as it is now; for a book without a reading, its status with the same keys.
     public var json: JSONValue {
         if let reading { return book.json(of: reading) }
         guard case .object(let members) = book.json(of: Reading()) else { return .null }
@@ -61,7 +61,7 @@ extension TrackingResult {
 }
 
 extension SessionRecord {
-    /// - Parameter now: up to when a running session has lasted.
+    /// - Parameter now: the end to assume for a running session.
     public func json(at now: Date) -> JSONValue {
         [
             "id": .string(session.id.rawValue), "copyId": .string(copy.rawValue),
@@ -76,8 +76,8 @@ extension SessionRecord {
 }
 
 extension Book {
-    /// ``json`` with what only one book's own page shows: `notes` and `quotes` as they stand beside it, and `flags`, what imports
-    /// could not take as it stood.
+    /// Returns ``json`` with what only a single book's page shows: `notes` and `quotes`, and `flags` for values that
+    /// imports changed or doubted.
     public func json(notes: [Note], quotes: [Quote], flags: [ImportFlag]) -> JSONValue {
         guard case .object(let members) = json else { return json }
         return .object(
@@ -109,14 +109,14 @@ extension Quote {
 }
 
 extension ImportFlag {
-    /// One thing that an import flagged: of a book, and in an export.
+    /// One value that an import flagged, within a book or an export.
     public var json: JSONValue {
         ["source": .string(source), "what": .string(what), "raw": .string(raw), "at": .string(at.rfc3339)]
     }
 }
 
 extension Annotation {
-    /// A note or quote with the book it is about: its own keys, then `copyId`, `isbn13`, `title` and `authors` (names).
+    /// Returns a note or quote with its book: its own keys, then `copyId`, `isbn13`, `title` and `authors` (names).
     fileprivate func json(_ content: JSONValue) -> JSONValue {
         guard case .object(let members) = content else { return content }
         return .object(
