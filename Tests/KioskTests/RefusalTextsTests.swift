@@ -58,7 +58,7 @@ private let day = CalendarDay("2026-03-17")!
             let book = try await kiosk.book("Dune")
             for (method, path, body, status, code, words) in [
                 (
-                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": 0}"#, 422, "field.pageCount",
+                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": -1}"#, 422, "field.pageCount",
                     "Die Seitenzahl: eine"
                 ),
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),

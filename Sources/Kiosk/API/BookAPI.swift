@@ -36,7 +36,7 @@ struct BookAPI: Sendable {
             return try await update(copy) { book in
                 let tags = book.copy.tags
                 try seen.check { $0 == "tags" ? [] : book.shown($0) }
-                patch(&book)
+                try patch(&book)
                 book.copy.tags = seen.merged("tags", into: tags, said: book.copy.tags)
             }
         }
