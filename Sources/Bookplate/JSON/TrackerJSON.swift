@@ -25,8 +25,7 @@ extension Book {
 
     /// Returns one reading with the entries of its history, newest first.
     public func json(of reading: Reading, with entries: [ProgressEntry]) -> JSONValue {
-        guard case .object(let members) = json(of: reading) else { return .null }
-        return .object(members + [("entries", .array(entries.map { json(of: $0, in: reading) }))])
+        json(of: reading).appending([("entries", .array(entries.map { json(of: $0, in: reading) }))])
     }
 
     /// Returns one entry of a reading's history.
@@ -54,9 +53,8 @@ extension TrackingResult {
     /// The reading as it is now; for a book without a reading, its status with the same keys.
     public var json: JSONValue {
         if let reading { return book.json(of: reading) }
-        guard case .object(let members) = book.json(of: Reading()) else { return .null }
         let known: Set = ["copyId", "title", "status", "pageCount"]
-        return .object(members.map { known.contains($0.key) ? $0 : ($0.key, .null) })
+        return .object(book.json(of: Reading()).members.map { known.contains($0.key) ? $0 : ($0.key, .null) })
     }
 }
 
@@ -79,12 +77,10 @@ extension Book {
     /// Returns ``json`` with what only a single book's page shows: `notes` and `quotes`, and `flags` for values that
     /// imports changed or doubted.
     public func json(notes: [Note], quotes: [Quote], flags: [ImportFlag]) -> JSONValue {
-        guard case .object(let members) = json else { return json }
-        return .object(
-            members + [
-                (key: "notes", value: .array(notes.map(\.json))), (key: "quotes", value: .array(quotes.map(\.json))),
-                (key: "flags", value: .array(flags.map(\.json))),
-            ])
+        json.appending([
+            ("notes", .array(notes.map(\.json))), ("quotes", .array(quotes.map(\.json))),
+            ("flags", .array(flags.map(\.json))),
+        ])
     }
 }
 
@@ -118,14 +114,11 @@ extension ImportFlag {
 extension Annotation {
     /// Returns a note or quote with its book: its own keys, then `copyId`, `isbn13`, `title` and `authors` (names).
     fileprivate func json(_ content: JSONValue) -> JSONValue {
-        guard case .object(let members) = content else { return content }
-        return .object(
-            members + [
-                (key: "copyId", value: .string(book.id.rawValue)),
-                (key: "isbn13", value: JSONValue(book.edition.isbn?.digits)),
-                (key: "title", value: JSONValue(book.edition.metadata.title)),
-                (key: "authors", value: JSONValue(book.edition.metadata.authorNames)),
-            ])
+        content.appending([
+            ("copyId", .string(book.id.rawValue)), ("isbn13", JSONValue(book.edition.isbn?.digits)),
+            ("title", JSONValue(book.edition.metadata.title)),
+            ("authors", JSONValue(book.edition.metadata.authorNames)),
+        ])
     }
 }
 

@@ -105,7 +105,6 @@ extension BookHit {
     /// The book's JSON with `match`: null, or the field, the snippet and the ranges of the matches in it, in Unicode
     /// scalars.
     public var json: JSONValue {
-        guard case .object(let members) = book.json else { return book.json }
         let matchJSON: JSONValue =
             match.map { match in
                 [
@@ -114,6 +113,6 @@ extension BookHit {
                         match.snippet.ranges.map { .array([.integer($0.lowerBound), .integer($0.upperBound)]) }),
                 ]
             } ?? .null
-        return .object(members + [(key: "match", value: matchJSON)])
+        return book.json.appending([("match", matchJSON)])
     }
 }

@@ -43,8 +43,7 @@ public struct TimelineEvent: Sendable, Equatable {
     /// One row of the export as a table, in the order of ``columns``; empty for absent values. Neither quoted nor
     /// escaped.
     public var cells: [String] {
-        guard case .object(let members) = json else { return [] }
-        return members.map { member in
+        json.members.map { member in
             switch member.value {
             case .string(let text): text
             case .null: ""
