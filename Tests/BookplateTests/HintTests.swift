@@ -26,7 +26,7 @@ import Testing
         return reading
     }
 
-    /// What the hint is after a second of frames that look all the same.
+    /// The hint after a second of equal frames.
     @Test(
         arguments: [
             (dark, Hint.moreLight), (white, .lessLight), (blurred, .holdStill), (far, .closer), (good, nil),
@@ -39,14 +39,14 @@ import Testing
         #expect(hint == wanted)
     }
 
-    @Test func `comes only when its cause lasts`() {
+    @Test func `is shown only if its cause lasts`() {
         var rules = HintRules()
         #expect(rules.take(Self.blurred, at: .zero) == nil)
         #expect(rules.take(Self.blurred, at: .milliseconds(500)) == nil)
         #expect(rules.take(Self.blurred, at: .milliseconds(600)) == .holdStill)
     }
 
-    @Test func `stays for frames that were not measured, and goes when all is well`() {
+    @Test func `stays for frames without a measurement, and is removed once all is well`() {
         var rules = HintRules()
         _ = rules.take(Self.blurred, at: .zero)
         #expect(rules.take(Self.blurred, at: .milliseconds(700)) == .holdStill)
@@ -55,7 +55,7 @@ import Testing
         #expect(rules.take(Self.good, at: .milliseconds(1800)) == nil)
     }
 
-    @Test func `is silent while codes are read`() {
+    @Test func `is hidden while codes are read`() {
         var rules = HintRules()
         _ = rules.take(Self.dark, at: .zero)
         #expect(rules.take(Self.dark, at: .seconds(1)) == .moreLight)

@@ -10,7 +10,7 @@ import Testing
         return members.first { $0.key == key }?.value
     }
 
-    @Test func `what points at a book names it by copyId, and a title that is missing is null`() {
+    @Test func `an object about a book names it by copyId, and a missing title is null`() {
         let copy = Copy(added: now)
         let book = Book(edition: Edition(isbn: nil, metadata: Metadata()), copy: copy)
         let session = SessionRecord(
@@ -29,7 +29,7 @@ import Testing
         #expect(session.displayTitle == "Untitled")
     }
 
-    @Test func `a text is written as it is, but for quotes, backslashes and control characters`() {
+    @Test func `a text is written unchanged, except for quotes, backslashes and control characters`() {
         let text = JSONValue.string("\"a\"\\\n\r\t\u{1}\u{1F}\u{7F}é😀/").text
         #expect(text == ##""\"a\"\\\n\r\t\u0001\u001f\u007fé😀/""##)
         #expect(JSONValue.string("").text == "\"\"")
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: ["", "2026-11-21", "2026-11-21T24:00:00Z", "2026-02-30T00:00:00Z", "2026-11-21T09:30:00.1234567Z"])
-    func `what is no instant is refused`(text: String) { #expect(Date(rfc3339: text) == nil) }
+    func `a text that is not an instant is refused`(text: String) { #expect(Date(rfc3339: text) == nil) }
 }
 
 @Suite struct `A JSON reader` {
