@@ -171,7 +171,7 @@ public struct ImportRun {
         let rows = if let ahead { try ahead.get() } else { try read() }
         guard !rows.isEmpty else { return nil }
         let library = library
-        async let saved = library.take(rows, at: now)
+        async let saved = library.importRows(rows, at: now)
         do {
             ahead = .success(try read())
         } catch {

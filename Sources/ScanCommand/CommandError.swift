@@ -67,7 +67,7 @@ enum Failure {
         case let refusal as InputRefusal: CommandError(.usage, refusal.description + ".")
         case let refusal as LabelRefusal:
             CommandError(.nothing, refusal.description + "." + (wayOut(of: refusal) ?? ""))
-        case let refusal as InTrash: CommandError(.nothing, refusal.description + ": scan library restore.")
+        case let refusal as InTrashRefusal: CommandError(.nothing, refusal.description + ": scan library restore.")
         case let refusal as AnnotationRefusal: CommandError(.nothing, refusal.description + "." + wayOut(of: refusal))
         case let refusal as ReadingRefusal:
             CommandError(status(of: refusal), refusal.description + "." + (wayOut(of: refusal) ?? ""))

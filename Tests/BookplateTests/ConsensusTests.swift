@@ -28,7 +28,7 @@ private struct View {
             reading.unread = unread.map { box(at: $0) }
             reading.certain = certain
             var news: [Symbol] = []
-            consensus.take(reading, at: time, believed: &news)
+            consensus.update(with: reading, at: time, believed: &news)
             believed += news.map(\.payload)
             addons += news.map(\.addon)
             moments += news.map { _ in Int((time - .seconds(100)) / .milliseconds(1)) }
@@ -155,7 +155,7 @@ private func box(at point: Point) -> Corners {
         var reading = FrameResult()
         reading.symbols = [Symbol(payload: soap, quality: 9, corners: box(at: centre))]
         var believed: [Symbol] = []
-        for frame in 0..<3 { consensus.take(reading, at: .milliseconds(33 * frame), believed: &believed) }
+        for frame in 0..<3 { consensus.update(with: reading, at: .milliseconds(33 * frame), believed: &believed) }
         let symbol = try #require(believed.first)
         #expect(throws: ISBNRefusal.notABook(.ean13)) { try symbol.isbn() }
     }

@@ -81,7 +81,7 @@ import Testing
             of: book, started: started.map(date), finished: finished.map(date), stopped: stopped.map(date),
             isOpen: isOpen,
             today: date(today)
-        ).map { "\($0.yearsAgo) \($0.what.rawValue) \($0.day)" }
+        ).map { "\($0.yearsAgo) \($0.event.rawValue) \($0.day)" }
     }
 
     @Test func `what was started, finished, given up or being read`() {

@@ -7,11 +7,11 @@ private let start = Date(timeIntervalSince1970: 1_800_000_000)
 @Suite struct `The limiter` {
     @Test func `allows a burst of three, then one a second`() {
         var bucket = TokenBucket()
-        let waits = (0..<6).map { _ in bucket.take(at: start) }
+        let waits = (0..<6).map { _ in bucket.consume(at: start) }
         #expect(waits.prefix(3).allSatisfy { $0 == .zero })
         #expect(waits[3] > .milliseconds(900) && waits[3] < .milliseconds(1100))
         #expect(waits[5] > .milliseconds(2900) && waits[5] < .milliseconds(3100))
-        #expect(bucket.take(at: start.addingTimeInterval(10)) == .zero)
+        #expect(bucket.consume(at: start.addingTimeInterval(10)) == .zero)
     }
 
     @Test func `never allows more than a request a second in the long run`() {
@@ -20,7 +20,7 @@ private let start = Date(timeIntervalSince1970: 1_800_000_000)
         var now = 0.0
         for _ in 0..<500 {
             now += Double.random(in: 0...0.4)
-            let wait = bucket.take(at: start.addingTimeInterval(now))
+            let wait = bucket.consume(at: start.addingTimeInterval(now))
             sent.append(now + Double(wait.components.attoseconds) / 1e18 + Double(wait.components.seconds))
         }
         #expect(Double(sent.count) <= sent.max()! + TokenBucket.burst + 1)
@@ -28,9 +28,9 @@ private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
     @Test func `recovers from a clock that went back an hour`() {
         var bucket = TokenBucket()
-        for _ in 0..<3 { _ = bucket.take(at: start) }
-        #expect(bucket.take(at: start.addingTimeInterval(-3600)) < .seconds(5))
-        #expect(bucket.take(at: start.addingTimeInterval(-3590)) == .zero)
+        for _ in 0..<3 { _ = bucket.consume(at: start) }
+        #expect(bucket.consume(at: start.addingTimeInterval(-3600)) < .seconds(5))
+        #expect(bucket.consume(at: start.addingTimeInterval(-3590)) == .zero)
     }
 }
 

@@ -11,7 +11,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     private func richLibrary() async throws -> LibraryFile {
         let library = try LibraryFile.inMemory()
         let rows = try richRecords().enumerated().map { ImportRow.record($1, row: $0 + 1) }
-        let results = try await LibraryImport(into: library, from: "rich").take(rows, at: noon)
+        let results = try await LibraryImport(into: library, from: "rich").importRows(rows, at: noon)
         #expect(!results.contains { if case .refused = $0.outcome { true } else { false } }, "\(results)")
         return library
     }
@@ -125,7 +125,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
             copy.notes = [Note(text: "note \(place)", created: noon)]
             return ImportRow.record(.book(BookRecord(edition: edition, copies: [copy])), row: place)
         }
-        _ = try await LibraryImport(into: library, from: "a").take(rows, at: noon)
+        _ = try await LibraryImport(into: library, from: "a").importRows(rows, at: noon)
         let json = try await library.json()
         #expect(json.split(separator: "\n").count == 7)
         let fromJSON = try LibraryFile.inMemory()

@@ -32,7 +32,7 @@ private let day = CalendarDay("2026-03-17")!
             LabelRefusal.none(what: "tag", name: "sf", near: []),
             LabelRefusal.ambiguous(what: "author", name: "Mann", fits: ["Thomas Mann", "Heinrich Mann"]),
             LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
-            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"),
+            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPosition("x"),
             StationRefusal.badID,
             StationRefusal.none, StationRefusal.tooMany(limit: 9), Desk.Refusal.gone, Desk.Refusal.answered,
             Desk.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,

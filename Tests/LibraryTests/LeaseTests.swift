@@ -15,8 +15,8 @@ import Testing
         two = try LibraryFile.open(at: folder("library.sqlite"))
     }
 
-    private func capture(lease: Duration = .zero) async throws -> ID<IntakeItem> {
-        try await one.capture(
+    private func enqueue(lease: Duration = .zero) async throws -> ID<IntakeItem> {
+        try await one.enqueue(
             [Detection(isbn: dune, raw: "", origin: .camera)], preset: Preset(), lease: lease, at: noon)[0].id
     }
 
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `what a process captures for itself no other looks up first`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await two.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
         #expect(try await lease(id, by: two) == false)
         #expect(try await one.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `a process that asks for its own item again has its lease begin anew`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: one, after: 50))
         #expect(try await lease(id, by: two, after: 109) == false)
         #expect(try await lease(id, by: two, after: 110))
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `an answer that comes after another process took the item over is left out`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let late = try await one.record([id: found("Late")], at: noon.addingTimeInterval(62))
         #expect(late.map(\.id) == [id] && late[0].outcome == nil && late[0].metadata == nil)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `an answer counts when the other's lease has ended, or ends further ahead than any can`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let ended = try await one.record([id: found("Ended")], at: noon.addingTimeInterval(121))
         #expect(ended[0].metadata?.title == "Ended")

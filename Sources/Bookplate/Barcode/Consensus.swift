@@ -42,16 +42,16 @@ public struct Consensus: Sendable {
     /// - Parameters:
     ///   - time: the time at which the frame was captured.
     ///   - believed: filled with the codes that count from this frame on, books or not; emptied first.
-    public mutating func take(_ reading: FrameResult, at time: Duration, believed: inout [Symbol]) {
+    public mutating func update(with result: FrameResult, at time: Duration, believed: inout [Symbol]) {
         believed.removeAll(keepingCapacity: true)
-        if let last = lastFrame, time - last > Self.longestGap { forget(after: time - last, butKeep: reading.symbols) }
+        if let last = lastFrame, time - last > Self.longestGap { forget(after: time - last, butKeep: result.symbols) }
         // A source with its own clock can go backwards briefly; no rule depends on the time advancing.
         let time = max(time, lastFrame ?? time)
         lastFrame = time
-        for symbol in reading.symbols { note(symbol, at: time) }
-        dispute(reading.symbols, at: time)
-        for payload in reading.certain { trust(payload) }
-        keepUnread(reading.unread, at: time)
+        for symbol in result.symbols { count(symbol, at: time) }
+        dispute(result.symbols, at: time)
+        for payload in result.certain { trust(payload) }
+        keepUnread(result.unread, at: time)
         tracks.removeAll { time - $0.lastInView >= Self.rearmTime }
         for index in tracks.indices
         where !tracks[index].isBelieved && tracks[index].frames >= Self.agreeingFrames && tracks[index].lastRead == time
@@ -72,7 +72,7 @@ public struct Consensus: Sendable {
         }
     }
 
-    private mutating func note(_ symbol: Symbol, at time: Duration) {
+    private mutating func count(_ symbol: Symbol, at time: Duration) {
         if let index = tracks.firstIndex(where: { $0.symbol.payload == symbol.payload }) {
             let addon = tracks[index].symbol.addon
             if let read = symbol.addon {

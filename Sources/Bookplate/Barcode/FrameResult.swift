@@ -72,14 +72,14 @@ public struct HintRules: Sendable {
     public init() {}
 
     /// - Returns: the hint to show from now on; `nil` for none.
-    public mutating func take(_ reading: FrameResult, at time: Duration) -> Hint? {
-        if !reading.symbols.isEmpty { lastRead = time }
+    public mutating func update(with result: FrameResult, at time: Duration) -> Hint? {
+        if !result.symbols.isEmpty { lastRead = time }
         if let lastRead, time - lastRead < Self.stay {
             (cause, shown) = (nil, nil)
             return nil
         }
         // Not every frame is measured: the last cause stands until a measurement contradicts it.
-        if let now = Self.cause(of: reading) ?? (Self.isMeasured(reading) ? nil : cause) {
+        if let now = Self.cause(of: result) ?? (Self.isMeasured(result) ? nil : cause) {
             if now != cause { (cause, since) = (now, time) }
             if time - since >= Self.patience, now != shown, shown == nil || time - shownAt >= Self.stay {
                 (shown, shownAt) = (now, time)
@@ -91,15 +91,15 @@ public struct HintRules: Sendable {
         return shown
     }
 
-    private static func isMeasured(_ reading: FrameResult) -> Bool {
-        reading.sharpness != nil || reading.light.mean > dark
+    private static func isMeasured(_ result: FrameResult) -> Bool {
+        result.sharpness != nil || result.light.mean > dark
     }
 
-    private static func cause(of reading: FrameResult) -> Hint? {
-        if reading.light.mean < dark { return .moreLight }
-        if reading.light.clipped > clipped { return .lessLight }
-        if let pixels = reading.pixelsPerModule, pixels < pixelsPerModule { return .closer }
-        if let edge = reading.sharpness, edge < sharpness { return .holdStill }
+    private static func cause(of result: FrameResult) -> Hint? {
+        if result.light.mean < dark { return .moreLight }
+        if result.light.clipped > clipped { return .lessLight }
+        if let pixels = result.pixelsPerModule, pixels < pixelsPerModule { return .closer }
+        if let edge = result.sharpness, edge < sharpness { return .holdStill }
         return nil
     }
 }

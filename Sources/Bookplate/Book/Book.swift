@@ -148,7 +148,7 @@ extension Edition {
 }
 
 /// The refusal of any act but viewing and restoring on a book in the trash.
-public struct InTrash: Error, Hashable, CustomStringConvertible {
+public struct InTrashRefusal: Error, Hashable, CustomStringConvertible {
     public let copy: ID<Copy>
 
     public init(_ copy: ID<Copy>) { self.copy = copy }
@@ -157,9 +157,9 @@ public struct InTrash: Error, Hashable, CustomStringConvertible {
 }
 
 extension Book {
-    /// - Throws: ``InTrash``.
-    public func checkOutsideTrash() throws(InTrash) {
-        if copy.deleted != nil { throw InTrash(id) }
+    /// - Throws: ``InTrashRefusal``.
+    public func checkOutsideTrash() throws(InTrashRefusal) {
+        if copy.deleted != nil { throw InTrashRefusal(id) }
     }
 }
 

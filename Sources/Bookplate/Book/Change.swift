@@ -5,7 +5,7 @@ public struct Change: Sendable, Equatable {
     public var id: ID<Change>
     public var at: Date
     /// The host name of the device that made the change.
-    public var station: String
+    public var device: String
     public var kind: Kind
     /// For people: "saved \"Dune\" and 23 more".
     public var summary: String
@@ -15,10 +15,10 @@ public struct Change: Sendable, Equatable {
         case save, edit, trash, restore, importing = "import"
     }
 
-    public init(id: ID<Change>, at: Date, station: String, kind: Kind, summary: String, undone: Date? = nil) {
+    public init(id: ID<Change>, at: Date, device: String, kind: Kind, summary: String, undone: Date? = nil) {
         self.id = id
         self.at = at
-        self.station = station
+        self.device = device
         self.kind = kind
         self.summary = summary
         self.undone = undone

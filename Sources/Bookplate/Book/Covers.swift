@@ -35,7 +35,7 @@ public protocol Covers: Sendable {
     /// Returns saved editions with a cover address whose picture is neither stored nor known to be missing.
     func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
     /// Records that the address has no picture, or when to try again.
-    func coverMissing(of edition: ID<Edition>, retryAt: Date?) async throws
+    func recordMissingCover(of edition: ID<Edition>, retryAt: Date?) async throws
 }
 
 /// The properties of a stored cover picture.

@@ -184,7 +184,7 @@ extension Metadata {
 
 extension Metadata {
     /// Copies one field and its source from `other`.
-    public mutating func take(_ field: Field, from other: Metadata) {
+    public mutating func copy(_ field: Field, from other: Metadata) {
         switch field {
         case .title: title = other.title
         case .subtitle: subtitle = other.subtitle
@@ -219,8 +219,8 @@ extension Metadata {
             Field.allCases.filter { field in
                 var mine = Metadata()
                 var theirs = Metadata()
-                mine.take(field, from: self)
-                theirs.take(field, from: other)
+                mine.copy(field, from: self)
+                theirs.copy(field, from: other)
                 mine.sources = [:]
                 theirs.sources = [:]
                 return mine != theirs

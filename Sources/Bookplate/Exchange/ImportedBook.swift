@@ -97,7 +97,7 @@ public protocol BookImport: Sendable {
     /// calls on one import belong to one change, which undo reverts.
     ///
     /// - Returns: one result for each row, in the order of the rows.
-    func take(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult]
+    func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult]
 }
 
 /// The result of importing a file.

@@ -71,7 +71,7 @@ public struct HubReceipt: Sendable, Equatable, Codable {
     /// The result of the delivery.
     public enum Outcome: String, Sendable, Codable {
         /// Accepted as delivered.
-        case taken
+        case accepted = "taken"
         /// Saved as a book.
         case saved
         /// The book is owned already, which the station did not know: it waits in the hub's intake queue.
@@ -154,5 +154,5 @@ public protocol HubIntake: Sendable {
         _ jpeg: [UInt8], of item: ID<IntakeItem>, from station: ID<PairedStation>
     ) async throws -> Bool
     /// Returns what is known of each ISBN, in their order.
-    func known(_ isbns: [ISBN], at now: Date) async throws -> [HubBook]
+    func knownBooks(_ isbns: [ISBN], at now: Date) async throws -> [HubBook]
 }

@@ -26,7 +26,7 @@ public protocol Outbox: Intake, History {
     ///
     /// - Parameter deliveries: the deliveries that the receipts answer; empty if the hub was only asked for its state.
     /// - Returns: the news to show to a person.
-    func take(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
+    func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
     /// Returns the items that wait both here and at the hub, where somebody may answer them; latest captured first.
     func openAtHub() async throws -> [ID<IntakeItem>]
     /// Queues items that the hub has lost for delivery again.
@@ -34,18 +34,18 @@ public protocol Outbox: Intake, History {
     /// Returns the next delivered item whose thumbnail the hub does not have.
     func nextThumbnail() async throws -> (item: ID<IntakeItem>, jpeg: [UInt8])?
     /// Records that the hub has the item's thumbnail.
-    func noteThumbnail(of item: ID<IntakeItem>) async throws
+    func markThumbnailDelivered(of item: ID<IntakeItem>) async throws
 }
 
 /// The copy that the hub created for an item.
 public struct CopyAtHub: Sendable, Equatable {
     public var id: ID<Copy>
     /// True if the item is no longer confirmed here and the hub does not know yet.
-    public var isTakenBack: Bool
+    public var isUndone: Bool
 
-    public init(id: ID<Copy>, isTakenBack: Bool) {
+    public init(id: ID<Copy>, isUndone: Bool) {
         self.id = id
-        self.isTakenBack = isTakenBack
+        self.isUndone = isUndone
     }
 }
 

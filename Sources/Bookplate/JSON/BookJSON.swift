@@ -65,7 +65,7 @@ extension IntakeItem {
     public var json: JSONValue {
         [
             "id": .string(id.rawValue), "isbn13": .string(isbn.digits), "raw": .string(raw), "addon": JSONValue(addon),
-            "origin": .string(origin.rawValue), "image": JSONValue(image), "station": .string(station),
+            "origin": .string(origin.rawValue), "image": JSONValue(image), "station": .string(device),
             "captured": .string(captured.rfc3339), "state": .string(state.rawValue),
             "outcome": JSONValue(outcome?.rawValue),
             "reason": JSONValue(reason), "source": JSONValue(source?.rawValue), "title": JSONValue(metadata?.title),
@@ -80,7 +80,7 @@ extension Change {
     /// One line of `scan undo --list --json`.
     public var json: JSONValue {
         [
-            "id": .string(id.rawValue), "at": .string(at.rfc3339), "station": .string(station),
+            "id": .string(id.rawValue), "at": .string(at.rfc3339), "station": .string(device),
             "kind": .string(kind.rawValue), "summary": .string(summary), "undone": JSONValue(undone?.rfc3339),
         ]
     }

@@ -130,7 +130,7 @@ extension PausedBook {
 extension Memory {
     public var json: JSONValue {
         [
-            "day": JSONValue(day), "yearsAgo": .integer(yearsAgo), "what": .string(what.rawValue), "book": book.json,
+            "day": JSONValue(day), "yearsAgo": .integer(yearsAgo), "what": .string(event.rawValue), "book": book.json,
         ]
     }
 }
@@ -153,7 +153,7 @@ extension Overview {
         return [
             "today": JSONValue(today), "from": JSONValue(period.from), "to": JSONValue(period.to),
             "totals": totals.json, "days": isBounded ? .array(days.map(\.json)) : .null,
-            "pagesToday": .integer(todayFigures.pages), "minutesToday": .integer(todayFigures.minutes),
+            "pagesToday": .integer(todayStats.pages), "minutesToday": .integer(todayStats.minutes),
             "recentPace": JSONValue(recentPace), "streak": streaks.json, "challenge": challenge?.json ?? .null,
             "dailyGoal": dailyGoal?.json ?? .null, "culturalGoals": .array(culturalGoals.map(\.json)),
             "years": .array(years.map(\.json)), "dateUnknown": dateUnknown.json, "ratings": ratings.json,
@@ -177,8 +177,8 @@ extension YearSoFar {
     /// The figures that the kiosk's Home shows beside ``Home``.
     public var json: JSONValue {
         [
-            "year": .integer(today.year), "totals": totals.json, "pagesToday": .integer(todayFigures.pages),
-            "minutesToday": .integer(todayFigures.minutes), "streak": .integer(streak),
+            "year": .integer(today.year), "totals": totals.json, "pagesToday": .integer(todayStats.pages),
+            "minutesToday": .integer(todayStats.minutes), "streak": .integer(streak),
             "challenge": challenge?.json ?? .null, "dailyGoal": JSONValue(dailyGoal),
             "memories": .array(memories.map(\.json)),
         ]

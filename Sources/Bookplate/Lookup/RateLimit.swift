@@ -28,7 +28,7 @@ public struct TokenBucket: Sendable, Equatable, Codable {
     /// Consumes the token of one request.
     ///
     /// - Returns: the time to wait before sending the request; zero to send it now. The request is counted already.
-    public mutating func take(at now: Date) -> Duration {
+    public mutating func consume(at now: Date) -> Duration {
         if let filledAt, now < filledAt.addingTimeInterval(3600) {
             tokens = min(Self.burst, tokens + max(0, now.timeIntervalSince(filledAt)) * Self.perSecond)
             self.filledAt = max(now, filledAt)

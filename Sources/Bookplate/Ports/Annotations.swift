@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The notes and quotes that people write down with their books. Each act is one change, which undo reverts.
 ///
 /// Every act refuses texts that are empty or longer than ``TextLimit/note`` characters (``TextRefusal``), pages outside
-/// ``NumberLimit/pages`` (``InputRefusal``), and books in the trash (``InTrash``).
+/// ``NumberLimit/pages`` (``InputRefusal``), and books in the trash (``InTrashRefusal``).
 public protocol Annotations: Sendable {
     /// Returns the notes of a copy, oldest first.
     func notes(of copy: ID<Copy>) async throws -> [Note]

@@ -6,7 +6,7 @@ public protocol Intake: Sendable {
     /// already, it is returned as it is now.
     ///
     /// - Parameter lease: the time for which only this process may look the items up; zero for no lease.
-    func capture(
+    func enqueue(
         _ detections: [Detection], preset: Preset, lease: Duration, at now: Date
     ) async throws -> [IntakeItem]
     /// Returns items by state, oldest first.
@@ -35,7 +35,7 @@ public protocol Intake: Sendable {
         _ id: ID<IntakeItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
     ) async throws
     /// Sets the preset of these items; items that do not wait are skipped.
-    func give(_ preset: Preset, to ids: [ID<IntakeItem>]) async throws
+    func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws
     /// Dismisses items.
     ///
     /// - Returns: the change, which undo reverts.
@@ -46,5 +46,5 @@ public protocol Intake: Sendable {
     /// Returns the JPEG thumbnail stored with an item.
     func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]?
     /// Returns the items in these states that have a thumbnail.
-    func pictured(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>>
+    func itemsWithThumbnail(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>>
 }

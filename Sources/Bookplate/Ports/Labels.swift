@@ -7,21 +7,21 @@ public protocol Labels: Sendable {
     func labels(_ kind: Label.Kind) async throws -> [Label]
     /// Creates the label if it is new, and puts it on the copies: a tag in addition to their others, a shelf in place
     /// of theirs.
-    func addLabel(_ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date) async throws -> Relabelling
+    func addLabel(_ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date) async throws -> LabelChange
     /// Removes the label from the copies; the label stays.
     func removeLabel(
         _ kind: Label.Kind, _ name: String, from copies: [ID<Copy>], at now: Date
-    ) async throws -> Relabelling
+    ) async throws -> LabelChange
     /// Renames a label. The new name may be another spelling of the old one, but not the name of another label: that is
     /// a merge.
-    func renameLabel(_ kind: Label.Kind, _ name: String, to newName: String, at now: Date) async throws -> Relabelling
+    func renameLabel(_ kind: Label.Kind, _ name: String, to newName: String, at now: Date) async throws -> LabelChange
     /// Merges labels into one that exists.
     func mergeLabels(_ kind: Label.Kind, _ names: [String], into target: String, at now: Date) async throws
-        -> Relabelling
+        -> LabelChange
     /// Deletes labels; their books stay.
     ///
     /// - Returns: one change for each label, as it was before.
-    func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [Relabelling]
+    func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [LabelChange]
 }
 
 /// A tag or a shelf.
@@ -42,7 +42,7 @@ public struct Label: Sendable, Equatable {
 }
 
 /// The result of changing a label.
-public struct Relabelling: Sendable, Equatable {
+public struct LabelChange: Sendable, Equatable {
     /// The label as it is now.
     public var label: Label
     /// The number of books changed, without those in the trash.

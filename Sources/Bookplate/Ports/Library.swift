@@ -7,7 +7,7 @@ public protocol LibraryWatch: Sendable {
     ///
     /// - Parameter trouble: called if the library cannot be read, once until it can be read again; reading is retried
     ///   as long as somebody listens.
-    func changes(trouble: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int>
+    func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int>
 }
 
 /// The settings stored in the library itself.

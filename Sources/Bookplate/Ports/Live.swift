@@ -36,8 +36,8 @@ public struct FrameCounts: Sendable, Equatable {
 public protocol FrameDecoder {
     /// Decodes one frame.
     ///
-    /// - Parameter reading: overwritten with the result; its memory is reused.
-    mutating func read(_ frame: Frame, into reading: inout FrameResult)
+    /// - Parameter result: overwritten with the result; its memory is reused.
+    mutating func read(_ frame: Frame, into result: inout FrameResult)
 }
 
 /// The place where a frame source puts its pictures for live viewers.

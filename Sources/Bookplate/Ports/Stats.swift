@@ -20,7 +20,7 @@ public protocol Stats: Sendable {
     /// Returns what was started, finished or being read on this day of earlier years, latest year first.
     func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory]
     /// - Returns: `nil` if there is no such copy.
-    func figures(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats?
+    func stats(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats?
     /// Lists every event of every reading in order: by date, less precise dates first; within a day first the starts,
     /// then sessions by their start, then what was finished and stopped.
     ///

@@ -40,7 +40,7 @@ public struct IntakeItem: Sendable, Equatable {
     public var origin: Origin
     public var image: String?
     /// The host name of the device that captured it.
-    public var station: String
+    public var device: String
     public var captured: Date
     /// The settings to save its book with.
     public var preset: Preset
@@ -65,7 +65,7 @@ public struct IntakeItem: Sendable, Equatable {
 
     public init(
         id: ID<IntakeItem> = ID(), isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil,
-        station: String, captured: Date, preset: Preset = Preset(), state: State = .waiting,
+        device: String, captured: Date, preset: Preset = Preset(), state: State = .waiting,
         outcome: LookupOutcome.Name? = nil, reason: String? = nil, source: SourceName? = nil, metadata: Metadata? = nil
     ) {
         self.id = id
@@ -74,7 +74,7 @@ public struct IntakeItem: Sendable, Equatable {
         self.addon = addon
         self.origin = origin
         self.image = image
-        self.station = station
+        self.device = device
         self.captured = captured
         self.preset = preset
         self.state = state

@@ -76,11 +76,11 @@ public enum RatingBand: Hashable, Sendable, Codable, Comparable {
 /// The reason why a search is refused.
 public enum SearchRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The position to continue from is invalid or belongs to another query.
-    case badPlace(String)
+    case badPosition(String)
 
     public var description: String {
         switch self {
-        case .badPlace(let text):
+        case .badPosition(let text):
             "\"\(text.prefix(40))\" is not a position in this list. Use the one from the previous page with the same search and order, or start again without it."
         }
     }

@@ -7,7 +7,7 @@ public struct Overview: Sendable, Equatable {
     /// The days with reading in the period, oldest first.
     public var days: [DayStats]
     /// The reading of today, in all books.
-    public var todayFigures: DayStats
+    public var todayStats: DayStats
     /// The mean pages an hour over the last ``recentSessions`` sessions with a pace.
     public var recentPace: Double?
     public var streaks: Streaks
@@ -48,7 +48,7 @@ public struct Overview: Sendable, Equatable {
         self.period = period
         totals = Totals(days, finishes, in: period)
         self.days = days.filter { period.contains($0.day) }
-        todayFigures = days.last { $0.day == today } ?? DayStats(day: today)
+        todayStats = days.last { $0.day == today } ?? DayStats(day: today)
         self.recentPace = recentPace
         streaks = Streaks(days.lazy.map(\.day), today: today)
         years = YearStats.years(days, finishes)

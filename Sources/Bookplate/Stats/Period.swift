@@ -122,7 +122,7 @@ public struct YearSoFar: Sendable, Equatable {
     /// The totals of this year.
     public var totals: Totals
     /// The reading of today, in all books.
-    public var todayFigures: DayStats
+    public var todayStats: DayStats
     /// Days in a row with reading, as ``Streaks/current``; the streak may have begun in an earlier year.
     public var streak: Int
     /// `nil` without a yearly goal.
@@ -147,7 +147,7 @@ public struct YearSoFar: Sendable, Equatable {
     ) {
         self.today = today
         totals = CalendarDay(year: today.year).map { Totals(days, finishes, in: Period($0)) } ?? Totals()
-        todayFigures = days.last { $0.day == today } ?? DayStats(day: today)
+        todayStats = days.last { $0.day == today } ?? DayStats(day: today)
         streak = Streaks(days.lazy.map(\.day), today: today).current
         let done = totals.booksFinished
         challenge = yearlyGoal.map { Challenge(year: today.year, goal: $0, done: done, today: today) }

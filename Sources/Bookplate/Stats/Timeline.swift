@@ -59,12 +59,12 @@ public struct Memory: Sendable, Equatable {
     public var book: CountedBook
     /// The day in that year.
     public var day: CalendarDay
-    public var what: What
+    public var event: Event
     /// The number of years ago, from 1.
     public var yearsAgo: Int
 
     /// Raw values are printed.
-    public enum What: String, Sendable, CaseIterable {
+    public enum Event: String, Sendable, CaseIterable {
         case started, finished, stopped, reading
 
         /// The verb in "A year ago you … this book".
@@ -78,10 +78,10 @@ public struct Memory: Sendable, Equatable {
         }
     }
 
-    public init(book: CountedBook, day: CalendarDay, what: What, yearsAgo: Int) {
+    public init(book: CountedBook, day: CalendarDay, event: Event, yearsAgo: Int) {
         self.book = book
         self.day = day
-        self.what = what
+        self.event = event
         self.yearsAgo = yearsAgo
     }
 
@@ -116,13 +116,13 @@ public struct Memory: Sendable, Equatable {
         }
         return (earliest..<today.year).reversed().compactMap { year in
             for day in days(of: year, on: today) {
-                let what: What? =
+                let event: Event? =
                     if day == finished { .finished } else if day == stopped { .stopped } else if day == started {
                         .started
                     } else if let first, let last, let number = day.number, first < number, number < last {
                         .reading
                     } else { nil }
-                if let what { return Memory(book: book, day: day, what: what, yearsAgo: today.year - year) }
+                if let event { return Memory(book: book, day: day, event: event, yearsAgo: today.year - year) }
             }
             return nil
         }

@@ -78,7 +78,7 @@ public struct Tracker: Sendable, Equatable {
     }
 
     /// Applies a step to this value and appends it to the steps.
-    mutating func take(_ step: Step, _ steps: inout [Step]) {
+    mutating func apply(_ step: Step, _ steps: inout [Step]) {
         switch step {
         case .status(let new): status = new
         case .opened(let reading, let next):
@@ -142,9 +142,9 @@ extension Tracker {
             guard new != status else { return [] }
             if var reading = shown {
                 reading.state = .cancelled
-                take(.changed(reading), &steps)
+                apply(.changed(reading), &steps)
             }
-            take(.status(new), &steps)
+            apply(.status(new), &steps)
             return steps
         }
         guard new != status || day != nil else { return [] }
@@ -164,12 +164,12 @@ extension Tracker {
         }
         let entry = moment.automatic.contains(.progress) && new != status ? automaticEntry(new, reading, moment) : nil
         if before == nil {
-            take(.opened(reading, before: nil), &steps)
+            apply(.opened(reading, before: nil), &steps)
         } else if reading != before {
-            take(.changed(reading), &steps)
+            apply(.changed(reading), &steps)
         }
-        if new != status { take(.status(new), &steps) }
-        if let entry { take(.recorded(entry, in: reading.id), &steps) }
+        if new != status { apply(.status(new), &steps) }
+        if let entry { apply(.recorded(entry, in: reading.id), &steps) }
         return steps
     }
 
@@ -246,9 +246,9 @@ extension Tracker {
         if let past, var latest = reading.progress, latest.isAutomatic, latest.at > past {
             // A person's entry is never hidden by an automatic one.
             latest.at = past
-            take(.redated(latest, in: reading.id), &steps)
+            apply(.redated(latest, in: reading.id), &steps)
         }
-        take(
+        apply(
             .recorded(
                 ProgressEntry(at: past ?? reading.noSoonerThanProgress(moment.now), amount: amount), in: reading.id),
             &steps)
@@ -274,14 +274,14 @@ extension Tracker {
         } else if let latest = reading.progress, latest.at <= end, page < reading.currentPage(of: pageCount) {
             return []
         }
-        var steps = giveWay(to: session, of: id)
-        take(.recorded(ProgressEntry(at: at, amount: .page(page), session: session.id), in: id), &steps)
+        var steps = moveAutomaticEntry(before: session, of: id)
+        apply(.recorded(ProgressEntry(at: at, amount: .page(page), session: session.id), in: id), &steps)
         return steps
     }
 
     /// Moves the automatic entry of an open reading back to the start of a session, if it is the latest entry, lies
     /// after the session, and the session got further: a person's entry is never hidden by an automatic one.
-    public mutating func giveWay(to session: Session, of id: ID<Reading>) -> [Step] {
+    public mutating func moveAutomaticEntry(before session: Session, of id: ID<Reading>) -> [Step] {
         guard let end = session.end, let page = session.endPage, let index = index(of: id) else { return [] }
         let reading = readings[index]
         guard reading.state == .open, var latest = reading.progress, latest.isAutomatic, latest.at > end,
@@ -289,7 +289,7 @@ extension Tracker {
         else { return [] }
         latest.at = session.start
         var steps: [Step] = []
-        take(.redated(latest, in: id), &steps)
+        apply(.redated(latest, in: id), &steps)
         return steps
     }
 }
@@ -389,7 +389,7 @@ extension Tracker {
         try reading.checkDates()
         guard reading != before else { return [] }
         var steps: [Step] = []
-        take(.changed(reading), &steps)
+        apply(.changed(reading), &steps)
         return steps
     }
 
@@ -410,7 +410,7 @@ extension Tracker {
         }
         let fits = status == .toRead || reading.state == Reading.State(after: status)
         var steps: [Step] = []
-        take(.opened(reading, before: later?.id ?? (fits && reading.day != nil ? nil : shown?.id)), &steps)
+        apply(.opened(reading, before: later?.id ?? (fits && reading.day != nil ? nil : shown?.id)), &steps)
         return steps
     }
 
@@ -419,7 +419,7 @@ extension Tracker {
         let reading = try reading(id)
         var after = self
         var steps: [Step] = []
-        after.take(.removed(reading.id), &steps)
+        after.apply(.removed(reading.id), &steps)
         guard after.shown?.state == Reading.State(after: status) else { throw .lastReading(status) }
         self = after
         return steps
@@ -497,10 +497,10 @@ extension Tracker {
             // As when recording: a person's entry is never hidden by an automatic one.
             begun.at = corrected.at
             other = begun
-            take(.redated(begun, in: id), &steps)
+            apply(.redated(begun, in: id), &steps)
         }
         let isLatest = other.map { $0.at <= corrected.at } ?? true
-        take(.corrected(corrected, in: id, latest: isLatest ? corrected : other), &steps)
+        apply(.corrected(corrected, in: id, latest: isLatest ? corrected : other), &steps)
         return steps
     }
 
@@ -513,7 +513,7 @@ extension Tracker {
         _ = try reading(id)
         guard entry.session == nil else { throw .entryOfSession }
         var steps: [Step] = []
-        take(.forgotten(entry.id, in: id, latest: other), &steps)
+        apply(.forgotten(entry.id, in: id, latest: other), &steps)
         return steps
     }
 }
