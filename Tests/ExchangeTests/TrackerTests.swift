@@ -42,7 +42,7 @@ import Testing
             ("A (B, #1-3)", "A", "B", "1-3"),
         ])
     func `Goodreads: the series is in the title`(_ sample: (String, String, String?, String?)) {
-        let parted = GoodreadsRow.parted(sample.0)
+        let parted = GoodreadsRow.splitTitle(sample.0)
         #expect(parted.title == sample.1 && parted.series == sample.2 && parted.number == sample.3)
     }
 
