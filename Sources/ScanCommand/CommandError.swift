@@ -69,7 +69,7 @@ extension CommandError {
             case let refusal as InputRefusal: CommandError(.usage, refusal.description + ".")
             case let refusal as LabelRefusal:
                 CommandError(.nothing, refusal.description + "." + (Self.wayOut(of: refusal) ?? ""))
-            case let refusal as InTrash: CommandError(.nothing, refusal.description + ": scan library restore.")
+            case let refusal as InTrashRefusal: CommandError(.nothing, refusal.description + ": scan library restore.")
             case let refusal as AnnotationRefusal:
                 CommandError(.nothing, refusal.description + "." + Self.wayOut(of: refusal))
             case let refusal as ReadingRefusal:

@@ -32,7 +32,7 @@ private let day = CalendarDay("2026-03-17")!
             LabelRefusal.none(what: "tag", name: "sf", near: []),
             LabelRefusal.ambiguous(what: "author", name: "Mann", fits: ["Thomas Mann", "Heinrich Mann"]),
             LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
-            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"),
+            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPosition("x"),
             StationRefusal.badID,
             StationRefusal.none, StationRefusal.tooMany(limit: 9), Station.Refusal.gone, Station.Refusal.answered,
             Station.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
@@ -58,7 +58,7 @@ private let day = CalendarDay("2026-03-17")!
             let book = try await kiosk.book("Dune")
             for (method, path, body, status, code, words) in [
                 (
-                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": 0}"#, 422, "field.pageCount",
+                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": -1}"#, 422, "field.pageCount",
                     "Die Seitenzahl: eine"
                 ),
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),

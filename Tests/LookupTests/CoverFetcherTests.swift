@@ -152,7 +152,7 @@ import Testing
 
     @Test func `what waits longer than a cover's 10 s is put off, with the time to come back`() async throws {
         let now = clock.date
-        try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.take(at: now) } }
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.consume(at: now) } }
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
@@ -165,7 +165,7 @@ import Testing
         let clock = clock
         let now = clock.date
         // The first request waits 5 s for its turn, and its redirect leads to where it takes 5 more to be told to wait.
-        try await states.update(.openLibraryCovers) { state in for _ in 0..<7 { _ = state.bucket.take(at: now) } }
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<7 { _ = state.bucket.consume(at: now) } }
         server.on(
             "/b/id/1-L.jpg",
             Reply { connection, request in

@@ -30,7 +30,8 @@ private let header =
             #expect(first.err.contains("Goodreads"))
             #expect(first.err.contains("3 new, 0 merged, 0 unchanged, 1 flagged, 2 refused."))
             #expect(
-                first.out.contains("row 3  \"Salt\" new (flagged: date read: 2023/02/30 is no day and was left out)"))
+                first.out.contains(
+                    "row 3  \"Salt\" new (flagged: date read: 2023/02/30 is not a date and was left out)"))
             #expect(first.out.contains("row 4  refused: it has neither a title nor an ISBN"))
             #expect(first.out.contains("row 5  refused: a quote is not closed"))
             #expect(!first.out.contains("Kite"))
@@ -189,7 +190,7 @@ private let header =
             let path = try file(scan, "big.csv", header + "\n" + rows.joined(separator: "\n") + "\n")
             let running = try scan.start(["import", path, "--json"])
             // It has told the first rows: they are in, and most are not.
-            try wait(for: "the first rows") { try running.bytesSoFar() > 0 }
+            try waitBlocking(for: "the first rows") { try running.bytesSoFar() > 0 }
             // setsid passes no signal on, so the program below it is the one.
             let setsid = running.process.processIdentifier
             let children = try String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)

@@ -185,7 +185,7 @@ import Testing
             return text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: " ") ?? []
         }
         // The last one that it sets.
-        try wait(for: "the limits") { try line("NoNewPrivs", of: "status").joined().hasSuffix("1") }
+        try waitBlocking(for: "the limits") { try line("NoNewPrivs", of: "status").joined().hasSuffix("1") }
         for (name, value) in [
             ("Max address space", "1073741824"), ("Max cpu time", "20"), ("Max open files", "24"),
             ("Max file size", "0"),

@@ -91,7 +91,7 @@ import Testing
                 try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
                 let running = try scan.start(["--stdin", "--yes", "--json"], input: Data("9780441013593\n".utf8))
                 // Until it has said that it waits.
-                try wait(for: "the message") { try running.error().contains("Trying again") }
+                try waitBlocking(for: "the message") { try running.error().contains("Trying again") }
                 try db.execute(sql: "ROLLBACK")
                 return running
             }
@@ -126,7 +126,7 @@ import Testing
                 }
                 // The moment is drawn by how much was told by then: three lines a book, some 270 bytes each.
                 let moment = Int.random(in: 1...(booksARound * 3 * 270 * 2))
-                try wait(for: "the moment") {
+                try waitBlocking(for: "the moment") {
                     try writers.reduce(0) { try $0 + $1.bytesSoFar() } >= moment
                         || writers.allSatisfy { !$0.process.isRunning }
                 }

@@ -74,12 +74,12 @@ struct IntakePage: Sendable {
         for row in rows.sorted(by: { $0.candidate.item.captured > $1.candidate.item.captured }) {
             let item = row.candidate.item
             let day = CalendarDay(item.captured, in: zone)
-            let key = "\(day) \(item.station)"
+            let key = "\(day) \(item.device)"
             if let place = places[key] {
                 groups[place].rows.append(row)
             } else {
                 places[key] = groups.count
-                groups.append(Group(day: day, station: item.station.cleanedLine, rows: [row]))
+                groups.append(Group(day: day, station: item.device.cleanedLine, rows: [row]))
             }
         }
         for place in groups.indices { groups[place].rows.reverse() }

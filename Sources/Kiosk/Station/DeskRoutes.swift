@@ -181,14 +181,19 @@ private struct SaidOfBook: Decodable {
 
     init(from decoder: any Decoder) throws {
         let said = try decoder.container(keyedBy: Key.self)
-        func text(_ key: Key) throws -> String? {
-            said.contains(key) ? try said.decodeIfPresent(String.self, forKey: key) ?? "" : nil
+        func text(_ key: Key) throws -> Edit<String> {
+            guard said.contains(key) else { return .keep }
+            return try said.decodeIfPresent(String.self, forKey: key).map { .set($0) } ?? .clear
         }
         edit.title = try text(.title)
         edit.subtitle = try text(.subtitle)
         edit.publisher = try text(.publisher)
         edit.publishedDate = try text(.publishedDate)
-        if said.contains(.authors) { edit.authors = try said.decodeIfPresent([String].self, forKey: .authors) ?? [] }
-        if said.contains(.pageCount) { edit.pageCount = .some(try said.decodeIfPresent(Int.self, forKey: .pageCount)) }
+        if said.contains(.authors) {
+            edit.names[.author] = try said.decodeIfPresent([String].self, forKey: .authors) ?? []
+        }
+        if said.contains(.pageCount) {
+            edit.pageCount = try said.decodeIfPresent(Int.self, forKey: .pageCount).map { .set($0) } ?? .clear
+        }
     }
 }

@@ -27,12 +27,12 @@ extension OnlineSource {
     }
 
     /// What an answer says, where one that nothing is there makes no sense.
-    func json(_ answer: HTTPAnswer) throws(Trouble) -> JSON {
+    func json(_ answer: HTTPAnswer) throws(Trouble) -> JSONValue {
         guard !answer.isMissing else {
             throw .badData(failure("answered \(answer.status); is its base address right?"))
         }
         do throws(JSONError) {
-            return try JSONReader.read(answer.body)
+            return try JSONValue(parsing: answer.body)
         } catch {
             throw .badData(failure("an answer that cannot be read: \(error)"))
         }

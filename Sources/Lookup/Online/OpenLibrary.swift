@@ -16,7 +16,7 @@ struct OpenLibrary: OnlineSource {
     private static let authorRequests = 3
 
     func lookUp(_ isbns: [ISBN], on visit: Visit) async -> [ISBN: SourceAnswer] {
-        let records: [String: JSON]
+        let records: JSONValue
         do throws(Trouble) {
             records = try await books(isbns, "data", on: visit)
         } catch {
@@ -28,16 +28,17 @@ struct OpenLibrary: OnlineSource {
     }
 
     /// The members of the answer: the bibkeys asked for, those unknown are absent.
-    private func books(_ isbns: [ISBN], _ command: String, on visit: Visit) async throws(Trouble) -> [String: JSON] {
+    private func books(_ isbns: [ISBN], _ command: String, on visit: Visit) async throws(Trouble) -> JSONValue {
         let keys = isbns.map(\.bibkey).joined(separator: ",")
         let address = base.appending("api/books?bibkeys=\(keys)&format=json&jscmd=\(command)")
-        guard case .object(let records) = try json(await visit.get(address)) else {
+        let records = try json(await visit.get(address))
+        guard case .object = records else {
             throw .badData(failure("an answer that is no object"))
         }
         return records
     }
 
-    private func answer(_ record: JSON, _ isbn: ISBN) -> SourceAnswer {
+    private func answer(_ record: JSONValue, _ isbn: ISBN) -> SourceAnswer {
         guard case .object = record else { return .badData(failure("a record that is no object")) }
         guard var metadata = OpenLibraryRecord.metadata(record, covers: covers) else {
             return .badData(failure("a record without a title"))
@@ -56,7 +57,7 @@ struct OpenLibrary: OnlineSource {
     private func repairTogether(_ answers: inout [ISBN: SourceAnswer], on visit: Visit) async {
         let lacking = answers.keys.sorted().filter { Self.isRepairable(answers[$0]) }
         guard lacking.count > 1 else { return }
-        let records: [String: JSON]
+        let records: JSONValue
         do throws(Trouble) { records = try await books(lacking, "details", on: visit) } catch { return }
         for isbn in lacking {
             guard case .found(var metadata)? = answers[isbn], let edition = records[isbn.bibkey]?["details"] else {
@@ -95,7 +96,7 @@ struct OpenLibrary: OnlineSource {
         return metadata
     }
 
-    private func fill(_ metadata: inout Metadata, from edition: JSON, _ isbn: ISBN) {
+    private func fill(_ metadata: inout Metadata, from edition: JSONValue, _ isbn: ISBN) {
         var more = OpenLibraryEdition.metadata(edition)
         more.attribute(to: name)
         let number = more.identifiers["openlibrary"]?.first
@@ -124,7 +125,7 @@ extension ISBN {
 /// A record of `/api/books?jscmd=data`.
 enum OpenLibraryRecord {
     /// - Returns: `nil` without a title.
-    static func metadata(_ record: JSON, covers: CoverAddress) -> Metadata? {
+    static func metadata(_ record: JSONValue, covers: CoverAddress) -> Metadata? {
         guard let title = FieldLimits.text(record["title"], limit: TextLimit.title) else { return nil }
         var metadata = Metadata()
         metadata.title = title
@@ -144,7 +145,7 @@ enum OpenLibraryRecord {
     }
 
     /// The ISBNs it lists.
-    static func numbers(_ record: JSON) -> [String] {
+    static func numbers(_ record: JSONValue) -> [String] {
         FieldLimits.texts(record["identifiers"]?["isbn_13"]) + FieldLimits.texts(record["identifiers"]?["isbn_10"])
     }
 }

@@ -222,7 +222,7 @@ enum Turn: Sendable, Equatable {
             return
         }
         var next = state
-        let wait = next.bucket.take(at: now)
+        let wait = next.bucket.consume(at: now)
         let pause = next.breaker.wait(at: now)
         if pause > .zero {
             self = .notWithin(pause, why: "failed \(state.breaker.failures) times in a row and is left alone for now")

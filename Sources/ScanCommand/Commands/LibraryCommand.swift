@@ -156,7 +156,7 @@ struct LibraryAddCommand: AsyncParsableCommand {
     func run() async throws {
         let now = Date()
         var metadata = Metadata()
-        try fields.change()(&metadata)
+        try fields.edit().apply(to: &metadata)
         let facts = try facts.change()
         let notes = try notes.map { Note(text: try EnteredText.read($0, as: "note"), created: now) }
         let dates = try days.edit(.here)
@@ -215,12 +215,12 @@ struct LibraryEditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let library = try Wiring(settings: places.settings()).requireLibrary()
-        let (changeEdition, changeCopy, changeFacts) = (try fields.change(), try copy.change(), try facts.change())
+        let (edit, changeCopy, changeFacts) = (try fields.edit(), try copy.change(), try facts.change())
         let number = try isbn.map { $0.isEmpty ? nil : try EnteredNumber($0) }
         let before = try await library.book(named: named.name)
         if let number { EnteredNumber.warn(number) }
         let (book, _) = try await library.update(before.id, at: Date()) { book in
-            changeEdition(&book.edition.metadata)
+            try edit.apply(to: &book.edition.metadata)
             changeCopy(&book.copy)
             changeFacts(&book.copy)
             if let number { (book.edition.isbn, book.edition.isbnText) = (number?.isbn, number?.text) }

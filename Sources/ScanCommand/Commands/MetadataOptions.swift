@@ -58,70 +58,40 @@ struct MetadataOptions: ParsableArguments {
             && pages == nil
     }
 
-    /// What was given, checked, as a change that marks the fields as a person's.
+    /// Returns the given fields as an edit, and warns about a cover address from which no picture is fetched.
     ///
-    /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for what cannot be.
-    func change() throws -> @Sendable (inout Metadata) -> Void {
-        var changes: [@Sendable (inout Metadata) -> Void] = []
-        func set<Value: Sendable>(
-            _ field: Metadata.Field, _ path: WritableKeyPath<Metadata, Value> & Sendable, _ value: Value
-        ) {
-            changes.append { metadata in
-                metadata[keyPath: path] = value
-                metadata.sources[field] = .person
-            }
-        }
-        func text(
-            _ text: String?, as what: String, _ field: Metadata.Field, _ limit: Int,
-            into path: WritableKeyPath<Metadata, String?> & Sendable
-        ) throws {
-            guard let text else { return }
-            set(field, path, text.isEmpty ? nil : try text.checked(as: what, limit: limit))
-        }
-        func link(
-            _ text: String?, as what: String, _ field: Metadata.Field,
-            into path: WritableKeyPath<Metadata, String?> & Sendable
-        ) throws {
-            guard let text else { return }
-            set(field, path, text.isEmpty ? nil : try text.checkedLink(as: what))
-        }
-        if let title { set(.title, \.title, try title.checked(as: "title", limit: TextLimit.title)) }
-        try text(subtitle, as: "subtitle", .subtitle, TextLimit.title, into: \.subtitle)
-        try text(
-            authorNationality, as: "author's nationality", .authorNationality, TextLimit.name,
-            into: \.authorNationality)
-        try text(publisher, as: "publisher", .publisher, TextLimit.name, into: \.publisher)
-        try text(language, as: "language", .language, TextLimit.language, into: \.language)
-        try text(
-            originalLanguage, as: "original language", .originalLanguage, TextLimit.language, into: \.originalLanguage)
-        try text(series, as: "series", .series, TextLimit.name, into: \.series)
-        try text(seriesNumber, as: "number in the series", .series, TextLimit.seriesNumber, into: \.seriesNumber)
-        try text(description, as: "description", .description, TextLimit.description, into: \.description)
-        try link(coverURL, as: "cover's address", .coverURL, into: \.coverURL)
-        tellWhereCoversComeFrom()
-        try link(previewLink, as: "preview link", .previewLink, into: \.previewLink)
-        try link(infoLink, as: "info link", .infoLink, into: \.infoLink)
-        if let published {
-            let date = published.isEmpty ? nil : try Metadata.published(published)
-            set(.publishedDate, \.publishedDateText, date?.text)
-            set(.publishedDate, \.publishedDate, date?.day)
-        }
-        if let pages {
-            try NumberLimit.check(pages == 0 ? nil : pages, as: "page count", in: NumberLimit.pages)
-            set(.pageCount, \.pageCount, pages == 0 ? nil : pages)
-        }
-        if let format { set(.format, \.format, try Self.format(format)) }
-        if let subjects = try Self.names(subjects, "subject") { set(.subjects, \.subjects, subjects) }
-        if let people = try people() { changes.append(people) }
-        if let numbers = try numbers() { changes.append(numbers) }
-        let all = changes
-        return { metadata in
-            for change in all { change(&metadata) }
-        }
+    /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for a value that is refused.
+    func edit() throws -> MetadataEdit {
+        var edit = MetadataEdit()
+        func given(_ text: String?) -> Edit<String> { text.map(Edit.set) ?? .keep }
+        /// One empty name removes all.
+        func given(_ names: [String]) -> [String]? { names.isEmpty ? nil : names == [""] ? [] : names }
+        edit.title = given(title)
+        edit.subtitle = given(subtitle)
+        edit.authorNationality = given(authorNationality)
+        edit.publisher = given(publisher)
+        edit.publishedDate = given(published)
+        edit.pageCount = pages.map(Edit.set) ?? .keep
+        edit.language = given(language)
+        edit.originalLanguage = given(originalLanguage)
+        edit.format = try format.map(Self.format) ?? .keep
+        edit.series = given(series)
+        edit.seriesNumber = given(seriesNumber)
+        edit.subjects = given(subjects).map(Edit.set) ?? .keep
+        edit.description = given(description)
+        edit.coverURL = given(coverURL)
+        edit.previewLink = given(previewLink)
+        edit.infoLink = given(infoLink)
+        edit.identifiers = identifiers
+        edit.contributors = given(authors).map { .set($0.map(Self.contributor)) } ?? .keep
+        edit.names[.translator] = given(translators)
+        try edit.check()
+        warnAboutCoverHost()
+        return edit
     }
 
-    /// The address is kept whatever it is, but a picture comes from few hosts only.
-    private func tellWhereCoversComeFrom() {
+    /// Any address is stored, but pictures are fetched from few hosts only.
+    private func warnAboutCoverHost() {
         guard let coverURL, !coverURL.isEmpty else { return }
         let host = coverURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
         guard !coverURL.lowercased().hasPrefix("https:") || !CoverHosts.allows(String(host)) else { return }
@@ -130,54 +100,21 @@ struct MetadataOptions: ParsableArguments {
         )
     }
 
-    /// The authors take the place of all who made the book, the translators only that of the translators.
-    private func people() throws -> (@Sendable (inout Metadata) -> Void)? {
-        let given = try Self.names(authors, "author")?.map(Self.contributor)
-        let translators = try Self.names(translators, "translator")?.map { Contributor(name: $0, role: .translator) }
-        guard given != nil || translators != nil else { return nil }
-        return { metadata in
-            var people = given ?? metadata.authors
-            if let translators { people = people.filter { $0.role != .translator } + translators }
-            metadata.authors = people
-            metadata.sources[.authors] = .person
-        }
-    }
-
-    /// The numbers of one scheme take the place of those it had; other schemes stay.
-    private func numbers() throws -> (@Sendable (inout Metadata) -> Void)? {
-        guard !identifiers.isEmpty else { return nil }
-        var given: [String: [String]] = [:]
-        for text in identifiers {
-            let (scheme, value) = try text.identifier()
-            given[scheme, default: []] += [value].compactMap(\.self)
-        }
-        return { [given] metadata in
-            for (scheme, values) in given { metadata.identifiers[scheme] = values.isEmpty ? nil : values }
-            metadata.sources[.identifiers] = .person
-        }
-    }
-
-    /// - Returns: `nil` when none is given, an empty list for one empty name.
-    private static func names(_ names: [String], _ what: String) throws -> [String]? {
-        if names.isEmpty { return nil }
-        if names == [""] { return [] }
-        return try names.map { try $0.checked(as: what, limit: TextLimit.name) }
-    }
-
+    /// Splits a role off a name: "Ann Goldstein:translator".
     private static func contributor(_ name: String) -> Contributor {
         guard let colon = name.lastIndex(of: ":"),
             let role = Contributor.Role(rawValue: name[name.index(after: colon)...].lowercased()),
             colon > name.startIndex
         else { return Contributor(name: name) }
-        return Contributor(name: String(name[..<colon]).cleanedLine, role: role)
+        return Contributor(name: String(name[..<colon]), role: role)
     }
 
-    private static func format(_ text: String) throws -> Metadata.Format? {
-        if text.isEmpty { return nil }
-        guard let format = Metadata.Format(rawValue: text.lowercased()) else {
+    private static func format(_ text: String) throws -> Edit<Metadata.Format> {
+        if text.isEmpty { return .clear }
+        guard let format = Metadata.Format.named(text) else {
             throw CommandError(
                 .usage, "--format is physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
         }
-        return format
+        return .set(format)
     }
 }

@@ -78,7 +78,7 @@ struct UndoCommand: AsyncParsableCommand {
 
     static func line(for change: Change) -> String {
         let undone = change.undone.map { "  (undone \($0.rfc3339))" } ?? ""
-        return "\(change.id.rawValue.suffix(8))  \(change.at.rfc3339)  \(change.station.oneLine)  "
+        return "\(change.id.rawValue.suffix(8))  \(change.at.rfc3339)  \(change.device.oneLine)  "
             + change.summary.oneLine + undone
     }
 }

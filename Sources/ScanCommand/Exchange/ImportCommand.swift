@@ -170,9 +170,9 @@ struct PatientImport: BookImport {
     let saved: SavedCount
     var limit: Duration = .seconds(120)
 
-    func take(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
+    func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
         do {
-            let results = try await Self.untilPossible(limit) { try await library.take(rows, at: now) }
+            let results = try await Self.untilPossible(limit) { try await library.importRows(rows, at: now) }
             // Before anything is printed: they are in, whoever interrupts.
             saved.add(results)
             return results

@@ -231,7 +231,7 @@ struct LabelActs {
         return copies
     }
 
-    private func tell(_ done: Relabelling, _ what: String) {
+    private func tell(_ done: LabelChange, _ what: String) {
         if json { return Output.shared.line(done.label.json) }
         Output.shared.changed(["\(what): \(done.label.name.oneLine), \(counted(done.label.books, "book"))"])
     }

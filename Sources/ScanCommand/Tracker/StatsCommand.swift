@@ -137,7 +137,7 @@ struct StatsBook: AsyncParsableCommand {
         let (now, zone) = (Date(), TimeZone.current)
         let library = try Wiring(settings: places.settings()).requireLibrary()
         let book = try await library.book(named: named.name)
-        guard let figures = try await library.figures(of: book.id, at: now, in: zone) else {
+        guard let figures = try await library.stats(of: book.id, at: now, in: zone) else {
             throw CommandError(
                 .nothing,
                 "\(quoted([book.displayTitle])) is gone from the library by now. scan undo --list shows what happened.")
@@ -271,7 +271,7 @@ struct MemoryScreen {
                 charts.style.strong(year == 1 ? "A year ago, \(first.day)" : "\(year) years ago, \(first.day)"))
             for memory in ofYear.prefix(Self.mostPerYear) {
                 let text =
-                    "You \(memory.what.verb) \(memory.book.displayTitle.oneLine), \(memory.book.displayAuthors.oneLine)"
+                    "You \(memory.event.verb) \(memory.book.displayTitle.oneLine), \(memory.book.displayAuthors.oneLine)"
                 lines.append("  " + text.fitted(charts.width - 2))
             }
             if ofYear.count > Self.mostPerYear { lines.append("  and \(ofYear.count - Self.mostPerYear) more") }
@@ -321,7 +321,7 @@ struct StatsScreen {
 
     private var today: [String] {
         let streaks = overview.streaks
-        let read = overview.todayFigures
+        let read = overview.todayStats
         var streak = counted(streaks.current, "day")
         if streaks.current > 0, !streaks.readToday { streak += ", not yet read today" }
         if let end = streaks.longestEnd { streak += "; longest \(counted(streaks.longest, "day")), to \(end)" }

@@ -2,13 +2,13 @@ import Bookplate
 import FoundationEssentials
 import Testing
 
-/// A text as a person, a clipboard or another program may hand it over, and what is kept of it.
+/// A text as it may come from a person, a clipboard or another program, and the form in which it is stored.
 struct EnteredCase: Sendable, CustomTestStringConvertible {
     let name: String
     let text: String
-    /// On one line; `nil` where it is refused.
+    /// The stored form on one line; `nil` if the text is refused.
     let line: String?
-    /// With its lines; the same unless told.
+    /// The stored form with its lines; the same as on one line unless given.
     let lines: String?
 
     init(_ name: String, _ text: String, line: String?, lines: String?? = .none) {
@@ -55,7 +55,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct `What a person enters` {
-    @Test(arguments: EnteredCase.all) func `is kept clean, or refused`(entered: EnteredCase) {
+    @Test(arguments: EnteredCase.all) func `is cleaned, or refused`(entered: EnteredCase) {
         for limit in [TextLimit.title, TextLimit.name] {
             #expect((try? entered.text.checked(as: "title", limit: limit)) == entered.line)
         }
@@ -65,7 +65,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: EnteredCase.all.filter { $0.text.utf8.count < 100_000 })
-    func `is as clean the second time`(entered: EnteredCase) {
+    func `is unchanged by a second cleaning`(entered: EnteredCase) {
         #expect(entered.text.cleaned.cleaned == entered.text.cleaned)
         #expect(entered.text.cleanedLine.cleanedLine == entered.text.cleanedLine)
     }
@@ -81,7 +81,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `is told why it is refused`() {
+    @Test func `is refused in words that say why`() {
         let refusals: [TextRefusal] = [
             .empty(what: "tag"), .tooLong(what: "title", limit: 512, count: 513),
             .farTooLong(what: "note", limit: 5000),
@@ -101,7 +101,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
         "https://example.org", "http://example.org/a?b=c#d", "HTTPS://Example.org/", "https://[::1]/x",
         "https://bücher.example/ü", " https://example.org/x \n",
     ])
-    func `is kept when it is of the web`(text: String) throws {
+    func `is accepted if it is a web address`(text: String) throws {
         #expect(try text.checkedLink(as: "info link") == text.cleanedLine)
     }
 
@@ -112,7 +112,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
         "https://example.org/a\nb", "https://example.org/\u{FFFD}", "https:\\\\example.org",
         "https://example.org/" + String(repeating: "x", count: 2048),
     ])
-    func `is refused when it is anything else`(text: String) {
+    func `is refused if it is anything else`(text: String) {
         #expect(throws: InputRefusal.self) { try text.checkedLink(as: "info link") }
     }
 }
@@ -148,7 +148,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [0, -1, 0.3, 0.2, 5.25, 4.3, 1e300, .nan, .infinity, -.infinity])
-    func `is refused when it is none`(rating: Double) {
+    func `is refused if it is none`(rating: Double) {
         var copy = Copy(added: .distantPast)
         copy.rating = rating
         #expect(throws: InputRefusal.self) { try copy.checkEntries() }
@@ -170,7 +170,7 @@ struct EnteredCase: Sendable, CustomTestStringConvertible {
         ("herbert", ["Frank Herbert", "Brian Herbert", "Ada"], ["Brian Herbert", "Frank Herbert"]),
         ("x", ["sf", "y"], []), ("", ["sf"], []), ("attic", ["Hall"], []),
     ])
-    func `is answered with those that may have been meant`(name: String, names: [String], near: [String]) {
+    func `gets suggestions of names that may have been meant`(name: String, names: [String], near: [String]) {
         #expect(name.nearest(among: names) == near)
     }
 

@@ -5,37 +5,37 @@ import Testing
 private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
 @Suite struct `The limiter` {
-    @Test func `lets a burst of three through, then one a second`() {
+    @Test func `allows a burst of three, then one a second`() {
         var bucket = TokenBucket()
-        let waits = (0..<6).map { _ in bucket.take(at: start) }
+        let waits = (0..<6).map { _ in bucket.consume(at: start) }
         #expect(waits.prefix(3).allSatisfy { $0 == .zero })
         #expect(waits[3] > .milliseconds(900) && waits[3] < .milliseconds(1100))
         #expect(waits[5] > .milliseconds(2900) && waits[5] < .milliseconds(3100))
-        #expect(bucket.take(at: start.addingTimeInterval(10)) == .zero)
+        #expect(bucket.consume(at: start.addingTimeInterval(10)) == .zero)
     }
 
-    @Test func `never lets more than a request a second through in the long run`() {
+    @Test func `never allows more than a request a second in the long run`() {
         var bucket = TokenBucket()
         var sent: [Double] = []
         var now = 0.0
         for _ in 0..<500 {
             now += Double.random(in: 0...0.4)
-            let wait = bucket.take(at: start.addingTimeInterval(now))
+            let wait = bucket.consume(at: start.addingTimeInterval(now))
             sent.append(now + Double(wait.components.attoseconds) / 1e18 + Double(wait.components.seconds))
         }
         #expect(Double(sent.count) <= sent.max()! + TokenBucket.burst + 1)
     }
 
-    @Test func `is not stuck by a clock that went back an hour`() {
+    @Test func `recovers from a clock that went back an hour`() {
         var bucket = TokenBucket()
-        for _ in 0..<3 { _ = bucket.take(at: start) }
-        #expect(bucket.take(at: start.addingTimeInterval(-3600)) < .seconds(5))
-        #expect(bucket.take(at: start.addingTimeInterval(-3590)) == .zero)
+        for _ in 0..<3 { _ = bucket.consume(at: start) }
+        #expect(bucket.consume(at: start.addingTimeInterval(-3600)) < .seconds(5))
+        #expect(bucket.consume(at: start.addingTimeInterval(-3590)) == .zero)
     }
 }
 
 @Suite struct `The circuit breaker` {
-    @Test func `opens after five failures in a row and lets one probe through when the time is up`() {
+    @Test func `opens after five failures in a row and allows one probe when the time is up`() {
         var breaker = CircuitBreaker()
         for _ in 0..<4 { breaker.failed(at: start) }
         #expect(breaker.wait(at: start) == .zero)

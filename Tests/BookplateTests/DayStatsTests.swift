@@ -31,7 +31,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
     return figures
 }
 
-@Suite struct `The figures of a day` {
+@Suite struct `The statistics of a day` {
     private func days(
         _ sessions: [Session], _ entries: [ProgressEntry] = [], pageCount: Int? = 300, in zone: TimeZone = berlin
     ) -> [String] {
@@ -39,7 +39,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
             .map { "\($0.day) \($0.pages)p \($0.minutes)m \($0.sessions)s \($0.entries)e" }
     }
 
-    @Test func `count a session once, however it was written down`() {
+    @Test func `count a session once, however it was recorded`() {
         let evening = session("2026-05-01T18:00:00Z", 45, 10, 40)
         #expect(days([evening]) == ["2026-05-01 30p 45m 1s 0e"])
         #expect(
@@ -47,20 +47,20 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
         )
     }
 
-    @Test func `count a session on the day on which it began, also over midnight`() {
+    @Test func `count a session on the day on which it began, even past midnight`() {
         // 23:30 in Berlin, and its entry on the day after.
         let night = session("2026-04-30T21:30:00Z", 60, 0, 20)
         #expect(
             days([night], [entry("2026-04-30T22:30:00Z", page: 20, session: night)]) == ["2026-04-30 20p 60m 1s 0e"])
     }
 
-    @Test func `leave out a session that is running, and take one without pages or minutes as it is`() {
+    @Test func `leave out a running session, and count one without pages or minutes`() {
         #expect(days([session("2026-05-01T18:00:00Z", nil)]).isEmpty)
         #expect(days([session("2026-05-01T18:00:00Z", 0.9, 5, 5)]) == ["2026-05-01 0p 0m 1s 0e"])
         #expect(days([session("2026-05-01T18:00:00Z", 30)]) == ["2026-05-01 0p 30m 1s 0e"])
     }
 
-    @Test func `count entries by hand from the entry before, whoever made that`() {
+    @Test func `count manual entries from the entry before, automatic or not`() {
         let sitting = session("2026-05-02T08:00:00Z", 30, 50, 80)
         let entries = [
             entry("2026-05-01T07:00:00Z", page: 0, automatic: true), entry("2026-05-01T08:00:00Z", page: 50),
@@ -72,12 +72,12 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
 
     @Test(
         arguments: [
-            // A step back counts nothing, and what is read again counts.
+            // A step back counts nothing; pages read again count.
             ([(50, nil), (20, nil), (30, nil)], 300, 60),
-            // Percents by the page count; without one they say nothing.
+            // Percentages count by the page count; without one they count nothing.
             ([(nil, 10), (nil, 50)], 300, 150), ([(nil, 10), (nil, 50)], nil, 0), ([(nil, 10), (40, nil)], nil, 40),
             ([(nil, 33.33), (100, nil)], 300, 100),
-            // Page counts of 0 are unknown; no book counts for more than its pages, and none for more than 100,000.
+            // A page count of 0 is unknown; a book counts at most its pages, and at most 100,000.
             ([(40, nil)], 0, 40), ([(nil, 50)], 0, 0), ([(999, nil)], 300, 300), ([(Int.max, nil)], nil, 100_000),
             ([(nil, 100)], Int.max, 100_000),
         ] as [([(Int?, Double?)], Int?, Int)])
@@ -120,7 +120,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
         }
     }
 
-    @Test func `know the hour that is lost and the hour that comes twice`() {
+    @Test func `handle the hour that is skipped and the hour that repeats`() {
         let local = LocalDays(
             in: berlin, from: instant("2026-01-01T00:00:00Z"), through: instant("2026-12-31T00:00:00Z"))
         #expect(local.spans.map(\.offset) == [3_600_000, 7_200_000, 3_600_000])
