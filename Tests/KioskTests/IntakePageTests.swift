@@ -53,7 +53,8 @@ private let utc = TimeZone(secondsFromGMT: 0)!
                 captured: Date(timeIntervalSince1970: hours * 3600))
             item.reason = "\(hours)"
             return Station.Row(
-                candidate: Candidate(item: item), status: .notFound, isTicked: false, isAnotherCopy: false, hasThumbnail: false,
+                candidate: Candidate(item: item), status: .notFound, isTicked: false, isAnotherCopy: false,
+                hasThumbnail: false,
                 isClearable: false)
         }
         let groups = IntakePage.groups(

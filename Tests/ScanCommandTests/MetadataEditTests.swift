@@ -60,27 +60,12 @@ import Testing
             ("example.org", false), ("https://u:p@example.org", false), ("https://example.org/\"x", false),
         ].map { Input("previewLink", $0, $1) }
 
-    @Test(arguments: inputs) func `is accepted or refused alike by form, API and options`(input: Input) throws {
-        let results = [try? Self.form(input), try? Self.api(input), try? Self.options(input)]
+    @Test(arguments: inputs) func `is accepted or refused alike by form, API, options and prompt`(input: Input) {
+        var results = [try? Self.form(input), try? Self.api(input), try? Self.options(input)]
+        if Self.fieldsOfPrompt.contains(input.field) { results.append(try? Self.prompt(input)) }
         for metadata in results { #expect((metadata != nil) == input.isAccepted) }
         // What is accepted is stored alike.
         #expect(Set(results.map { $0.map { String(describing: $0.withoutSources) } }).count == 1)
-    }
-
-    @Test(arguments: inputs) func `is accepted or refused by the prompt as well`(input: Input) throws {
-        guard let isAccepted = Self.prompt(input) else { return }
-        try withKnownIssue("the prompt has rules of its own", isIntermittent: true) {
-            #expect(isAccepted == input.isAccepted)
-        } when: {
-            Self.differsInPrompt(input)
-        }
-    }
-
-    /// The inputs that ``EditForm``'s own rules take otherwise: blank and damaged texts, days that there are not, and no pages.
-    private static func differsInPrompt(_ input: Input) -> Bool {
-        let isBlank = !input.text.isEmpty && input.text.cleaned.isEmpty
-        return input.field != "title" && (isBlank || input.text.contains("\u{FFFD}") || input.field == "publishedDate")
-            || input.field == "pageCount" && input.text == "0"
     }
 
     // MARK: - The ways in
@@ -110,16 +95,19 @@ import Testing
         return metadata
     }
 
-    /// - Returns: `nil` for a field that the prompt does not have.
-    private static func prompt(_ input: Input) -> Bool? {
-        let fields = ["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"]
-        guard let index = fields.firstIndex(of: input.field) else { return nil }
+    /// The fields of the prompt, in its order.
+    private static let fieldsOfPrompt = ["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"]
+
+    private static func prompt(_ input: Input) throws -> Metadata {
         var metadata = Metadata()
         metadata.title = "T"
         var form = EditForm(metadata: metadata)
-        for _ in 0..<index { _ = form.enter("") }
-        if case .refused = form.enter(input.text.isEmpty ? "-" : input.text) { return false }
-        return true
+        for _ in fieldsOfPrompt.prefix(while: { $0 != input.field }) { _ = form.enter("") }
+        if case .refused(let reason) = form.enter(input.text.isEmpty ? "-" : input.text) {
+            throw CommandError(.usage, reason)
+        }
+        try form.edit.apply(to: &metadata)
+        return metadata
     }
 
     /// The member of the JSON that a page sends.

@@ -130,8 +130,7 @@ private let nobody = "9783161484100"
             _ = try await rig.next(\.known)
             await #expect(throws: Batch.TickRefusal.needsTitle) { _ = try await rig.station.tick(row.id, true) }
             var edit = MetadataEdit()
-            (edit.title, edit.publishedDate, edit.pageCount) = (.set("Logic"), .set("2009-03"), .set(12))
-            edit.names[.author] = ["A. Nobody"]
+            (edit.title, edit.authors, edit.publishedDate, edit.pageCount) = ("Logic", ["A. Nobody"], "2009-03", 12)
             let edited = try await rig.station.edit(row.id, edit)
             #expect(edited.status == .found && edited.candidate.metadata.authorNames == ["A. Nobody"])
             #expect(edited.candidate.metadata.publishedDate == CalendarDay(year: 2009, month: 3))
@@ -142,15 +141,13 @@ private let nobody = "9783161484100"
             }
             #expect(again.candidate.metadata.title == "Logic")
             var date = MetadataEdit()
-            date.publishedDate = .set("March 2009")
+            date.publishedDate = "March 2009"
             let printed = try await rig.station.edit(row.id, date)
             #expect(printed.candidate.metadata.publishedDateText == "March 2009")
             #expect(printed.candidate.metadata.publishedDate == nil)
-            var empty = MetadataEdit()
-            empty.title = .set(" ")
-            let noTitle = empty
-            await #expect(throws: TextRefusal.self) { _ = try await rig.station.edit(row.id, noTitle) }
-            date.publishedDate = .set("2009-02-30")
+            let empty = MetadataEdit(title: " ")
+            await #expect(throws: TextRefusal.self) { _ = try await rig.station.edit(row.id, empty) }
+            date.publishedDate = "2009-02-30"
             let noDay = date
             await #expect(throws: InputRefusal.self) { _ = try await rig.station.edit(row.id, noDay) }
         }

@@ -1,7 +1,7 @@
 /// A person's edit of a book's metadata: the one writer behind the form, the prompt, the web API and the commands'
 /// options.
 ///
-/// Each field is kept, cleared or set, and all ways in share these rules:
+/// `nil` leaves a field as it is, an empty value clears it, and these rules hold wherever the edit comes from:
 /// - A title cannot be cleared. Any other text is cleared by an empty one, and a text with nothing visible in it is
 ///   refused.
 /// - Texts are cleaned and held to ``TextLimit``, links to ``Swift/String/checkedLink(as:)``.
@@ -10,35 +10,37 @@
 /// - Only fields whose values change are marked as a person's, also those that are cleared: no refresh fills them
 ///   again.
 public struct MetadataEdit: Sendable, Equatable {
-    public var title: Edit<String> = .keep
-    public var subtitle: Edit<String> = .keep
+    public var title: String?
+    public var subtitle: String?
     /// All contributors, in the order of the title page.
-    public var contributors: Edit<[Contributor]> = .keep
-    /// The names of all contributors with a role, in their order; contributors with other roles stay. Applied after
-    /// ``contributors``. An empty list removes those with the role.
-    public var names: [Contributor.Role: [String]] = [:]
-    public var publisher: Edit<String> = .keep
+    public var contributors: [Contributor]?
+    /// The names of the authors alone, in order; other contributors stay, after them. Applied after ``contributors``.
+    public var authors: [String]?
+    /// The names of the translators alone, in order; other contributors stay, before them. Applied after
+    /// ``contributors``.
+    public var translators: [String]?
+    public var publisher: String?
     /// The date as a person writes it: "1969", "1969-03-17", "March 2009".
-    public var publishedDate: Edit<String> = .keep
-    public var pageCount: Edit<Int> = .keep
-    public var language: Edit<String> = .keep
-    public var originalLanguage: Edit<String> = .keep
-    public var authorNationality: Edit<String> = .keep
-    public var format: Edit<Metadata.Format> = .keep
-    public var series: Edit<String> = .keep
-    public var seriesNumber: Edit<String> = .keep
-    public var description: Edit<String> = .keep
-    public var subjects: Edit<[String]> = .keep
-    public var coverURL: Edit<String> = .keep
-    public var previewLink: Edit<String> = .keep
-    public var infoLink: Edit<String> = .keep
+    public var publishedDate: String?
+    public var pageCount: Int??
+    public var language: String?
+    public var originalLanguage: String?
+    public var authorNationality: String?
+    public var format: Metadata.Format??
+    public var series: String?
+    public var seriesNumber: String?
+    public var description: String?
+    public var subjects: [String]?
+    public var coverURL: String?
+    public var previewLink: String?
+    public var infoLink: String?
     /// Numbers in other systems, each as `scheme:value`. They replace the numbers of their schemes, and `scheme:` alone
     /// clears its scheme; other schemes stay.
-    public var identifiers: [String] = []
+    public var identifiers: [String]?
 
-    public init() {}
+    public init(title: String? = nil) { self.title = title }
 
-    /// True if every field is kept.
+    /// True if every field is left as it is.
     public var isEmpty: Bool { self == MetadataEdit() }
 
     /// Checks the values without writing them.
@@ -46,7 +48,7 @@ public struct MetadataEdit: Sendable, Equatable {
     /// - Throws: ``TextRefusal`` or ``InputRefusal`` for the first value that is refused.
     public func check() throws {
         var metadata = Metadata()
-        _ = try apply(to: &metadata)
+        try apply(to: &metadata)
     }
 
     /// Checks the values, writes those that differ, and records ``SourceName/person`` as the source of their fields.
@@ -59,20 +61,16 @@ public struct MetadataEdit: Sendable, Equatable {
         try applyTexts(to: &new)
         try applyLinks(to: &new)
         try applyPeople(to: &new)
-        if case .set(let names) = subjects {
-            new.subjects = try names.map { try $0.checked(as: "subject", limit: TextLimit.name) }
-        } else if subjects == .clear {
-            new.subjects = []
+        if let subjects { new.subjects = try subjects.map { try $0.checked(as: "subject", limit: TextLimit.name) } }
+        if let publishedDate {
+            let published = publishedDate.isEmpty ? nil : try Metadata.published(publishedDate)
+            (new.publishedDateText, new.publishedDate) = (published?.text, published?.day)
         }
-        if case .set(let text) = publishedDate, !text.isEmpty {
-            (new.publishedDateText, new.publishedDate) = try Metadata.published(text)
-        } else if publishedDate != .keep {
-            (new.publishedDateText, new.publishedDate) = (nil, nil)
+        if let pageCount {
+            new.pageCount = pageCount == 0 ? nil : pageCount
+            try NumberLimit.check(new.pageCount, as: "page count", in: NumberLimit.pages)
         }
-        new.pageCount = pageCount.applied(to: new.pageCount)
-        if new.pageCount == 0 { new.pageCount = nil }
-        if pageCount != .keep { try NumberLimit.check(new.pageCount, as: "page count", in: NumberLimit.pages) }
-        new.format = format.applied(to: new.format)
+        if let format { new.format = format }
         try applyIdentifiers(to: &new)
         let fields = new.fields(differingFrom: metadata)
         for field in fields { new.sources[field] = .person }
@@ -81,17 +79,11 @@ public struct MetadataEdit: Sendable, Equatable {
     }
 
     private func applyTexts(to metadata: inout Metadata) throws {
-        func apply(
-            _ edit: Edit<String>, to path: WritableKeyPath<Metadata, String?>, as what: String, limit: Int
-        ) throws {
-            if case .set(let text) = edit, !text.isEmpty {
-                metadata[keyPath: path] = try text.checked(as: what, limit: limit)
-            } else if edit != .keep {
-                metadata[keyPath: path] = nil
-            }
+        func apply(_ text: String?, to path: WritableKeyPath<Metadata, String?>, as what: String, limit: Int) throws {
+            guard let text else { return }
+            metadata[keyPath: path] = text.isEmpty ? nil : try text.checked(as: what, limit: limit)
         }
-        try apply(title, to: \.title, as: "title", limit: TextLimit.title)
-        if title != .keep, metadata.title == nil { throw TextRefusal.empty(what: "title") }
+        if let title { metadata.title = try title.checked(as: "title", limit: TextLimit.title) }
         try apply(subtitle, to: \.subtitle, as: "subtitle", limit: TextLimit.title)
         try apply(publisher, to: \.publisher, as: "publisher", limit: TextLimit.name)
         try apply(language, to: \.language, as: "language", limit: TextLimit.language)
@@ -103,12 +95,9 @@ public struct MetadataEdit: Sendable, Equatable {
     }
 
     private func applyLinks(to metadata: inout Metadata) throws {
-        func apply(_ edit: Edit<String>, to path: WritableKeyPath<Metadata, String?>, as what: String) throws {
-            if case .set(let text) = edit, !text.isEmpty {
-                metadata[keyPath: path] = try text.checkedLink(as: what)
-            } else if edit != .keep {
-                metadata[keyPath: path] = nil
-            }
+        func apply(_ text: String?, to path: WritableKeyPath<Metadata, String?>, as what: String) throws {
+            guard let text else { return }
+            metadata[keyPath: path] = text.isEmpty ? nil : try text.checkedLink(as: what)
         }
         try apply(coverURL, to: \.coverURL, as: "cover's address")
         try apply(previewLink, to: \.previewLink, as: "preview link")
@@ -116,41 +105,28 @@ public struct MetadataEdit: Sendable, Equatable {
     }
 
     private func applyPeople(to metadata: inout Metadata) throws {
-        func checked(_ name: String, _ role: Contributor.Role) throws -> Contributor {
+        func person(_ name: String, _ role: Contributor.Role) throws -> Contributor {
             let what = role == .translator ? "translator" : "author"
             return Contributor(name: try name.checked(as: what, limit: TextLimit.name), role: role)
         }
-        if case .set(let people) = contributors {
-            metadata.authors = try people.map { try checked($0.name, $0.role) }
-        } else if contributors == .clear {
-            metadata.authors = []
+        if let contributors { metadata.authors = try contributors.map { try person($0.name, $0.role) } }
+        if let authors {
+            metadata.authors =
+                try authors.map { try person($0, .author) } + metadata.authors.filter { $0.role != .author }
         }
-        for role in Contributor.Role.allCases {
-            guard let names = names[role] else { continue }
-            let people = try names.map { try checked($0, role) }
-            let others = metadata.authors.filter { $0.role != role }
-            metadata.authors = role == .author ? people + others : others + people
+        if let translators {
+            metadata.authors =
+                try metadata.authors.filter { $0.role != .translator } + translators.map { try person($0, .translator) }
         }
     }
 
     private func applyIdentifiers(to metadata: inout Metadata) throws {
         var numbers: [String: [String]] = [:]
-        for text in identifiers {
+        for text in identifiers ?? [] {
             let (scheme, value) = try text.identifier()
             numbers[scheme, default: []] += [value].compactMap(\.self)
         }
         for (scheme, values) in numbers { metadata.identifiers[scheme] = values.isEmpty ? nil : values }
-    }
-}
-
-extension MetadataEdit {
-    /// Parses a page count that a person typed, such as `412`; an empty text clears.
-    ///
-    /// - Throws: ``InputRefusal/outOfRange(what:range:)`` for anything but a number.
-    public static func pageCount(parsing text: String) throws(InputRefusal) -> Edit<Int> {
-        if text.isEmpty { return .clear }
-        guard let count = Int(text) else { throw .outOfRange(what: "page count", range: NumberLimit.pages) }
-        return .set(count)
     }
 }
 

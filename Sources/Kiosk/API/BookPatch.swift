@@ -36,18 +36,18 @@ struct BookPatch: Sendable {
             ("originalLanguage", \.originalLanguage), ("authorNationality", \.authorNationality), ("series", \.series),
             ("seriesNumber", \.seriesNumber), ("description", \.description), ("previewLink", \.previewLink),
             ("infoLink", \.infoLink), ("publishedDate", \.publishedDate),
-        ] as [(String, WritableKeyPath<MetadataEdit, Edit<String>>)] {
+        ] as [(String, WritableKeyPath<MetadataEdit, String?>)] {
             let text = try sent.text(name)
-            try edit(name) { $0[keyPath: path] = text }
+            try edit(name) { $0[keyPath: path] = text.value(clearedBy: "") }
         }
         let (pages, subjects) = (try sent.integer("pageCount"), try sent.texts("subjects"))
-        try edit("pageCount") { $0.pageCount = pages }
-        try edit("subjects") { $0.subjects = subjects }
+        try edit("pageCount") { $0.pageCount = pages.edited }
+        try edit("subjects") { $0.subjects = subjects.value(clearedBy: []) }
         let format = try sent.format("format")
-        try edit("format") { $0.format = format }
+        try edit("format") { $0.format = format.edited }
         if let people = try sent.objects("authors") {
             let contributors = try people.compactMap { try $0.contributor() }
-            try edit("authors") { $0.contributors = .set(contributors) }
+            try edit("authors") { $0.contributors = contributors }
         }
     }
 

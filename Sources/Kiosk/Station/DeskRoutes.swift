@@ -181,19 +181,17 @@ private struct SaidOfBook: Decodable {
 
     init(from decoder: any Decoder) throws {
         let said = try decoder.container(keyedBy: Key.self)
-        func text(_ key: Key) throws -> Edit<String> {
-            guard said.contains(key) else { return .keep }
-            return try said.decodeIfPresent(String.self, forKey: key).map { .set($0) } ?? .clear
+        func text(_ key: Key) throws -> String? {
+            said.contains(key) ? try said.decodeIfPresent(String.self, forKey: key) ?? "" : nil
         }
         edit.title = try text(.title)
         edit.subtitle = try text(.subtitle)
         edit.publisher = try text(.publisher)
         edit.publishedDate = try text(.publishedDate)
         if said.contains(.authors) {
-            edit.names[.author] = try said.decodeIfPresent([String].self, forKey: .authors) ?? []
+            let names = try said.decodeIfPresent([String].self, forKey: .authors) ?? []
+            edit.authors = names.filter { !$0.cleanedLine.isEmpty }
         }
-        if said.contains(.pageCount) {
-            edit.pageCount = try said.decodeIfPresent(Int.self, forKey: .pageCount).map { .set($0) } ?? .clear
-        }
+        if said.contains(.pageCount) { edit.pageCount = .some(try said.decodeIfPresent(Int.self, forKey: .pageCount)) }
     }
 }

@@ -62,29 +62,27 @@ struct MetadataOptions: ParsableArguments {
     ///
     /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for a value that is refused.
     func edit() throws -> MetadataEdit {
-        var edit = MetadataEdit()
-        func given(_ text: String?) -> Edit<String> { text.map(Edit.set) ?? .keep }
-        /// One empty name removes all.
+        var edit = MetadataEdit(title: title)
+        /// Returns the names, none for one empty name.
         func given(_ names: [String]) -> [String]? { names.isEmpty ? nil : names == [""] ? [] : names }
-        edit.title = given(title)
-        edit.subtitle = given(subtitle)
-        edit.authorNationality = given(authorNationality)
-        edit.publisher = given(publisher)
-        edit.publishedDate = given(published)
-        edit.pageCount = pages.map(Edit.set) ?? .keep
-        edit.language = given(language)
-        edit.originalLanguage = given(originalLanguage)
-        edit.format = try format.map(Self.format) ?? .keep
-        edit.series = given(series)
-        edit.seriesNumber = given(seriesNumber)
-        edit.subjects = given(subjects).map(Edit.set) ?? .keep
-        edit.description = given(description)
-        edit.coverURL = given(coverURL)
-        edit.previewLink = given(previewLink)
-        edit.infoLink = given(infoLink)
+        edit.subtitle = subtitle
+        edit.contributors = given(authors)?.map(Self.contributor)
+        edit.translators = given(translators)
+        edit.authorNationality = authorNationality
+        edit.publisher = publisher
+        edit.publishedDate = published
+        edit.pageCount = pages.map { .some($0) }
+        edit.language = language
+        edit.originalLanguage = originalLanguage
+        edit.format = try format.map(Self.format)
+        edit.series = series
+        edit.seriesNumber = seriesNumber
+        edit.subjects = given(subjects)
+        edit.description = description
+        edit.coverURL = coverURL
+        edit.previewLink = previewLink
+        edit.infoLink = infoLink
         edit.identifiers = identifiers
-        edit.contributors = given(authors).map { .set($0.map(Self.contributor)) } ?? .keep
-        edit.names[.translator] = given(translators)
         try edit.check()
         warnAboutCoverHost()
         return edit
@@ -109,12 +107,13 @@ struct MetadataOptions: ParsableArguments {
         return Contributor(name: String(name[..<colon]), role: role)
     }
 
-    private static func format(_ text: String) throws -> Edit<Metadata.Format> {
-        if text.isEmpty { return .clear }
+    /// - Returns: `nil` for an empty text, which clears the format.
+    private static func format(_ text: String) throws -> Metadata.Format? {
+        if text.isEmpty { return nil }
         guard let format = Metadata.Format.named(text) else {
             throw CommandError(
                 .usage, "--format is physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
         }
-        return .set(format)
+        return format
     }
 }

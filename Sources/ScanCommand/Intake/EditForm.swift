@@ -96,16 +96,19 @@ struct EditForm {
     private static func edit(of texts: [Field: String]) throws -> MetadataEdit {
         var edit = MetadataEdit()
         for (field, text) in texts {
-            let text = text.cleaned
-            let value: Edit<String> = text.isEmpty ? .clear : .set(text)
             switch field {
-            case .title: edit.title = value
-            case .subtitle: edit.subtitle = value
+            case .title: edit.title = text
+            case .subtitle: edit.subtitle = text
             case .authors:
-                edit.names[.author] = text.split(separator: ";").map(String.init).filter { !$0.cleaned.isEmpty }
-            case .publisher: edit.publisher = value
-            case .published: edit.publishedDate = value
-            case .pages: edit.pageCount = try MetadataEdit.pageCount(parsing: text)
+                edit.authors = text.split(separator: ";").map(String.init).filter { !$0.cleanedLine.isEmpty }
+            case .publisher: edit.publisher = text
+            case .published: edit.publishedDate = text
+            case .pages:
+                let text = text.cleaned
+                guard let pages = Int(text) ?? (text.isEmpty ? 0 : nil) else {
+                    throw InputRefusal.outOfRange(what: "page count", range: NumberLimit.pages)
+                }
+                edit.pageCount = text.isEmpty ? .some(nil) : pages
             }
         }
         return edit
