@@ -179,7 +179,3 @@ extension CommandError {
         }
     }
 }
-
-enum Failure {
-    static func error(for error: any Error) -> CommandError { CommandError(describing: error) }
-}

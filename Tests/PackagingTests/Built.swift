@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The built program, the files of the repository, and the tools of the system.
@@ -38,7 +39,7 @@ struct Ran {
         process.standardOutput = pipe
         process.standardError = pipe
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(1200))
         text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         status = process.terminationStatus

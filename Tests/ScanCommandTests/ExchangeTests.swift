@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 @testable import ScanCommand
@@ -194,8 +195,7 @@ private let header =
             let path = try file(scan, "big.csv", header + "\n" + rows.joined(separator: "\n") + "\n")
             let running = try scan.start(["import", path, "--json"])
             // When the first rows are printed, they are imported, but most are not.
-            let end = ContinuousClock.now + .seconds(60)
-            while try running.bytesSoFar() == 0, ContinuousClock.now < end { poll(nil, 0, 1) }
+            try wait(for: "the first rows") { try running.bytesSoFar() > 0 }
             // setsid does not forward signals, so the program below it is killed.
             let setsid = running.process.processIdentifier
             let children = try String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)

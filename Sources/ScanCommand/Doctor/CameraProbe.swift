@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Capture
 import Decoder
@@ -22,7 +23,7 @@ struct CameraProbe {
     }
 
     /// - Parameter show: called ten times a second with the latest state.
-    func run(show: (LiveScan.Glance, CameraFindings) -> Void) async throws -> CameraFindings {
+    func run(show: (LiveScan.Snapshot, CameraFindings) -> Void) async throws -> CameraFindings {
         // Also if the task is cancelled.
         defer { source.stop() }
         let recorder = CameraRecorder(CameraFindings(requested: requested))
@@ -35,13 +36,13 @@ struct CameraProbe {
             recorder.finish()
         }
         let start = Duration.monotonicNow
-        while !recorder.record(scan.glance, .monotonicNow, from: start, for: duration, patience) {
-            show(scan.glance, recorder.findings)
+        while !recorder.record(scan.snapshot, .monotonicNow, from: start, for: duration, patience) {
+            show(scan.snapshot, recorder.findings)
             try await Task.sleep(for: .milliseconds(100))
         }
         // The camera gets its controls back; one that hangs is abandoned.
         source.stop()
-        _ = await answer(within: .seconds(2)) { await watching.value }
+        _ = await withTimeLimit(.seconds(2)) { await watching.value }
         watching.cancel()
         return recorder.findings
     }
@@ -83,7 +84,7 @@ struct CameraFindings: Sendable {
     }
 
     /// Returns the status line: "fps 29.8 · light 112 · sharpness 0.41 · 2.3 px per module · read 9780441478125".
-    func line(_ snapshot: LiveScan.Glance) -> String {
+    func line(_ snapshot: LiveScan.Snapshot) -> String {
         guard snapshot.counts.delivered > 0 else { return "waiting for the camera …" }
         let parts: [String?] = [
             snapshot.framesPerSecond > 0 ? "fps \(snapshot.framesPerSecond.rounded(to: 1))" : nil,
@@ -133,7 +134,8 @@ private final class CameraRecorder: Sendable {
 
     /// - Returns: true if the camera was watched long enough.
     func record(
-        _ snapshot: LiveScan.Glance, _ now: Duration, from start: Duration, for duration: Duration, _ patience: Duration
+        _ snapshot: LiveScan.Snapshot, _ now: Duration, from start: Duration, for duration: Duration,
+        _ patience: Duration
     ) -> Bool {
         state.withLock { state in
             guard snapshot.counts.delivered > 0 else { return state.isFinished || now - start >= patience }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Async
 import Bookplate
 import Foundation
 import Library
@@ -155,7 +156,7 @@ struct DoctorFindings: Sendable {
             return Findings(
                 library: [Check("settings", .broken, message: CommandError(describing: error).description)])
         }
-        let opening = await answer(within: Self.patience.opening) {
+        let opening = await withTimeLimit(Self.patience.opening) {
             Result { try wiring.openExistingLibrary() }
         }
         var shared: LibraryFile?
@@ -171,12 +172,12 @@ struct DoctorFindings: Sendable {
     }
 
     private func library(_ path: String, _ opening: Result<LibraryFile?, any Error>?) async -> [Check] {
-        let facts = await answer(within: Self.patience.asking) { await LibraryFacts(path, opening) }
+        let facts = await withTimeLimit(Self.patience.asking) { await LibraryFacts(path, opening) }
         return LibraryChecks(facts: facts ?? LibraryFacts(path: path, status: .unfinished), now: Date()).all
     }
 
     private func sources(_ wiring: Wiring, _ library: LibraryFile?) async -> [SourceProbe.Finding] {
-        let findings = await answer(within: Self.patience.asking) {
+        let findings = await withTimeLimit(Self.patience.asking) {
             await wiring.probe(library).ask(for: SourceChecks.book, patience: Self.sourcePatience)
         }
         if let findings { return findings }
@@ -195,22 +196,4 @@ struct DoctorFindings: Sendable {
             return SourceChecks.index(.failure(error), isOffline: isOffline)
         }
     }
-}
-
-/// Returns the result of some work, or `nil` if it takes longer than the limit; work that hangs is cancelled and abandoned.
-func answer<Answer: Sendable>(
-    within limit: Duration, _ work: @escaping @Sendable () async -> Answer
-) async -> Answer? {
-    let (answers, continuation) = AsyncStream.makeStream(of: Answer?.self)
-    let working = Task { continuation.yield(await work()) }
-    let waiting = Task {
-        try await Task.sleep(for: limit)
-        continuation.yield(nil)
-    }
-    defer {
-        working.cancel()
-        waiting.cancel()
-    }
-    for await answer in answers { return answer }
-    return nil
 }

@@ -196,7 +196,7 @@ struct PatientImport: BookImport {
             do {
                 return try await act()
             } catch let error as LibraryError where error.isTransient && ContinuousClock.now < end {
-                if !isReported { Output.shared.complain("\(CommandError(describing: error)) Retrying.") }
+                if !isReported { Output.shared.complain("\(CommandError(describing: error)) Trying again.") }
                 isReported = true
                 try await Task.sleep(for: .seconds(1))
             }

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Foundation
 import Kiosk
