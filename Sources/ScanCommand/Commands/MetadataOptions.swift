@@ -2,10 +2,10 @@ import ArgumentParser
 import Bookplate
 import Foundation
 
-/// The fields of an edition that a person can give on the command line. An empty text clears a field.
+/// The options for the fields of an edition. An empty text clears a field.
 struct MetadataOptions: ParsableArguments {
     @Option(help: "The title.") var title: String?
-    @Option(help: "The subtitle; \"\" clears it, here and below.") var subtitle: String?
+    @Option(help: "The subtitle; \"\" clears it, as in the options below.") var subtitle: String?
 
     @Option(
         name: .customLong("author"),
@@ -16,37 +16,37 @@ struct MetadataOptions: ParsableArguments {
 
     @Option(
         name: .customLong("translator"),
-        help: ArgumentHelp("Who translated it (can be repeated).", valueName: "name"))
+        help: ArgumentHelp("A translator (can be repeated).", valueName: "name"))
     var translators: [String] = []
 
     @Option(help: ArgumentHelp("The nationality of the first author.", valueName: "country"))
     var authorNationality: String?
     @Option(help: "The publisher.") var publisher: String?
-    @Option(help: ArgumentHelp("When it was published: 1969, 1969-03, or as it is printed.", valueName: "date"))
+    @Option(help: ArgumentHelp("The date of publication: 1969, 1969-03, or as it is printed.", valueName: "date"))
     var published: String?
-    @Option(help: "How many pages it has; 0 clears.") var pages: Int?
-    @Option(help: ArgumentHelp("ISO 639 code of its language.", valueName: "code")) var language: String?
-    @Option(help: ArgumentHelp("ISO 639 code of the language it was written in.", valueName: "code"))
+    @Option(help: "The number of pages; 0 clears it.") var pages: Int?
+    @Option(help: ArgumentHelp("The ISO 639 code of its language.", valueName: "code")) var language: String?
+    @Option(help: ArgumentHelp("The ISO 639 code of the language it was written in.", valueName: "code"))
     var originalLanguage: String?
-    @Option(help: ArgumentHelp("physical, digital or audiobook.", valueName: "format")) var format: String?
+    @Option(help: ArgumentHelp("The format: physical, digital or audiobook.", valueName: "format")) var format: String?
     @Option(help: "The series it belongs to.") var series: String?
     @Option(help: ArgumentHelp("Its number in the series.", valueName: "number")) var seriesNumber: String?
 
     @Option(
         name: [.customLong("subject"), .customLong("genre")],
-        help: ArgumentHelp("A genre or subject (can be repeated); replaces those it has.", valueName: "name"))
+        help: ArgumentHelp("A genre or subject (can be repeated); they replace those it has.", valueName: "name"))
     var subjects: [String] = []
 
-    @Option(help: "What it is about.") var description: String?
-    @Option(name: .customLong("cover-url"), help: ArgumentHelp("Where its cover can be fetched.", valueName: "link"))
+    @Option(help: "The description.") var description: String?
+    @Option(name: .customLong("cover-url"), help: ArgumentHelp("The address of its cover picture.", valueName: "link"))
     var coverURL: String?
-    @Option(help: ArgumentHelp("Where one can read in it.", valueName: "link")) var previewLink: String?
-    @Option(help: ArgumentHelp("Where one can read about it.", valueName: "link")) var infoLink: String?
+    @Option(help: ArgumentHelp("The address of a preview.", valueName: "link")) var previewLink: String?
+    @Option(help: ArgumentHelp("The address of a page about it.", valueName: "link")) var infoLink: String?
 
     @Option(
         name: .customLong("identifier"),
         help: ArgumentHelp(
-            "Another system's number, such as goodreads:44767458 (can be repeated); goodreads: clears.",
+            "Its number in another system, such as goodreads:44767458 (can be repeated); goodreads: clears it.",
             valueName: "scheme:value"))
     var identifiers: [String] = []
 
@@ -94,7 +94,7 @@ struct MetadataOptions: ParsableArguments {
         let host = coverURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
         guard !coverURL.lowercased().hasPrefix("https:") || !CoverHosts.allows(String(host)) else { return }
         Output.shared.note(
-            "Covers are fetched by https from \(CoverHosts.allowed.joined(separator: ", ")) only: this address is kept, but no picture comes of it."
+            "Covers are fetched by https from \(CoverHosts.allowed.joined(separator: ", ")) only. This address is kept, but no cover is fetched from it."
         )
     }
 
@@ -112,7 +112,7 @@ struct MetadataOptions: ParsableArguments {
         if text.isEmpty { return nil }
         guard let format = Metadata.Format.named(text) else {
             throw CommandError(
-                .usage, "--format is physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
+                .usage, "--format takes physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
         }
         return format
     }

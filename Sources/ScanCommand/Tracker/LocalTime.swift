@@ -1,17 +1,17 @@
 import Bookplate
 import Foundation
 
-/// Reads the days and times that people type, and writes times as their clock shows them.
-struct When {
+/// Parses the days and times that people type, and formats times in their time zone.
+struct LocalTime {
     let now: Date
     let zone: TimeZone
 
-    /// At the moment of asking, where the machine is.
-    static var here: When { When(now: Date(), zone: .current) }
+    /// The current time in the machine's time zone.
+    static var current: LocalTime { LocalTime(now: Date(), zone: .current) }
 
-    /// `2026-11-21`, `2026-11`, `2026`, `today` or `yesterday`.
+    /// Parses `2026-11-21`, `2026-11`, `2026`, `today` or `yesterday`.
     ///
-    /// - Throws: ``CommandError`` that says what is wrong with it.
+    /// - Throws: ``CommandError``, which says what is wrong with the text; as do the methods below.
     func day(_ text: String, for option: String) throws -> CalendarDay {
         switch text.prefix(20).lowercased() {
         case "today": return CalendarDay(now, in: zone)
@@ -19,34 +19,28 @@ struct When {
         default: break
         }
         if text.utf8.count <= 10, let day = CalendarDay(text) { return day }
-        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is no day\(Self.flaw(in: text)).")
+        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is not a day\(Self.flaw(in: text)).")
     }
 
-    /// A day of which all is known: `2026-11-21`, `today` or `yesterday`.
-    ///
-    /// - Throws: ``CommandError`` that says what is wrong with it.
+    /// Parses a single day: `2026-11-21`, `today` or `yesterday`.
     func wholeDay(_ text: String, for option: String) throws -> CalendarDay {
         let day = try day(text, for: option)
         guard day.day != nil else {
-            throw CommandError(.usage, "\(option) \(day) is no single day. Write YYYY-MM-DD.")
+            throw CommandError(.usage, "\(option) \(day) is not a single day. Write YYYY-MM-DD.")
         }
         return day
     }
 
-    /// `2026-11`
-    ///
-    /// - Throws: ``CommandError`` that says what is wrong with it.
+    /// Parses a month: `2026-11`.
     func month(_ text: String, for option: String) throws -> CalendarDay {
         if text.utf8.count == 7 {
             let month = try day(text, for: option)
             if month.month != nil, month.day == nil { return month }
         }
-        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is no month. Write YYYY-MM.")
+        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is not a month. Write YYYY-MM.")
     }
 
-    /// `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..`, `today`, `yesterday..`
-    ///
-    /// - Throws: ``CommandError`` that says what is wrong with it.
+    /// Parses a range of days: `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..`, `today` or `yesterday..`.
     func range(_ text: String, for option: String) throws -> Period {
         guard let dots = text.range(of: "..") else {
             let day = try day(text, for: option)
@@ -54,34 +48,32 @@ struct When {
         }
         let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])
         guard !first.isEmpty || !last.isEmpty else {
-            throw CommandError(.usage, "\(option) \"..\" names no day. Write 2024..2025, ..2025 or 2024...")
+            throw CommandError(.usage, "\(option) \"..\" contains no day. Write 2024..2025, ..2025 or 2024...")
         }
         let from = first.isEmpty ? nil : try day(String(first), for: option)
         let to = last.isEmpty ? nil : try day(String(last), for: option)
         if let from, let to, to.isCertainlyBefore(from) {
-            throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Turn the two round.")
+            throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Swap the two.")
         }
         return Period(from: from, to: to)
     }
 
-    /// The middle of a day that is over or today's: what is told afterwards has no time. Never later than now.
-    ///
-    /// - Throws: ``CommandError`` that says what is wrong with it.
+    /// Parses a day of the past and returns its noon, or now if that is earlier: an event entered afterwards has no time.
     func noon(of text: String, for option: String) throws -> Date {
         let day = try wholeDay(text, for: option)
         guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
-            throw CommandError(.usage, "\(option) \(day) is still to come. Give a day that was.")
+            throw CommandError(.usage, "\(option) \(day) is in the future. Give a day in the past.")
         }
         return min(now, day.noon(in: zone))
     }
 
-    /// A day, or nothing for "", which clears.
+    /// Parses a day; "" clears it, and `nil` keeps it.
     func edit(_ text: String?, for option: String) throws -> Edit<CalendarDay> {
         guard let text else { return .keep }
         return text.isEmpty ? .clear : .set(try day(text, for: option))
     }
 
-    /// What a text that nearly is a day lacks.
+    /// Explains what is wrong with a text that is almost a day.
     private static func flaw(in text: String) -> String {
         let parts = text.prefix(40).split(separator: "-", omittingEmptySubsequences: false)
         if parts.count == 3, text.utf8.count == 10, CalendarDay(String(text.prefix(7))) != nil, Int(parts[2]) != nil {
@@ -95,14 +87,12 @@ struct When {
         return ". Write YYYY-MM-DD, or YYYY-MM or YYYY when that is all you know"
     }
 
-    /// RFC 3339 (`2026-11-21T14:30:00Z`), or the time on the wall: `14:30`, `2026-11-21 14:30`. A time alone is today's; when that
-    /// is more than twelve hours away, last night's.
-    ///
-    /// - Throws: ``CommandError`` that says what is wrong with it.
+    /// Parses RFC 3339 (`2026-11-21T14:30:00Z`) or a local time: `14:30`, `2026-11-21 14:30`. A time without a day means today,
+    /// or yesterday if that is more than twelve hours ahead.
     func time(_ text: String, for option: String) throws -> Date {
         let error = CommandError(
             .usage,
-            "\(option) \"\(text.prefix(40).printable)\" is no time. Write 14:30, 2026-11-21 14:30 or 2026-11-21T14:30:00Z."
+            "\(option) \"\(text.prefix(40).printable)\" is not a time. Write 14:30, 2026-11-21 14:30 or 2026-11-21T14:30:00Z."
         )
         guard text.utf8.count <= 40 else { throw error }
         let separators: Set<Character> = text.contains(" ") ? [" "] : ["T", "t"]
@@ -120,7 +110,7 @@ struct When {
         try refuseSkipped(day, clock, for: option)
         guard day.number != nil else { throw error }
         for fractional in [false, true] {
-            // Neither form is an error by itself: the error below is.
+            // The error below covers both forms.
             if let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: fractional).parse(text.uppercased())
             {
                 return date
@@ -130,7 +120,7 @@ struct When {
     }
 
     /// - Parameter clock: `14:30` or `14:30:15`.
-    /// - Returns: `nil` when it is none, or when the clocks skip it on that day.
+    /// - Returns: `nil` if it is not a time, or if daylight saving time skips it on that day.
     private func instant(_ day: CalendarDay, _ clock: Substring) -> Date? {
         let fields = clock.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(fields.count), let month = day.month, let dayOfMonth = day.day,
@@ -144,28 +134,29 @@ struct When {
         let wanted = DateComponents(
             year: day.year, month: month, day: dayOfMonth, hour: numbers[0], minute: numbers[1], second: second)
         guard let date = calendar.date(from: wanted) else { return nil }
-        return local(date).suffix(5) == Self.twoDigits(numbers[0]) + ":" + Self.twoDigits(numbers[1]) ? date : nil
+        return dateTime(date).suffix(5) == Self.twoDigits(numbers[0]) + ":" + Self.twoDigits(numbers[1]) ? date : nil
     }
 
-    /// - Throws: ``CommandError`` for a time on the wall that this day does not have.
+    /// Throws ``CommandError`` for a local time that daylight saving time skips on this day.
     private func refuseSkipped(_ day: CalendarDay, _ clock: Substring, for option: String) throws {
-        guard instant(day, clock) == nil, When(now: now, zone: .gmt).instant(day, clock) != nil else { return }
+        guard instant(day, clock) == nil, LocalTime(now: now, zone: .gmt).instant(day, clock) != nil else { return }
         throw CommandError(
             .usage,
-            "\(option): there is no \(clock) on \(day), because the clocks skip it. Give a time before or after.")
+            "\(option): \(clock) does not exist on \(day), because the clocks go forward. Give an earlier or later time."
+        )
     }
 
-    /// `2026-11-21 14:30`
-    func local(_ date: Date) -> String { "\(CalendarDay(date, in: zone)) \(clock(date))" }
+    /// Formats as `2026-11-21 14:30`.
+    func dateTime(_ date: Date) -> String { "\(CalendarDay(date, in: zone)) \(clockTime(date))" }
 
-    /// `14:30`
-    func clock(_ date: Date) -> String {
+    /// Formats as `14:30`.
+    func clockTime(_ date: Date) -> String {
         let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
         let minutes = ((seconds % 86_400) + 86_400) % 86_400 / 60
         return Self.twoDigits(minutes / 60) + ":" + Self.twoDigits(minutes % 60)
     }
 
-    /// `12:34`, minutes and seconds; from an hour on `1:02:34`.
+    /// Formats as `12:34` (minutes and seconds), or from an hour on as `1:02:34`.
     static func elapsed(_ seconds: Int) -> String {
         let tail = "\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
         return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"

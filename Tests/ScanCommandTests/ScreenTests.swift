@@ -4,7 +4,7 @@ import Testing
 
 @testable import ScanCommand
 
-@Suite struct `The screens of figures` {
+@Suite struct `The pages in the terminal` {
     let plain = Style(isOn: false)
     let today = CalendarDay("2026-05-10")!
     let berlin = TimeZone(identifier: "Europe/Berlin")!
@@ -15,11 +15,11 @@ import Testing
 
     func day(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
-    func figures(_ text: String, pages: Int, minutes: Int, pace: Double? = nil) -> DayStats {
-        var figures = DayStats(day: day(text))
-        (figures.pages, figures.minutes, figures.sessions) = (pages, minutes, minutes > 0 ? 1 : 0)
-        if let pace { figures.pace.add(pace) }
-        return figures
+    func stats(_ text: String, pages: Int, minutes: Int, pace: Double? = nil) -> DayStats {
+        var stats = DayStats(day: day(text))
+        (stats.pages, stats.minutes, stats.sessions) = (pages, minutes, minutes > 0 ? 1 : 0)
+        if let pace { stats.pace.add(pace) }
+        return stats
     }
 
     func book(
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [40, 57, 80, 120, 200], [false, true])
-    func `never run over the edge`(width: Int, isASCII: Bool) {
+    func `never exceed the width of the terminal`(width: Int, isASCII: Bool) {
         for text in [lines(home, width, isASCII: isASCII), lines(overview, width, isASCII: isASCII)] {
             for line in text.split(separator: "\n") {
                 #expect(String(line).columns <= width, "\(line)")
@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    @Test func `of a month are a grid of weeks`() {
-        let days = [figures("2026-05-01", pages: 30, minutes: 45), figures("2026-05-10", pages: 0, minutes: 300)]
+    @Test func `show a month as a grid of weeks`() {
+        let days = [stats("2026-05-01", pages: 30, minutes: 45), stats("2026-05-10", pages: 0, minutes: 300)]
         let charts = charts(40)
         #expect(
             charts.shown(charts.month(2026, 5, days, today: today)) == """
@@ -81,24 +81,24 @@ import Testing
         #expect(charts.month(2026, 2, [], today: today).count == 6)
     }
 
-    @Test func `of a book draw its progress over time`() {
+    @Test func `draw the progress of a book over time`() {
         let points = [("2026-05-01", 0), ("2026-05-03", 60), ("2026-05-08", 150)].map {
             ProgressPoint(day: day($0.0), amount: .page($0.1), pageCount: 300)
         }
         let reading = ReadingStats(
             reading: Reading(started: day("2026-05-01"), progress: progress(.page(150))),
-            days: [figures("2026-05-03", pages: 60, minutes: 0), figures("2026-05-08", pages: 90, minutes: 60)],
+            days: [stats("2026-05-03", pages: 60, minutes: 0), stats("2026-05-08", pages: 90, minutes: 60)],
             points: points,
             forecast: Forecast(
                 isReading: true, progress: .page(150), pageCount: 300,
-                days: [figures("2026-05-08", pages: 90, minutes: 60)], goal: nil, today: today), pagesPerDay: 45)
-        var figures = BookStats(
+                days: [stats("2026-05-08", pages: 90, minutes: 60)], goal: nil, today: today), pagesPerDay: 45)
+        var stats = BookStats(
             book: CountedBook(id: ID(), title: "Dune", authors: ["Frank Herbert"], isbn: nil, edition: ID()),
             status: .reading, pageCount: 300)
-        (figures.pages, figures.minutes, figures.sessions, figures.daysRead) = (150, 60, 1, 2)
-        figures.readings = [reading]
+        (stats.pages, stats.minutes, stats.sessions, stats.daysRead) = (150, 60, 1, 2)
+        stats.readings = [reading]
         let charts = charts(40)
-        let screen = BookScreen(figures: figures, charts: charts, today: today, zone: berlin)
+        let screen = BookScreen(stats: stats, charts: charts, today: today, zone: berlin)
         #expect(
             charts.shown(screen.lines) == """
                 Dune
@@ -122,16 +122,16 @@ import Testing
                         2026-05-01           2026-05-10
                   At your pace, you'll finish in 4 days
                 """)
-        figures.readings[0].points = []
+        stats.readings[0].points = []
         #expect(
-            BookScreen(figures: figures, charts: charts, today: today, zone: berlin).graph(figures.readings[0]).isEmpty)
+            BookScreen(stats: stats, charts: charts, today: today, zone: berlin).graph(stats.readings[0]).isEmpty)
     }
 
     @Test(arguments: [
         (0, "░░░░░░░░░░"), (0.001, "█░░░░░░░░░"), (0.5, "█████░░░░░"), (0.999, "█████████░"), (1, "██████████"),
         (7, "██████████"), (-1, "░░░░░░░░░░"),
     ])
-    func `fill a track as far as it is done`(fraction: Double, track: String) {
+    func `fill a track in proportion`(fraction: Double, track: String) {
         #expect(charts(80).progress(fraction, width: 10) == track)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct `Notes and quotes on the command line` {
-    /// With one book in the library.
+    /// Runs the body with a library of one book.
     private func withDune(_ body: (ScanProcess) throws -> Void) throws {
         try withScan { scan in
             try #require(scan.run("library", "add", "--title", "Dune", "--author", "Frank Herbert").status == 0)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `take their text from standard input, with its lines`() throws {
+    @Test func `read their text from standard input, with its lines`() throws {
         try withDune { scan in
             let text = "First\r\n\r\nthird \u{0}\u{1B}[2J👩‍👩‍👧‍👦\n"
             try scan.run("note", "add", "dune", "-", input: Data(text.utf8))
@@ -78,7 +78,7 @@ import Testing
             (Data(repeating: 0, count: 1000), 64, "the note is empty"),
             (Data([0xED, 0xA0, 0x80]), 66, "not valid UTF-8"),
         ] as [(Data, Int32, String)])
-    func `refuse what is no text, and say why`(input: Data, status: Int32, reason: String) throws {
+    func `refuse an invalid text, and say why`(input: Data, status: Int32, reason: String) throws {
         try withDune { scan in
             let ending = try scan.run("note", "add", "dune", "-", input: input)
             #expect(ending.status == status && ending.err.contains(reason), "\(ending.err)")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `are told when they are not there, or when several fit`() throws {
+    @Test func `are reported if they do not exist`() throws {
         try withDune { scan in
             for name in ["3fa2c1", "x", ""] {
                 let missing = try scan.run("note", "delete", name)
@@ -94,27 +94,27 @@ import Testing
             }
             #expect(try scan.run("quote", "edit", "3fa2c1", "x").status == 3)
             #expect(try scan.run("note", "add", "nobody", "x").err.contains("there is no book \"nobody\""))
-            #expect(try scan.run("note", "list").err.contains("scan note add BOOK TEXT writes the first"))
+            #expect(try scan.run("note", "list").err.contains("scan note add BOOK TEXT adds one"))
         }
     }
 
-    @Test func `ask before they go, on a terminal`() throws {
+    @Test func `ask before they are deleted, on a terminal`() throws {
         try withDune { scan in
             let id = try id(scan.run("note", "add", "dune", "Mine.", "--json"))
-            let stays = try Terminal(scan, "note delete \(id)")
-            try stays.wait(for: "Delete 1 note?")
-            stays.type("n\n")
-            #expect(try stays.finish() == 0)
+            let declined = try Terminal(scan, "note delete \(id)")
+            try declined.wait(for: "Delete 1 note?")
+            declined.type("n\n")
+            #expect(try declined.finish() == 0)
             #expect(try scan.run("note", "list", "--json").lines.count == 1)
-            let goes = try Terminal(scan, "note delete \(id)")
-            try goes.wait(for: "[y/N]")
-            goes.type("y\n")
-            #expect(try goes.finish() == 0)
+            let accepted = try Terminal(scan, "note delete \(id)")
+            try accepted.wait(for: "[y/N]")
+            accepted.type("y\n")
+            #expect(try accepted.finish() == 0)
             #expect(try scan.run("note", "list", "--json").lines.isEmpty)
         }
     }
 
-    @Test func `without a library there are none, and none is made`() throws {
+    @Test func `without a library there are none, and no library is created`() throws {
         try withScan { scan in
             for command in ["note", "quote", "tag", "author", "shelf"] {
                 let ending = try scan.run(command, "list")
@@ -135,7 +135,7 @@ import Testing
         ["tag", "add", "sf", "dune"], ["tag", "delete", "sf"], ["author", "rename", "a", "b"], ["undo"], ["export"],
         ["backup"],
     ])
-    func `where there is no library, whoever names a book or a record is told so, and none is made`(
+    func `without a library, commands on a book or a record say so, and create none`(
         arguments: [String]
     ) throws {
         try withScan { scan in
@@ -149,7 +149,7 @@ import Testing
     @Test(arguments: [
         ["session"], ["session", "list"], ["undo", "--list"], ["library", "purge", "--all"], ["library", "trash"],
     ])
-    func `where there is no library, what lists them all is empty, and none is made`(arguments: [String]) throws {
+    func `without a library, lists are empty, and none is created`(arguments: [String]) throws {
         try withScan { scan in
             let ending = try scan.run(arguments)
             #expect(ending.status == 0 && ending.out.isEmpty && !ending.err.isEmpty)
@@ -162,7 +162,7 @@ import Testing
     @Test(arguments: [
         ["library", "show"], ["stats", "book"], ["note", "list"], ["quote", "list"], ["session", "list"],
     ])
-    func `a book of several words needs no quotes where nothing follows it`(command: [String]) throws {
+    func `a book name of several words needs no quotes if nothing follows it`(command: [String]) throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "The Left Hand of Darkness")
             try scan.run("library", "edit", "left", "hand", "--rating", "4")

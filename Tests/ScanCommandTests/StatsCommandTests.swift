@@ -3,7 +3,7 @@ import GRDB
 import Testing
 
 @Suite struct `scan home and scan stats` {
-    /// A library with one book being read and one that was read, in a time zone where days are early.
+    /// Runs the body with a library of one book being read and one that was read, in a time zone far ahead of UTC.
     private func withLibrary(_ body: (ScanProcess) throws -> Void) throws {
         var scan = try ScanProcess.offline()
         defer { try? scan.remove() }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `show a person the same without colour where there is no terminal`() throws {
+    @Test func `show the same to people, without colour if there is no terminal`() throws {
         try withLibrary { scan in
             let home = try scan.run("home")
             #expect(home.status == 0 && !home.out.contains("\u{1B}"))
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `say what to do where there is no library yet, and make none`() throws {
+    @Test func `advise what to do without a library, and create none`() throws {
         try withScan { scan in
             let home = try scan.run("home")
             #expect(home.status == 0)
@@ -134,7 +134,7 @@ import Testing
         ["stats", "--year", "2026", "--month", "2026-05"], ["stats", "--from", "2026-05-02", "--to", "2026-05-01"],
         ["stats", "--year", "0"], ["stats", "calendar", "--month", "2026-02-30"], ["home", "--limit", "0"],
     ])
-    func `refuse what is no date`(arguments: [String]) throws {
+    func `refuse invalid dates`(arguments: [String]) throws {
         try withScan { scan in
             let ending = try scan.run(arguments)
             #expect(ending.status == 64)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `a book that is not there is told`() throws {
+    @Test func `report a book that does not exist`() throws {
         try withLibrary { scan in
             let ending = try scan.run("stats", "book", "nothing like it")
             #expect(ending.status == 3)
