@@ -7,6 +7,7 @@ import PackageDescription
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
 // Pixels in a debug build: without the optimiser a photo takes seconds, and so would every test that reads one.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
@@ -27,6 +28,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Descriptors, error numbers and calls that a signal interrupts.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
         .target(name: "Bookplate"),
@@ -49,17 +52,17 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(
-            name: "Capture", dependencies: [domain, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+            name: "Capture", dependencies: [domain, system, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
             swiftSettings: optimized),
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
-        .target(name: "Processes", dependencies: ["CProcess"]),
+        .target(name: "Processes", dependencies: [system, "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
-        .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb]),
+        .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "HTTP"]),
-        .target(name: "Library", dependencies: [domain, grdb, "CCrypt"]),
+        .target(name: "Library", dependencies: [domain, grdb, system, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),
         .target(name: "Station", dependencies: [domain]),
         .target(
@@ -76,7 +79,7 @@ let package = Package(
             name: "ScanCommand",
             dependencies: [
                 domain, "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange", "Station",
-                "Kiosk", "Hub", "CProcess",
+                "Kiosk", "Hub", "CProcess", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -94,7 +97,8 @@ let package = Package(
             name: "DecodeBench", dependencies: [domain, "Capture", "Decoder", "CodeMaker", "ZBarPeer"],
             path: "Tests/DecodeBench"),
         .testTarget(name: "BookplateTests", dependencies: [domain]),
-        .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
+        .testTarget(
+            name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput", system]),
         .testTarget(name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"]),
         .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),
         // What tests of several modules need.
