@@ -10,9 +10,9 @@ struct JSONError: Error, Equatable, CustomStringConvertible {
 
 /// Reads JSON (RFC 8259) from bytes.
 ///
-/// Foundation's decoder throws a whole answer away for one lone surrogate, and nests 512 deep on the caller's stack. Here nesting
-/// ends at ``depthLimit``, what is no Unicode becomes U+FFFD, and NUL is a character like any other (it is stripped later).
-/// The text's size is bounded by who fetched it; the value's memory is a small multiple of it.
+/// Foundation's decoder throws a whole answer away for one lone surrogate, and nests 512 deep on the caller's stack.
+/// Here nesting ends at ``depthLimit``, what is no Unicode becomes U+FFFD, and NUL is a character like any other (it is
+/// stripped later). The text's size is bounded by who fetched it; the value's memory is a small multiple of it.
 struct JSONReader {
     static let depthLimit = 32
 
@@ -185,7 +185,8 @@ struct JSONReader {
     }
 }
 
-/// A JSON value of a stranger: read with bounds, looked at without trust. A member that is not what was hoped for is simply absent.
+/// A JSON value of a stranger: read with bounds, looked at without trust. A member that is not what was hoped for is
+/// simply absent.
 enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
