@@ -88,7 +88,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         do {
             return try await outbox.undeliveredCount() == 0
         } catch {
-            report(.trouble("\(error)"))
+            if !Task.isCancelled { report(.trouble("\(error)")) }
             return false
         }
     }

@@ -15,9 +15,9 @@ public struct KioskPorts: Sendable {
     /// What an error means to a person: the modules' own errors, which this one does not know.
     public var trouble: KioskError.Reading
     /// The station that the pages Scan and Intake show.
-    public var desk: Desk
+    public var station: Station
     /// The name under which this station captures, as the queue has it; `nil`: none of its captures are known as its own.
-    public var station: String?
+    public var device: String?
     /// Where the camera leaves its pictures for the page; `nil` without a camera.
     public var preview: PreviewFeed?
     /// Reads a photo that came over the web, at most 32 MiB, where it can do no harm. Throws ``KioskError`` when it is no sound
@@ -26,20 +26,27 @@ public struct KioskPorts: Sendable {
     /// What the Settings page shows and does besides the library's own settings.
     public var upkeep = Maintenance()
 
-    /// - Parameter desk: the service's own where none is given: without a camera, and with no source to ask.
+    /// - Parameter station: the service's own where none is given: without a camera, and with no source to ask.
     public init(
         library: any KioskLibrary, zone: TimeZone = .current, now: @escaping @Sendable () -> Date = { Date() },
-        desk: Desk? = nil, trouble: @escaping KioskError.Reading
+        station: Station? = nil, trouble: @escaping KioskError.Reading
     ) {
         self.library = library
         self.zone = zone
         self.now = now
         self.trouble = trouble
-        self.desk =
-            desk
-            ?? Desk(
-                flow: CaptureFlow(intake: library, shelf: library, lookup: NoSource(), now: now), history: library,
-                isOffline: true)
+        self.station = station ?? Station(withoutSources: library, now: now)
+    }
+}
+
+extension Station {
+    /// A station without a camera that asks no source.
+    fileprivate init(withoutSources library: any KioskLibrary, now: @escaping @Sendable () -> Date) {
+        var options = Options()
+        (options.isOffline, options.followsQueue) = (true, true)
+        self.init(
+            flow: CaptureFlow(intake: library, shelf: library, lookup: NoSource(), now: now), history: library,
+            options: options)
     }
 }
 

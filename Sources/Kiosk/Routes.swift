@@ -26,7 +26,7 @@ extension KioskParts {
         [
             StationAPI(parts: self).routes,
             AccessAPI(parts: self).routes,
-            DeskRoutes(parts: self).routes,
+            StationRoutes(parts: self).routes,
             PreviewRoutes(parts: self).routes,
             EventRoutes(events: events, run: run).routes,
             ScanNumbers(pages: pages).routes,

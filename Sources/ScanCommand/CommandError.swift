@@ -55,35 +55,39 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
-/// Turns what the modules throw into what a person is told, and the exit code.
-enum Failure {
-    static func error(for error: any Error) -> CommandError {
-        switch error {
-        case let error as CommandError: error
-        case let error as LibraryError: CommandError(status(of: error), error.description)
-        case let refusal as UndoRefusal: CommandError(.nothing, refusal.description + "." + wayOut(of: refusal))
-        case let refusal as ConfirmRefusal: CommandError(.nothing, refusal.description + ".")
-        case let refusal as TextRefusal: CommandError(.usage, refusal.description + ".")
-        case let refusal as InputRefusal: CommandError(.usage, refusal.description + ".")
-        case let refusal as LabelRefusal:
-            CommandError(.nothing, refusal.description + "." + (wayOut(of: refusal) ?? ""))
-        case let refusal as InTrash: CommandError(.nothing, refusal.description + ": scan library restore.")
-        case let refusal as AnnotationRefusal: CommandError(.nothing, refusal.description + "." + wayOut(of: refusal))
-        case let refusal as ReadingRefusal:
-            CommandError(status(of: refusal), refusal.description + "." + (wayOut(of: refusal) ?? ""))
-        case SessionError.persistenceFailed(let cause):
-            CommandError(error(for: cause).status, SessionError.persistenceFailed(cause).description)
-        case let error as SessionError:
-            // The command that helps says all that the suggestion does.
-            CommandError(.nothing, wayOut(of: error).map { (error.errorDescription ?? "") + $0 } ?? error.description)
-        case let error as LookupConfigurationError: CommandError(.configuration, error.description + ".")
-        case let error as OfflineIndexError: CommandError(status(of: error), error.description + ".")
-        case let trouble as HubError: CommandError(status(of: trouble), trouble.description + ".")
-        case let error as PairedHubsError: CommandError(.configuration, error.description + ".")
-        case let refusal as StationRefusal:
-            CommandError(.nothing, refusal.description + ". scan hub stations lists them.")
-        default: CommandError(.inputOutput, "\(error)")
-        }
+extension CommandError {
+    /// What a person reads of an error that a module threw, and the exit code.
+    init(describing error: any Error) {
+        self =
+            switch error {
+            case let error as CommandError: error
+            case let error as LibraryError: CommandError(Self.status(of: error), error.description)
+            case let refusal as UndoRefusal:
+                CommandError(.nothing, refusal.description + "." + Self.wayOut(of: refusal))
+            case let refusal as ConfirmRefusal: CommandError(.nothing, refusal.description + ".")
+            case let refusal as TextRefusal: CommandError(.usage, refusal.description + ".")
+            case let refusal as InputRefusal: CommandError(.usage, refusal.description + ".")
+            case let refusal as LabelRefusal:
+                CommandError(.nothing, refusal.description + "." + (Self.wayOut(of: refusal) ?? ""))
+            case let refusal as InTrash: CommandError(.nothing, refusal.description + ": scan library restore.")
+            case let refusal as AnnotationRefusal:
+                CommandError(.nothing, refusal.description + "." + Self.wayOut(of: refusal))
+            case let refusal as ReadingRefusal:
+                CommandError(Self.status(of: refusal), refusal.description + "." + (Self.wayOut(of: refusal) ?? ""))
+            case SessionError.persistenceFailed(let cause):
+                CommandError(CommandError(describing: cause).status, SessionError.persistenceFailed(cause).description)
+            case let error as SessionError:
+                // The command that helps says all that the suggestion does.
+                CommandError(
+                    .nothing, Self.wayOut(of: error).map { (error.errorDescription ?? "") + $0 } ?? error.description)
+            case let error as LookupConfigurationError: CommandError(.configuration, error.description + ".")
+            case let error as OfflineIndexError: CommandError(Self.status(of: error), error.description + ".")
+            case let trouble as HubError: CommandError(Self.status(of: trouble), trouble.description + ".")
+            case let error as PairedHubsError: CommandError(.configuration, error.description + ".")
+            case let refusal as StationRefusal:
+                CommandError(.nothing, refusal.description + ". scan hub stations lists them.")
+            default: CommandError(.inputOutput, "\(error)")
+            }
     }
 
     private static func status(of error: LibraryError) -> ExitStatus {

@@ -7,7 +7,7 @@ import HTTP
 struct WebDriver: Sendable {
     private static let client = HTTPClient(userAgent: "Bookplate tests")
     /// Pictures of the screen are some megabytes; a page that is waited for may take its time.
-    private static let limits = HTTPLimits(total: .seconds(60), slowFor: .seconds(60), body: 64 << 20)
+    private static let limits = HTTPLimits(total: .seconds(180), slowFor: .seconds(180), body: 64 << 20)
 
     let session: WebAddress
 

@@ -34,8 +34,8 @@ private let day = CalendarDay("2026-03-17")!
             LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
             UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"),
             StationRefusal.badID,
-            StationRefusal.none, StationRefusal.tooMany(limit: 9), Desk.Refusal.gone, Desk.Refusal.answered,
-            Desk.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
+            StationRefusal.none, StationRefusal.tooMany(limit: 9), Station.Refusal.gone, Station.Refusal.answered,
+            Station.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
             FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")),
         ] + CodeKind.allCases.map { ISBNRefusal.notABook($0) }
 
@@ -112,11 +112,10 @@ private let day = CalendarDay("2026-03-17")!
             KioskError.Cause.allCases.map { KioskError(.unavailable, "/b is not there.", cause: $0) }
             + [KioskError.Kind.unavailable, .fault, .refused].map { KioskError($0, "/b is not there.") }
         for trouble in troubles {
-            let miss = Desk.Miss.notCaptured(trouble)
-            let words = texts.words(for: miss) { _ in trouble }
+            let words = texts.reason(of: trouble) { _ in trouble }
             #expect(!words.contains("/b") && !words.contains("{") && !words.contains("refusals."), "\(words)")
             #expect(!words.contains("..") && !words.contains(". ."), "\(words)")
-            #expect((words == english.words(for: miss) { _ in trouble }) == (language == .english), "\(words)")
+            #expect((words == english.reason(of: trouble) { _ in trouble }) == (language == .english), "\(words)")
         }
         let refusal = TextRefusal.empty(what: "note")
         #expect(texts.reason(of: refusal) { _ in troubles[0] } == texts.words(for: refusal))

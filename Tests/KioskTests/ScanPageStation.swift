@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @testable import Kiosk
@@ -34,17 +35,21 @@ struct StationVisitor: Sendable {
     }
 
     private struct Snapshot: Decodable {
-        struct Row: Decodable { let id, status: String }
+        struct Row: Decodable {
+            let id, status: String
+
+            enum CodingKeys: String, CodingKey { case id, status = "standing" }
+        }
 
         let rows: [Row]
     }
 
-    /// Comes back when the sources have answered for the item; the suite's time limit ends it where they do not.
+    /// Returns when the sources have answered for the item.
     func becomes(_ status: String, _ item: String) async throws {
-        while true {
+        try await wait(for: "\(item) to become \(status)") {
             let answer = try await get("/api/station")
-            let outlook = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
-            if outlook.rows.contains(where: { $0.id == item && $0.status == status }) { return }
+            let snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
+            return snapshot.rows.contains { $0.id == item && $0.status == status }
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kiosk
 
-@Suite(.timeLimit(.minutes(1))) struct `The words of the pages` {
+@Suite(.timeLimit(.minutes(5))) struct `The words of the pages` {
     private func texts(_ language: Language) throws -> Texts {
         try #require(try WebFolder.ofProgram.get().texts[language])
     }
@@ -152,9 +152,9 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Stations on the pages` {
+@Suite(.timeLimit(.minutes(5))) struct `Stations on the pages` {
     @Test func `are called by name, and the own one this station`() async throws {
-        let kiosk = try await RunningKiosk(station: "vm") { _, ports in ports.station = "vm" }
+        let kiosk = try await RunningKiosk(station: "vm") { _, ports in ports.device = "vm" }
         try await kiosk.use { kiosk in
             let station = StationVisitor(kiosk: kiosk)
             _ = try await station.capture("9780441478125")
@@ -163,7 +163,7 @@ import Testing
                 #expect(page.contains("<span class=\"faint\">\(words)</span>") && !page.contains(">vm<"))
             }
         }
-        let other = try await RunningKiosk(station: "attic") { _, ports in ports.station = "vm" }
+        let other = try await RunningKiosk(station: "attic") { _, ports in ports.device = "vm" }
         try await other.use { kiosk in
             let station = StationVisitor(kiosk: kiosk)
             _ = try await station.capture("9780441478125")
@@ -175,12 +175,16 @@ import Testing
         let hub = EventHub()
         let texts = try WebFolder.ofProgram.get().texts
         var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
-        let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
+        let number = TypedNumber(text: "4006381333931", origin: .scanner)
+        let refused = CaptureEvent(refused: number, .notABook(.ean13))
         let trouble: KioskError.Reading = { KioskError(.unavailable, "\($0)", cause: .locked) }
-        hub.send(news.event(texts, trouble))
-        hub.send(Desk.News.camera(.trouble(CameraError(.busy, "It is busy."))).event(texts, trouble))
-        let miss = Desk.Miss.notCaptured(KioskError(.unavailable, "locked"))
-        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts, trouble))
+        let lost = Detection(isbn: try ISBN("9780441172719"), raw: "9780441172719", origin: .camera)
+        for news: Station.News in [
+            .refused(refused, .notABook(.ean13)), .camera(.trouble(CameraError(.busy, "It is busy."))),
+            .notCaptured([lost], KioskError(.unavailable, "locked")),
+        ] {
+            hub.send(try #require(news.event(texts, trouble)))
+        }
         for (index, (reason, camera, missed)) in [
             ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),
             ("Das ist ein Warencode", "Ein anderes Programm", "Das wurde nicht erfasst. Ein anderes Programm hält"),

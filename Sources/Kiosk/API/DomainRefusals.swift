@@ -45,10 +45,10 @@ extension RequestRefusal {
         case is LabelRefusal: (.unprocessableContent, "label")
         case is UndoRefusal: (.unprocessableContent, "undo")
         case is SearchRefusal: (.badRequest, "badQuery")
-        case is AnnotationRefusal, StationRefusal.none, Desk.Refusal.gone: (.notFound, "notThere")
+        case is AnnotationRefusal, StationRefusal.none, Station.Refusal.gone: (.notFound, "notThere")
         case is ConfirmRefusal: (.unprocessableContent, "needsTitle")
         case is StationRefusal: (.unprocessableContent, "refused")
-        case let refusal as Desk.Refusal: (.unprocessableContent, refusal.code)
+        case let refusal as Station.Refusal: (.unprocessableContent, refusal.code)
         case let refusal as Batch.TickRefusal: (.unprocessableContent, refusal.code)
         default: nil
         }

@@ -14,13 +14,13 @@ struct IntakePage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
-        let outlook = await parts.ports.desk.outlook(limit: ScanPage.mostRows)
-        let open = outlook.rows.filter(\.isOpen)
+        let snapshot = await parts.ports.station.snapshot(limit: ScanPage.mostRows)
+        let open = snapshot.rows.filter(\.isOpen)
         let isWhole = request.uri.queryParameters["all"] != nil
         let shown = Set((isWhole ? open : Array(open.prefix(Self.candidates))).map(\.id))
 
         var view: View = ["isEmpty": open.isEmpty]
-        let groups = Self.groups(outlook.rows, in: parts.ports.zone)
+        let groups = Self.groups(snapshot.rows, in: parts.ports.zone)
         view["groups"] = groups.enumerated().compactMap { number, group -> View? in
             let names = group.rows.map { rowViews.name($0) }
             let items = group.rows.indices.filter { shown.contains(group.rows[$0].id) }.map { index in
@@ -40,7 +40,7 @@ struct IntakePage: Sendable {
             view["more"] = texts("intake.more", count: open.count - shown.count)
             view["moreAddress"] = "/intake?all=1"
         }
-        if let undo = outlook.undo {
+        if let undo = snapshot.nextUndo {
             view["undo"] = rowViews.words(for: undo)
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.said
@@ -63,12 +63,12 @@ struct IntakePage: Sendable {
         var day: CalendarDay
         var station: String
         /// In the order of capture; answered ones, too, since they lie between the others on the pile.
-        var rows: [Desk.Row]
+        var rows: [Station.Row]
     }
 
     /// - Parameter rows: in any order.
     /// - Returns: the group with the newest row first.
-    static func groups(_ rows: [Desk.Row], in zone: TimeZone) -> [Group] {
+    static func groups(_ rows: [Station.Row], in zone: TimeZone) -> [Group] {
         var groups: [Group] = []
         var places: [String: Int] = [:]
         for row in rows.sorted(by: { $0.candidate.item.captured > $1.candidate.item.captured }) {
@@ -90,6 +90,6 @@ struct IntakePage: Sendable {
 extension KioskParts {
     /// A station by its name; this one, whose name is the machine's and tells a person nothing, as what it is.
     func shown(station: String, _ texts: Texts) -> String {
-        station == ports.station?.cleanedLine ? texts("intake.thisStation") : station
+        station == ports.device?.cleanedLine ? texts("intake.thisStation") : station
     }
 }

@@ -170,7 +170,7 @@ extension StationRefusal {
     }
 }
 
-extension Desk.Refusal {
+extension Station.Refusal {
     /// One word for programs, and for the texts.
     var code: String {
         switch self {

@@ -23,7 +23,7 @@ extension Texts {
         case let refusal as AnnotationRefusal: words("noRemark", [:], refusal.description)
         case let refusal as SearchRefusal: words("noPlace", [:], refusal.description)
         case let refusal as StationRefusal: words(refusal.key, refusal.values, refusal.description)
-        case let refusal as Desk.Refusal: words(refusal.code, [:], refusal.description)
+        case let refusal as Station.Refusal: words(refusal.code, [:], refusal.description)
         case let refusal as ConfirmRefusal: words("needsTitle", [:], refusal.description)
         case let refusal as Batch.TickRefusal: words(refusal.code, [:], refusal.description)
         default: nil
@@ -41,13 +41,6 @@ extension Texts {
     /// Where the camera's trouble stands on the page; English names the device as well.
     func words(for trouble: CameraError) -> String {
         words("camera \(trouble.kind.rawValue)", [:], trouble.description)
-    }
-
-    func words(for miss: Desk.Miss, _ trouble: KioskError.Reading) -> String {
-        switch miss {
-        case .noBook(let refusal): words(for: refusal) ?? refusal.description
-        case .notCaptured(let error): self("refusals.notCaptured", ["reason": reason(of: error, trouble)])
-        }
     }
 
     /// Why something cannot be done just now, in a whole sentence: what the domain refuses in its words, all else by the kind of

@@ -11,7 +11,7 @@ struct ScanPage: Sendable {
     static let mostNamed = 1500
 
     /// What takes the owned books out of the queue at once: nothing is left to do for these, and nobody wants to say so one by one.
-    static func clearing(_ rows: [Desk.Row], _ texts: Texts) -> View {
+    static func clearing(_ rows: [Station.Row], _ texts: Texts) -> View {
         let owned = rows.filter(\.isClearable)
         guard !owned.isEmpty else { return [:] }
         let ids = JSONValue(owned.prefix(mostNamed).map(\.id.rawValue))
@@ -39,17 +39,17 @@ struct ScanPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
-        let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
+        let snapshot = await parts.ports.station.snapshot(limit: Self.mostRows)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
-        let listed = outlook.rows.filter { $0.status != .skipped }
+        let listed = snapshot.rows.filter { $0.status != .skipped }
         let chosen = query["row"].map(String.init)
-        let current = outlook.rows.first { $0.id.rawValue == chosen } ?? listed.first
+        let current = snapshot.rows.first { $0.id.rawValue == chosen } ?? listed.first
         let shown = isWhole ? listed : Array(listed.prefix(Self.rows))
 
         var view: View = [
-            "words": rowViews.words.text, "cameraState": outlook.camera.word,
-            "cameraText": cameraText(outlook.camera, texts), "preset": presetView(outlook.preset, texts),
+            "words": rowViews.words.text, "cameraState": snapshot.camera.word,
+            "cameraText": cameraText(snapshot.camera, texts), "preset": presetView(snapshot.preset, texts),
             "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
         ]
         for (state, camera) in [("None", nil), ("Starting", CameraState.starting), ("Ended", .ended)] {
@@ -58,43 +58,43 @@ struct ScanPage: Sendable {
         view["chosen"] = chosen ?? ""
         if let current {
             let covers = try await parts.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
-            view["card"] = rowViews.card(current, undo: outlook.undo, covers: covers)
+            view["card"] = rowViews.card(current, undo: snapshot.nextUndo, covers: covers)
         }
-        let hasCamera = outlook.camera != nil
+        let hasCamera = snapshot.camera != nil
         view["emptyTitle"] = texts(hasCamera ? "scan.emptyTitle" : "scan.emptyTitleNone")
         view["emptyText"] = texts(hasCamera ? "scan.emptyText" : "scan.emptyTextNone")
         if listed.count > shown.count {
             view["more"] = texts("scan.more", count: listed.count - shown.count)
             view["moreAddress"] = "/scan?all=1"
         }
-        if !outlook.pending.isEmpty, let error = outlook.captureTrouble {
+        if !snapshot.pending.isEmpty, let error = snapshot.captureError {
             let reason = texts.reason(of: error, parts.ports.trouble)
-            view["pending"] = texts("scan.notYet", count: outlook.pending.count, ["reason": reason])
+            view["pending"] = texts("scan.notYet", count: snapshot.pending.count, ["reason": reason])
         }
-        if let undo = outlook.undo {
+        if let undo = snapshot.nextUndo {
             view["undo"] = rowViews.words(for: undo)
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.said
         }
         // Oldest first, as they were captured: what came after the page was made is no part of the person's yes.
-        let ticked = Array(outlook.rows.filter(\.isTicked).reversed().prefix(Self.mostNamed))
+        let ticked = Array(snapshot.rows.filter(\.isTicked).reversed().prefix(Self.mostNamed))
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
             view["saveIDs"] = JSONValue(ticked.map(\.id.rawValue)).text
         }
-        if ticked.isEmpty { view.merge(Self.clearing(outlook.rows, texts)) { $1 } }
+        if ticked.isEmpty { view.merge(Self.clearing(snapshot.rows, texts)) { $1 } }
         return try await parts.pages.answer(
             Pages.Page(template: "scan", title: texts("layout.scan"), tab: .scan, view: view), context)
     }
 
     /// What the head of every page shows of the station.
     private func lamps(_ request: Request, _ context: KioskContext) async -> JSONAnswer {
-        let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
-        let untitled = outlook.rows.count { row in
+        let snapshot = await parts.ports.station.snapshot(limit: Self.mostRows)
+        let untitled = snapshot.rows.count { row in
             !row.candidate.isComplete && (row.status == .lookingUp || row.status == .unavailable)
         }
         return JSONAnswer([
-            "camera": outlook.camera.json(parts.pages.texts(context)), "offline": .bool(outlook.isOffline),
+            "camera": snapshot.camera.json(parts.pages.texts(context)), "offline": .bool(snapshot.isOffline),
             "untitled": .integer(untitled),
         ])
     }

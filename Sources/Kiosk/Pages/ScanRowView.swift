@@ -17,7 +17,7 @@ struct ScanRowView: Sendable {
     }
 
     /// A line of the list.
-    func listed(_ row: Desk.Row, isCurrent: Bool) -> View {
+    func listed(_ row: Station.Row, isCurrent: Bool) -> View {
         var view = basics(row)
         view["isCurrent"] = isCurrent
         view["detail"] = detail(row)
@@ -27,7 +27,7 @@ struct ScanRowView: Sendable {
     /// The answer card.
     ///
     /// - Parameter covers: those of owned editions that there are.
-    func card(_ row: Desk.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
+    func card(_ row: Station.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
         var view = basics(row)
         let (metadata, status) = (row.candidate.metadata, row.status)
         view["time"] = time(row.candidate.item.captured)
@@ -54,7 +54,7 @@ struct ScanRowView: Sendable {
     ///
     /// - Parameters:
     ///   - before: the name of what was captured before it, `nil` for none.
-    func candidate(_ row: Desk.Row, before: String?, after: String?) -> View {
+    func candidate(_ row: Station.Row, before: String?, after: String?) -> View {
         var view = basics(row)
         view["spoken"] = "\(name(row)): \(word(for: row.status))"
         view["message"] = message(row)
@@ -70,7 +70,7 @@ struct ScanRowView: Sendable {
     }
 
     /// The title, else the number.
-    func name(_ row: Desk.Row) -> String {
+    func name(_ row: Station.Row) -> String {
         row.candidate.metadata.title.map(Self.short) ?? row.candidate.item.isbn.hyphenated
     }
 
@@ -84,7 +84,7 @@ struct ScanRowView: Sendable {
 
     // MARK: -
 
-    private func basics(_ row: Desk.Row) -> View {
+    private func basics(_ row: Station.Row) -> View {
         let (item, metadata) = (row.candidate.item, row.candidate.metadata)
         let name = name(row)
         let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
@@ -101,7 +101,7 @@ struct ScanRowView: Sendable {
         ]
     }
 
-    private func formView(_ row: Desk.Row) -> View {
+    private func formView(_ row: Station.Row) -> View {
         let metadata = row.candidate.metadata
         return [
             "hasForm": row.isOpen && row.owned == nil, "isFormOpen": row.isOpen && row.needsTitle,
@@ -116,7 +116,7 @@ struct ScanRowView: Sendable {
 
     private func word(for status: Batch.Status) -> String { texts("scan.\(status.word)") }
 
-    private func detail(_ row: Desk.Row) -> String {
+    private func detail(_ row: Station.Row) -> String {
         switch row.status {
         case .owned(let book):
             book.copy.shelf.map { texts("scan.ownedShort", ["shelf": Self.short($0)]) } ?? texts("scan.ownedPlain")
@@ -127,9 +127,9 @@ struct ScanRowView: Sendable {
     }
 
     /// What there is to know or to answer, in one line.
-    private func message(_ row: Desk.Row) -> String? {
+    private func message(_ row: Station.Row) -> String? {
         switch row.status {
-        case .found, .left: return nil
+        case .found, .postponed: return nil
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
         // Saved meanwhile, it is no longer a question of this list alone.
@@ -152,7 +152,7 @@ struct ScanRowView: Sendable {
         return texts("scan.ownedOn", ["shelf": Self.short(shelf), "day": day])
     }
 
-    private func cover(_ row: Desk.Row, _ covers: Set<ID<Edition>>) -> String? {
+    private func cover(_ row: Station.Row, _ covers: Set<ID<Edition>>) -> String? {
         if let edition = row.owned?.edition.id, covers.contains(edition) { return "/covers/\(edition.rawValue)" }
         return row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
     }
@@ -172,11 +172,11 @@ extension Batch.Act {
     var said: String { JSONValue.object([(key: "change", value: .string(change.rawValue))]).text }
 }
 
-extension Desk.Row {
+extension Station.Row {
     /// Nobody has answered it.
     var isOpen: Bool {
         switch status {
-        case .saved, .skipped, .left: false
+        case .saved, .skipped, .postponed: false
         default: true
         }
     }

@@ -3,7 +3,7 @@ import Station
 
 // The JSON of the station: all keys always there, absent is null.
 
-extension Desk.Row {
+extension Station.Row {
     var json: JSONValue {
         let (item, metadata) = (candidate.item, candidate.metadata)
         return [
@@ -50,7 +50,7 @@ extension Batch.Status {
         case .weakMatch: "weakMatch"
         case .saved: "saved"
         case .skipped: "skipped"
-        case .left: "left"
+        case .postponed: "left"
         }
     }
 
@@ -60,7 +60,7 @@ extension Batch.Status {
         case .lookingUp, .found: "new"
         case .owned, .again: "owned"
         case .notFound, .unavailable, .needsTitle, .weakMatch: "attention"
-        case .saved, .skipped, .left: "done"
+        case .saved, .skipped, .postponed: "done"
         }
     }
 
@@ -82,19 +82,19 @@ extension Preset {
     }
 }
 
-extension Desk.Snapshot {
+extension Station.Snapshot {
     func json(_ texts: Texts, _ trouble: KioskError.Reading) -> JSONValue {
         [
-            "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
-            "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
+            "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(view.hint?.rawValue),
+            "framesPerSecond": .integer(view.framesPerSecond), "preset": preset.json,
             "counts": [
                 "waiting": .integer(counts.waiting), "looking": .integer(counts.lookingUp),
                 "ticked": .integer(counts.ticked), "open": .integer(counts.open),
             ],
             "pending": .integer(pending.count),
-            "captureTrouble": JSONValue(captureTrouble.map { texts.reason(of: $0, trouble) }),
+            "captureTrouble": JSONValue(captureError.map { texts.reason(of: $0, trouble) }),
             "rows": .array(rows.map(\.json)),
-            "undo": undo.map { act in
+            "undo": nextUndo.map { act in
                 [
                     "kind": .string(act.kind.word), "count": .integer(act.items.count),
                     "change": .string(act.change.rawValue),
@@ -113,7 +113,7 @@ extension Batch.Act.Kind {
     }
 }
 
-extension Desk.Saved {
+extension Station.Saved {
     var json: JSONValue {
         ["saved": .integer(saved), "owned": .integer(owned), "change": JSONValue(change?.rawValue)]
     }
@@ -139,32 +139,45 @@ extension CameraState? {
     }
 }
 
-extension Desk.News {
-    /// As pages are told it.
-    func event(_ texts: [Language: Texts], _ trouble: @escaping KioskError.Reading) -> KioskEvent {
+extension Station.News {
+    /// The event that pages receive; nil for news that they do not need.
+    func event(_ texts: [Language: Texts], _ errors: @escaping KioskError.Reading) -> KioskEvent? {
         switch self {
         case .captured(let row): KioskEvent(name: "captured", data: row.json)
-        case .known(let row): KioskEvent(name: "known", data: row.json)
-        case .refused(let payload, let kind, let reason):
-            KioskEvent(name: "refused") { language in
-                [
-                    "payload": .string(payload), "kind": JSONValue(kind?.rawValue),
-                    "reason": .string(texts[language]?.words(for: reason, trouble) ?? reason.description),
-                ]
+        case .known(let row, _): KioskEvent(name: "known", data: row.json)
+        case .refused(let event, let refusal):
+            Self.refused(event.raw ?? "", event.kind) { language in
+                refusal.flatMap { texts[language]?.words(for: $0) } ?? event.reason ?? ""
+            }
+        case .notCaptured(let detections, let error):
+            Self.refused(detections.first?.raw ?? "", .isbn) { language in
+                texts[language].map { $0("refusals.notCaptured", ["reason": $0.reason(of: error, errors)]) }
+                    ?? "not captured: \(error)"
             }
         case .batch: KioskEvent(name: "batch", data: .object([]))
         case .camera(let state): KioskEvent(name: "camera") { language in texts[language].map(state.json) ?? .null }
-        case .glance(let glance):
-            KioskEvent(
-                name: "glance",
-                data: [
-                    "width": .integer(glance.width), "height": .integer(glance.height),
-                    "symbols": .array(
-                        glance.symbols.map { corners in
-                            .array(corners.map { .array([.integer($0.x), .integer($0.y)]) })
-                        }),
-                    "hint": JSONValue(glance.hint?.rawValue), "framesPerSecond": .integer(glance.framesPerSecond),
-                ])
+        case .view(let view): KioskEvent(name: "glance", data: view.json)
+        case .captureWaits, .saved, .settled, .failed, .sourceEnded: nil
         }
+    }
+
+    private static func refused(
+        _ payload: String, _ kind: CodeKind?, _ reason: @escaping @Sendable (Language) -> String
+    ) -> KioskEvent {
+        let payload = String(payload.cleanedLine.prefix(200))
+        return KioskEvent(name: "refused") { language in
+            ["payload": .string(payload), "kind": JSONValue(kind?.rawValue), "reason": .string(reason(language))]
+        }
+    }
+}
+
+extension Station.CameraView {
+    fileprivate var json: JSONValue {
+        [
+            "width": .integer(width), "height": .integer(height),
+            "symbols": .array(
+                symbols.map { corners in .array(corners.map { .array([.integer($0.x), .integer($0.y)]) }) }),
+            "hint": JSONValue(hint?.rawValue), "framesPerSecond": .integer(framesPerSecond),
+        ]
     }
 }

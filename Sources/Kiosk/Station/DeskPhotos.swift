@@ -4,7 +4,7 @@ import Hummingbird
 import Station
 
 // Photos from the web: read where they can do no harm, two at a time at the most.
-extension DeskRoutes {
+extension StationRoutes {
     private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
 
     func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
@@ -47,7 +47,7 @@ extension DeskRoutes {
                 status: .unprocessableContent, code: "noBarCode",
                 message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
         }
-        let rows = try await desk.capture(detections)
+        let rows = try await station.capture(detections)
         return JSONAnswer(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
     }
 }

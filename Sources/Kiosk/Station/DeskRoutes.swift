@@ -4,18 +4,18 @@ import Hummingbird
 import Station
 
 /// The station: what is captured, and what people say to it.
-struct DeskRoutes: Sendable {
+struct StationRoutes: Sendable {
     let parts: KioskParts
     let photos = PhotoTurns()
 
     init(parts: KioskParts) { self.parts = parts }
 
-    var desk: Desk { parts.ports.desk }
+    var station: Station { parts.ports.station }
 
     var routes: [Route] {
         [
             Route(.get, "/api/station", for: .household) { _, context in
-                JSONAnswer(await desk.outlook().json(parts.pages.texts(context), parts.ports.trouble))
+                JSONAnswer(await station.snapshot().json(parts.pages.texts(context), parts.ports.trouble))
             },
             Route(.post, "/api/station/captures", for: .household, capture),
             Route(.post, "/api/station/photos", for: .household, taking: .photo, readPhoto),
@@ -49,7 +49,7 @@ struct DeskRoutes: Sendable {
             throw RequestRefusal(status: .badRequest, code: "badJSON", message: "origin is typed or scanner.")
         }
         let number = TypedNumber(text: said.text, origin: origin)
-        return JSONAnswer(["row": try await desk.capture(number, request: item(of: said.request)).json])
+        return JSONAnswer(["row": try await station.capture(number, request: item(of: said.request)).json])
     }
 
     /// The item that a request becomes.
@@ -73,8 +73,8 @@ struct DeskRoutes: Sendable {
         let preset = Preset(
             shelf: said.shelf.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }, tags: said.tags ?? [],
             status: said.status ?? .toRead, isWishlist: said.wishlist ?? false)
-        try await desk.give(preset)
-        return JSONAnswer(await desk.outlook(limit: 0).preset.json)
+        try await station.setPreset(preset)
+        return JSONAnswer(await station.snapshot(limit: 0).preset.json)
     }
 
     // MARK: Acts on one row
@@ -84,7 +84,7 @@ struct DeskRoutes: Sendable {
     private func tick(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let id = try context.id(of: IntakeItem.self)
         let said = try await request.json(Tick.self)
-        return JSONAnswer(["row": try await desk.tick(id, said.ticked).json])
+        return JSONAnswer(["row": try await station.tick(id, said.ticked).json])
     }
 
     private struct Save: Decodable { var anotherCopy: Bool? }
@@ -92,7 +92,7 @@ struct DeskRoutes: Sendable {
     private func save(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let id = try context.id(of: IntakeItem.self)
         let said = try await request.json(Save.self)
-        return JSONAnswer(try await desk.save([id], anotherCopy: said.anotherCopy ?? false).json)
+        return JSONAnswer(try await station.save([id], anotherCopy: said.anotherCopy ?? false).json)
     }
 
     private func skip(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
@@ -110,11 +110,11 @@ struct DeskRoutes: Sendable {
     private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let id = try context.id(of: IntakeItem.self)
         let said = try await request.json(SaidOfBook.self)
-        return JSONAnswer(["row": try await desk.edit(id, said.edit).json])
+        return JSONAnswer(["row": try await station.edit(id, said.edit).json])
     }
 
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> Response {
-        guard let bytes = try await desk.thumbnail(of: context.id(of: IntakeItem.self)) else {
+        guard let bytes = try await station.thumbnail(of: context.id(of: IntakeItem.self)) else {
             throw RequestRefusal.notThere("picture")
         }
         // It never changes; the id is no secret, but the picture is the household's.
@@ -134,7 +134,7 @@ struct DeskRoutes: Sendable {
 
     private func saveSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let said = try await request.json(Several.self)
-        return JSONAnswer(try await desk.save(said.items, anotherCopy: said.anotherCopy ?? false).json)
+        return JSONAnswer(try await station.save(said.items, anotherCopy: said.anotherCopy ?? false).json)
     }
 
     private func skipSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
@@ -146,12 +146,12 @@ struct DeskRoutes: Sendable {
     }
 
     private func skip(_ ids: [ID<IntakeItem>]) async throws -> JSONAnswer {
-        let skipped = try await desk.skip(ids)
+        let skipped = try await station.skip(ids)
         return JSONAnswer(["skipped": .integer(skipped.count), "change": .string(skipped.change.rawValue)])
     }
 
     private func lookUp(_ ids: [ID<IntakeItem>]) async throws -> JSONAnswer {
-        try await desk.lookUpAgain(ids)
+        try await station.lookUpAgain(ids)
         return JSONAnswer(["asked": .integer(ids.count)])
     }
 
@@ -162,7 +162,8 @@ struct DeskRoutes: Sendable {
 
     private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let said = try await request.json(Undo.self)
-        let act = try await desk.undo(said.change.map { ID(rawValue: $0) })
+        let undone = try await station.undo(said.change.map { .act(ID(rawValue: $0)) } ?? .newest)
+        guard let act = undone.acts.first else { throw Station.Refusal.nothingToUndo }
         return JSONAnswer(["kind": .string(act.kind.word), "count": .integer(act.items.count)])
     }
 }
@@ -174,7 +175,7 @@ private struct Nothing: Decodable {
 
 /// `{"title": …, "pageCount": null}`: what is not there is left as it is, null empties.
 private struct SaidOfBook: Decodable {
-    var edit = Desk.Edit()
+    var edit = MetadataEdit()
 
     private enum Key: String, CodingKey { case title, subtitle, authors, publisher, publishedDate, pageCount }
 

@@ -9,7 +9,7 @@ struct PreviewRoutes: Sendable {
     var routes: [Route] { [Route(.get, "/api/station/preview", for: .household, stream)] }
 
     private func stream(_ request: Request, _ context: KioskContext) async throws -> Response {
-        guard let preview = parts.ports.preview, case .streaming = await parts.ports.desk.outlook(limit: 0).camera
+        guard let preview = parts.ports.preview, case .streaming = await parts.ports.station.snapshot(limit: 0).camera
         else {
             throw RequestRefusal(
                 status: .serviceUnavailable, code: "noPicture",

@@ -72,11 +72,13 @@ struct KioskCommand: AsyncParsableCommand {
         let preview = noCamera ? nil : PreviewFeed()
         let camera = try noCamera ? nil : live.scan(wiring.settings, preview: preview)
         if noCamera { logger.notice("camera: none, as --no-camera says") }
-        let desk = Desk(
-            flow: wiring.captureFlow(library), history: library, live: camera, covers: wiring.coverFlow(library),
-            isOffline: wiring.isOffline, report: { logger.notice("\($0.oneLine)") })
-        var ports = KioskPorts(library: library, desk: desk, trouble: Failure.kioskTrouble)
-        ports.station = library.station
+        var options = Station.Options()
+        (options.isOffline, options.followsQueue, options.looksUpDue) = (wiring.isOffline, true, true)
+        let station = Station(
+            flow: wiring.captureFlow(library), history: library, options: options, live: camera,
+            covers: wiring.coverFetcher(library), log: { logger.notice("\($0.oneLine)") })
+        var ports = KioskPorts(library: library, station: station, trouble: KioskError.init(describing:))
+        ports.device = library.station
         ports.preview = preview
         ports.upkeep = wiring.upkeep(library)
         let photos = PhotoChildren()
@@ -92,7 +94,7 @@ struct KioskCommand: AsyncParsableCommand {
             library.abandonBackups()
             camera?.leave()
         }
-        let scanner = Task { await listen(to: live.scanner, desk, logger) }
+        let scanner = Task { await listen(to: live.scanner, station, logger) }
         let chores = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
         let (ends, end) = AsyncThrowingStream.makeStream(of: Ending.self)
         Interrupts.onFirst {
@@ -110,7 +112,7 @@ struct KioskCommand: AsyncParsableCommand {
         }
         defer { Interrupts.giveBack() }
         let serving = Task {
-            try await watchdog.guarding(Watchdog.look(at: library, camera: { camera?.glance.camera })) {
+            try await watchdog.guarding(Watchdog.look(at: library, camera: { camera?.snapshot.camera })) {
                 try await server.run()
             }
             chores.cancel()
@@ -164,11 +166,11 @@ struct KioskCommand: AsyncParsableCommand {
         return logger
     }
 
-    private func listen(to path: String?, _ desk: Desk, _ logger: Logger) async {
+    private func listen(to path: String?, _ station: Station, _ logger: Logger) async {
         guard let path else { return }
         for await event in HandheldScanner(path: path).events() {
             switch event {
-            case .line(let text): desk.scanned(text)
+            case .line(let text): station.enqueue(scannedLine: text)
             case .trouble(let text): logger.warning("scanner: \(text.oneLine)")
             case .ready(let name): logger.notice("scanner: \(name.oneLine) is ready")
             }
@@ -205,11 +207,12 @@ extension KioskCommand {
     }
 }
 
-extension Failure {
-    /// What an error means at a page.
-    static func kioskTrouble(_ error: any Error) -> KioskError {
-        if let trouble = error as? KioskError { return trouble }
-        // In words of their own: where the library lies is none of a browser's business.
+extension KioskError {
+    /// The error as pages show it. They never name files: where the library lies is none of a browser's business.
+    init(describing error: any Error) { self = Self.described(error) }
+
+    private static func described(_ error: any Error) -> KioskError {
+        if let error = error as? KioskError { return error }
         switch error {
         case LibraryError.locked:
             return KioskError(
@@ -223,12 +226,12 @@ extension Failure {
                 cause: .diskFull)
         default: break
         }
-        let error = error(for: error)
-        switch error.status {
-        case .usage, .nothing: return KioskError(.refused, error.description)
-        case .locked: return KioskError(.unavailable, error.description)
-        case .inputOutput where error is LibraryError: return KioskError(.unavailable, error.description)
-        default: return KioskError(.fault, error.description)
+        let command = CommandError(describing: error)
+        switch command.status {
+        case .usage, .nothing: return KioskError(.refused, command.description)
+        case .locked: return KioskError(.unavailable, command.description)
+        case .inputOutput where error is LibraryError: return KioskError(.unavailable, command.description)
+        default: return KioskError(.fault, command.description)
         }
     }
 }

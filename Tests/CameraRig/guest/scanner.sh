@@ -65,7 +65,7 @@ until_line "$OUT/exclusive.err" "is ready" 20 3
 types line 9780385333849
 until_line "$OUT/exclusive.out" 9780385333849
 
-# Unplugged, and a keyboard gets its number.
+# Unplugged, and a keyboard takes its number.
 unplug
 until_line "$OUT/exclusive.err" "was unplugged" 20 2
 plug_in "Keyboard of somebody"

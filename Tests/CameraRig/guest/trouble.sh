@@ -7,7 +7,7 @@ controls() { v4l2-ctl -d "$device" -C focus_automatic_continuous,power_line_freq
 v4l2-ctl -d "$device" -c focus_automatic_continuous=0
 fact controls-before "$(controls)"
 
-# Busy, and then free.
+# Busy, then free.
 v4l2-ctl -d "$device" --stream-mmap >/dev/null 2>/tmp/other.err &
 other=$!
 until_true 60 grep -q . /tmp/other.err

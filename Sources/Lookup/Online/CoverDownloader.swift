@@ -12,7 +12,7 @@ import HTTP
 /// the catalogue.
 ///
 /// If the environment sets a proxy, the proxy resolves the names, and only the list of hosts is checked.
-public struct CoverFetcher: CoverFetch {
+public struct CoverDownloader: CoverFetch {
     private let policy: RequestPolicy
     private let covers: CoverAddress
     private let options: RequestOptions
