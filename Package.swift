@@ -124,7 +124,8 @@ let package = Package(
         .testTarget(
             name: "HubTests",
             dependencies: [
-                domain, "Async", "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer", "TestTools",
+                domain, "Async", "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer",
+                "TestTools",
                 .product(name: "Logging", package: "swift-log"), grdb,
             ]),
         .testTarget(
@@ -136,7 +137,8 @@ let package = Package(
         .testTarget(
             name: "ScanCommandTests",
             dependencies: [
-                domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "Kiosk",
+                domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station",
+                "Kiosk",
                 "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
             ]),
         .testTarget(
