@@ -13,12 +13,12 @@ import Testing
         ("17/03/1969", "1969-03-17"), ("03/17/1969", "1969-03-17"), ("03/04/1969", "1969"), ("1984/10", "1984-10"),
         ("19690317", "1969-03-17"), ("2022-02-30", "2022"), ("February 31, 1988", "1988-02"), ("ca. 1850", "1850"),
     ])
-    func `reads as much of the day as the text gives away`(_ text: String, _ expected: String) {
+    func `parses as much of the day as is unambiguous`(_ text: String, _ expected: String) {
         #expect(PublishedDate.day(in: text)?.description == expected)
     }
 
     @Test(arguments: ["", "n.d.", "unknown", "19--", "198", "May", "99999", "0000", "\u{0}", "1٩٨4"])
-    func `says nothing of a text without a year`(_ text: String) { #expect(PublishedDate.day(in: text) == nil) }
+    func `returns nil for a text without a year`(_ text: String) { #expect(PublishedDate.day(in: text) == nil) }
 }
 
 @Suite struct LanguageCodeTests {
@@ -27,16 +27,16 @@ import Testing
         ("pt-BR", "pt"),
         ("zh-CN", "zh"), ("scr", "hr"), ("ENG", "en"),
     ])
-    func `gives the two letters where there are two`(_ text: String, _ expected: String) {
+    func `returns the two-letter code if there is one`(_ text: String, _ expected: String) {
         #expect(LanguageCode.normalized(text) == expected)
     }
 
     @Test(arguments: ["", "/languages/", "und", "mul", "english", "e", "12", "/languages/../x"])
-    func `refuses what is no code`(_ text: String) { #expect(LanguageCode.normalized(text) == nil) }
+    func `refuses text that is not a code`(_ text: String) { #expect(LanguageCode.normalized(text) == nil) }
 }
 
 @Suite struct LookupConfigurationTests {
-    @Test func `names who asks`() throws {
+    @Test func `puts the contact into the user agent`() throws {
         func agent(_ contact: String?) throws -> String {
             try LookupConfiguration(version: "1.2", homepage: "https://bookplate.example", contact: contact).userAgent
         }
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["http://openlibrary.org", "openlibrary.org", "", "http://192.168.1.1", "https://x?y"])
-    func `refuses a base address that is none, or plain http beyond this machine`(_ text: String) {
+    func `refuses an invalid base address, and plain http beyond this machine`(_ text: String) {
         #expect(throws: LookupConfigurationError.self) {
             try LookupConfiguration(version: "1", homepage: "h", openLibrary: text)
         }
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["openlibrary-odyssey.json", "openlibrary-edition.json", "googlebooks-odyssey.json"])
-    func `thousands of damaged records: no crash, and no field beyond its limit`(_ name: String) throws {
+    func `thousands of damaged records cause no crash, and no field exceeds its limit`(_ name: String) throws {
         let sound = Array(try fixture(name).utf8)
         let covers = CoverAddress(base: try #require(WebAddress("https://covers.openlibrary.org")))
         var random = Sequence(state: 42)

@@ -66,7 +66,7 @@ import Testing
     @Test func `keeps running when its frames end`() throws {
         try withScan { scan in
             let kiosk = try RunningCommand(scan, ["kiosk", "--frames", "-", "--port", "0"])
-            let log = try kiosk.read(until: "no frames come on standard input")
+            let log = try kiosk.read(until: "standard input contains no frames")
             #expect(log.contains("The kiosk is at"))
             #expect(kiosk.process.isRunning)
             kiosk.process.terminate()

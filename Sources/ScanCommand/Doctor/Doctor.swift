@@ -178,7 +178,7 @@ struct DoctorFindings: Sendable {
 
     private func sources(_ wiring: Wiring, _ library: LibraryFile?) async -> [SourceProbe.Finding] {
         let findings = await withTimeLimit(Self.patience.asking) {
-            await wiring.probe(library).ask(for: SourceChecks.book, patience: Self.sourcePatience)
+            await wiring.probe(library).ask(for: SourceChecks.book, timeout: Self.sourcePatience)
         }
         if let findings { return findings }
         return [SourceName.openLibrary, .googleBooks].map { source in

@@ -36,7 +36,7 @@ extension Wiring {
     }
 
     private func sources(_ library: LibraryFile) async -> [SourceStatus] {
-        await probe(library).ask(for: SourceChecks.book, patience: DoctorFindings.sourcePatience).map { finding in
+        await probe(library).ask(for: SourceChecks.book, timeout: DoctorFindings.sourcePatience).map { finding in
             let check = SourceChecks.check(finding)
             return SourceStatus(
                 name: check.name, isFine: check.state == .ok, fact: check.fact, next: check.next)

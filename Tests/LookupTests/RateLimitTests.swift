@@ -5,9 +5,9 @@ import Testing
 
 @testable import Lookup
 
-/// At most one request a second after a burst of three, in all processes of the machine together.
-@Suite struct MannersTests {
-    @Test func `two lookups that share the machine's memory keep one pace`() async throws {
+/// At most one request per second after a burst of three, in all processes of the machine together.
+@Suite struct RateLimitTests {
+    @Test func `two lookups with shared state obey one rate limit`() async throws {
         let rig = try Rig()
         let clock = rig.clock
         let googleBooks = rig.googleBooks
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `redirects and repairs take their turns too`() async throws {
+    @Test func `redirects and repairs obey the rate limit too`() async throws {
         let rig = try Rig()
         let clock = rig.clock
         rig.openLibrary.stampRequests { clock.now.offset }
@@ -53,19 +53,19 @@ import Testing
         #expect(rig.openLibrary.requests.map { Int($0.time / .seconds(1)) } == [0, 0, 0, 1, 2])
     }
 
-    @Test func `a wait longer than a lookup's 8 s ends it as temporary, with the time to come back`() async throws {
+    @Test func `a wait longer than a lookup's 8 s ends it as temporary, with the time to try again`() async throws {
         let rig = try Rig()
         let now = rig.clock.date
         try await rig.states.update(.openLibrary) { state in for _ in 0..<15 { _ = state.bucket.consume(at: now) } }
         let outcome = try await rig.outcome()
-        #expect(outcome.failure?.reason == "others of this machine wait before this one")
+        #expect(outcome.failure?.reason == "other requests of this machine are waiting before this one")
         #expect(try #require(outcome.failure?.retryAfter) > .seconds(8))
         #expect(rig.openLibrary.requests.isEmpty)
-        // A turn that was not taken is not counted.
+        // A request that was not sent is not counted.
         #expect(await rig.states.states[.openLibrary]?.bucket.tokens == -12)
     }
 
-    @Test func `a calendar that stands still is not waited for twice`() async throws {
+    @Test func `a calendar that stands still causes only one wait`() async throws {
         let rig = try Rig()
         let date = rig.clock.date
         try await rig.states.update(.openLibrary) { $0.restUntil = date.addingTimeInterval(3) }
@@ -77,28 +77,30 @@ import Testing
         #expect(rig.openLibrary.requests.isEmpty)
     }
 
-    @Test func `what waits before the first request is not part of the 8 s`() {
+    @Test func `waiting before the first request does not count towards the 8 s`() {
         let clock = JumpClock()
-        let budget = Budget(Timekeeper(clock, date: { clock.date }))
+        let deadline = Deadline(LookupClock(clock, date: { clock.date }))
         clock.advance(by: .seconds(100))
-        #expect(budget.remaining == .seconds(8))
-        budget.begin()
+        #expect(deadline.remaining == .seconds(8))
+        deadline.start()
         clock.advance(by: .seconds(3))
-        #expect(budget.remaining == .seconds(5))
+        #expect(deadline.remaining == .seconds(5))
         clock.advance(by: .seconds(30))
-        #expect(budget.remaining == .zero)
+        #expect(deadline.remaining == .zero)
     }
 
-    @Test func `two sources need no more than 3 s to find that there is no network`() {
+    @Test func `two sources need at most 3 s to find out that there is no network`() {
         let clock = JumpClock()
-        let budget = Budget(Timekeeper(clock, date: { clock.date }))
-        #expect(budget.connecting(keepsSome: true) == .seconds(2))
-        budget.spendConnecting(keepsSome: true)
-        #expect(budget.connecting(keepsSome: false) == .seconds(1))
-        #expect(Budget(Timekeeper(clock, date: { clock.date })).connecting(keepsSome: false) == .seconds(3))
+        let deadline = Deadline(LookupClock(clock, date: { clock.date }))
+        #expect(deadline.connecting(keepsSome: true) == .seconds(2))
+        deadline.spendConnecting(keepsSome: true)
+        #expect(deadline.connecting(keepsSome: false) == .seconds(1))
+        #expect(Deadline(LookupClock(clock, date: { clock.date })).connecting(keepsSome: false) == .seconds(3))
     }
 
-    @Test func `both down for a day: a thousand books at most one request a second, all enriched later, none twice`()
+    @Test
+    func
+        `with both sources down for a day, a thousand books cause at most one request a second and are all found later, none twice`()
         async throws
     {
         let rig = try Rig()
@@ -124,7 +126,7 @@ import Testing
         #expect(found.sorted() == waiting)
     }
 
-    /// Everything there is to know, for every number asked.
+    /// Answers with a complete record for every number.
     @Sendable private func completeRecords(_ request: FaultServer.Request) -> String {
         let record =
             request.query("jscmd") == "data"

@@ -6,7 +6,7 @@ import Testing
 
 private let middle = Point(x: 320, y: 240)
 
-/// The largest distance between corresponding corners, in pixels.
+/// Returns the largest distance between corresponding corners, in pixels.
 private func distance(_ one: Corners, _ other: Corners) -> Double {
     zip(one.all, other.all).map { (($0.x - $1.x) * ($0.x - $1.x) + ($0.y - $1.y) * ($0.y - $1.y)).squareRoot() }.max()!
 }
@@ -20,7 +20,7 @@ func `reads a code turned any way, and knows its own top left`(_ angle: Double) 
     let symbols = try decode(scene)
     #expect(symbols.map(\.payload) == ["9780306406157"])
     let found = try #require(symbols.first)
-    // Turned codes are crossed by rows and columns only in part, so what was read is less than the whole height.
+    // Rows and columns cross only a part of a turned code, so less than its whole height is read.
     let room = angle.truncatingRemainder(dividingBy: 90) == 0 ? 6.0 : 75
     #expect(distance(found.corners, code.corners) < room, "\(found.corners)")
     let (across, truth) = (
@@ -47,7 +47,7 @@ func `gives corners in the upright image`(_ orientation: Orientation) throws {
 private let addons = ["05", "90", "51299", "90000"]
 
 @Test(arguments: addons, [0, 90, 180, 14] as [Double])
-func `joins an add-on to the code it stands beside`(_ addon: String, _ angle: Double) throws {
+func `joins an add-on to the code beside it`(_ addon: String, _ angle: Double) throws {
     var scene = Scene()
     scene.draw(Scene.Code(payload: "9780306406157", addon: addon, centre: middle, angle: angle))
     let symbols = try decode(scene)
@@ -55,7 +55,7 @@ func `joins an add-on to the code it stands beside`(_ addon: String, _ angle: Do
     #expect(symbols.map(\.addon) == [addon])
 }
 
-@Test func `gives each of two add-ons to its own code`() throws {
+@Test func `joins each of two add-ons to its own code`() throws {
     var scene = Scene(width: 900, height: 500)
     scene.draw(Scene.Code(payload: "9780306406157", addon: "51299", centre: Point(x: 160, y: 120)))
     scene.draw(Scene.Code(payload: "9780262033848", addon: "05", centre: Point(x: 560, y: 380)))
@@ -83,7 +83,7 @@ func `joins an add-on to the code it stands beside`(_ addon: String, _ angle: Do
     #expect(found == expected)
 }
 
-@Test func `reports the same book lying there twice once`() throws {
+@Test func `reports two copies of the same book once`() throws {
     var scene = Scene()
     for y in [120.0, 360] { scene.draw(Scene.Code(payload: "9780306406157", centre: Point(x: 320, y: y), height: 90)) }
     #expect(try decode(scene).map(\.payload) == ["9780306406157"])
@@ -95,7 +95,7 @@ private let kinds: [(String, CodeKind)] = [
 ]
 
 @Test(arguments: kinds)
-func `reads codes that are no books as what they are`(_ text: String, _ kind: CodeKind) throws {
+func `reads codes of other goods as what they are`(_ text: String, _ kind: CodeKind) throws {
     var random = SplitMix(seed: 0)
     let payload = random.payload(prefix: String(text.dropLast()))
     var scene = Scene()
@@ -105,7 +105,7 @@ func `reads codes that are no books as what they are`(_ text: String, _ kind: Co
     #expect(symbols.map(\.kind) == [kind])
 }
 
-@Test func `finds nothing where nothing is`() throws {
+@Test func `finds nothing where there is nothing`() throws {
     #expect(try decode(Scene()).isEmpty)
     var noise = Scene()
     noise.addNoise(120)
@@ -154,7 +154,7 @@ func `reads blurred, dark and faint prints`(
     }
 }
 
-@Test func `gives the same answers whatever it looked at before`() throws {
+@Test func `gives the same results whatever it read before`() throws {
     var scene = Scene()
     scene.draw(Scene.Code(payload: "9780306406157", addon: "51299", centre: middle))
     var used = try PhotoReader()
