@@ -1,33 +1,33 @@
-/// Hands on a sequence's elements in bursts: the first that comes, and every further one that is there by the time the body is
-/// done, up to a limit. A slow body gets few large bursts; a slow sequence comes through one by one.
+/// Passes a sequence's elements to `body` in bursts: all that have arrived by the time `body` has finished with the burst before, up to a
+/// limit. A slow body gets few large bursts; a slow sequence is passed on one element at a time.
 ///
-/// - Throws: what the sequence or `body` throws; the sequence is cancelled then.
+/// - Throws: an error of the sequence or of `body`; the sequence is then cancelled.
 public func forEachBurst<Elements: AsyncSequence & Sendable>(
     of elements: Elements, upTo limit: Int = 64, _ body: ([Elements.Element]) async throws -> Void
 ) async throws where Elements.Element: Sendable {
-    let pile = Pile<Elements.Element>()
+    let queue = BurstQueue<Elements.Element>()
     try await withThrowingTaskGroup(of: Void.self) { group in
         defer { group.cancelAll() }
         group.addTask {
             do {
-                for try await element in elements { await pile.add(element) }
-                await pile.finish(nil)
+                for try await element in elements { await queue.append(element) }
+                await queue.finish(nil)
             } catch {
-                await pile.finish(error)
+                await queue.finish(error)
             }
         }
-        while let burst = try await pile.take(upTo: limit) { try await body(burst) }
+        while let burst = try await queue.next(upTo: limit) { try await body(burst) }
     }
 }
 
-/// What has come and is not taken yet.
-private actor Pile<Element: Sendable> {
+/// The elements that have arrived and are not passed on yet.
+private actor BurstQueue<Element: Sendable> {
     private var elements: [Element] = []
     private var isFinished = false
     private var failure: (any Error)?
     private var waiter: CheckedContinuation<Void, Never>?
 
-    func add(_ element: Element) {
+    func append(_ element: Element) {
         elements.append(element)
         wake()
     }
@@ -43,11 +43,11 @@ private actor Pile<Element: Sendable> {
         waiter = nil
     }
 
-    /// - Returns: `nil` when everything was taken and no more will come.
-    func take(upTo limit: Int) async throws -> [Element]? {
+    /// - Returns: nil when everything was passed on and no more will arrive.
+    func next(upTo limit: Int) async throws -> [Element]? {
         if elements.isEmpty, !isFinished {
             await withCheckedContinuation { waiter = $0 }
-            // Let what is ready as well come in before it is counted.
+            // Let other elements that are ready arrive before they are counted.
             await Task.yield()
         }
         guard !elements.isEmpty else {

@@ -12,7 +12,7 @@ public final class SharedValue<Value: Sendable>: Sendable {
 
     /// Replaces the value.
     ///
-    /// - Returns: the value before.
+    /// - Returns: the previous value.
     public func exchange(_ new: Value) -> Value {
         mutex.withLock { value in
             defer { value = new }

@@ -1,7 +1,7 @@
-/// Waits for an operation, but no longer than `limit`. An operation that takes longer is cancelled and left behind: a disk or a network
-/// that hangs holds up nobody. The time is counted in a cancelled task too.
+/// Waits for an operation, but no longer than `limit`. An operation that takes longer is cancelled and abandoned, so that a disk or a
+/// network that hangs holds up nobody. The time is counted even if the calling task is cancelled.
 ///
-/// - Returns: nil when the time is over first.
+/// - Returns: nil if the time is over first.
 public func withTimeLimit<Result: Sendable>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(),
     _ operation: @escaping @Sendable () async -> Result
@@ -31,9 +31,9 @@ public func withTimeLimit<Result: Sendable>(
     return await operation.value
 }
 
-/// Waits for a task that must not be abandoned half way. When the caller is cancelled it returns at once, and the task goes on.
+/// Waits for a task that must run to its end. If the caller is cancelled, this returns at once and the task continues.
 ///
-/// - Throws: what the task throws, or `CancellationError` when the caller was cancelled first.
+/// - Throws: the task's error, or `CancellationError` if the caller was cancelled first.
 public func resultOrCancellation<Value: Sendable>(of task: Task<Value, any Error>) async throws -> Value {
     let (values, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
     Task {

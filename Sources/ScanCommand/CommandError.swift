@@ -35,7 +35,7 @@ enum ExitStatus: Int32, CaseIterable {
 final class ExitReport: Sendable {
     private let status = Mutex(ExitStatus.success)
 
-    func note(_ other: ExitStatus) { status.withLock { $0 = $0.and(other) } }
+    func record(_ other: ExitStatus) { status.withLock { $0 = $0.and(other) } }
 
     /// Ends the command with the exit code.
     func end() throws {

@@ -75,13 +75,13 @@ struct Wiring {
             do throws(OfflineIndexError) {
                 index = try OfflineIndex(path: path)
             } catch {
-                Output.shared.complain("\(error). Continuing without it.")
+                Output.shared.printError("\(error). Continuing without it.")
                 notAsked = [NotAsked(source: .offlineIndex, reason: error.description)]
             }
         }
         return LookupChain(
             configuration, index: index, notAsked: notAsked, cache: library, states: library ?? UnsharedRateLimits(),
-            report: { Output.shared.complain($0) })
+            report: { Output.shared.printError($0) })
     }
 
     /// Returns a probe that asks each online source separately, within the rate limits of this machine.
@@ -110,7 +110,7 @@ struct Wiring {
             }
             if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
         } catch {
-            Output.shared.complain(CommandError(describing: error).description)
+            Output.shared.printError(CommandError(describing: error).description)
         }
     }
 
@@ -163,19 +163,19 @@ enum OpenedLibraries {
         defer {
             for opened in libraries {
                 do { try opened.library.close() } catch {
-                    Output.shared.complain("the library was not closed cleanly: \(CommandError(describing: error))")
+                    Output.shared.printError("the library was not closed cleanly: \(CommandError(describing: error))")
                 }
             }
         }
         guard let changed = libraries.first(where: { $0.library.hasChanges }) else { return }
-        Interrupts.giveBack()
+        Interrupts.release()
         Interrupts.onEnd { changed.library.abandonBackups() }
         Interrupts.handle { "Today's backup was interrupted; the next change makes it. Everything saved is safe." }
         let bar = ProgressBar("% of today's backup", total: 100)
         defer {
             bar.finish()
             // The handler holds the library, which is closed when its last reference is released.
-            Interrupts.giveBack()
+            Interrupts.release()
         }
         do {
             let daily = try await changed.library.backUpIfDue(at: Date(), copying: changed.backupFolder) {
@@ -188,7 +188,7 @@ enum OpenedLibraries {
     }
 
     private static func printFailure(_ error: any Error) {
-        Output.shared.complain("today's backup was not made: \(CommandError(describing: error))")
+        Output.shared.printError("today's backup was not made: \(CommandError(describing: error))")
     }
 }
 

@@ -17,15 +17,15 @@ public struct Batch: Sendable {
     public struct Row: Sendable, Equatable {
         public internal(set) var candidate: Candidate
         public internal(set) var isLookingUp: Bool
-        /// The tick as a person set it; nil while nobody has touched it.
+        /// The tick that a person set; nil while nobody has set it.
         public internal(set) var choice: Bool?
-        /// The answer it was given; nil while it is open.
+        /// The person's answer; nil while the row is open.
         public internal(set) var end: End?
 
         public var id: ID<IntakeItem> { candidate.item.id }
     }
 
-    /// The answer that a row was given.
+    /// The answer to a row.
     public enum End: Sendable, Equatable {
         case saved(SaveResult)
         /// Removed from the queue, unsaved.
@@ -73,7 +73,7 @@ public struct Batch: Sendable {
         public var description: String {
             switch self {
             case .needsTitle: "it has no title yet; edit it and give it one"
-            case .answered: "it is answered already"
+            case .answered: "it is already answered"
             }
         }
     }
@@ -307,11 +307,11 @@ extension Batch {
 
     /// Reopens the rows of an act that was undone. Rows that did not come back to the queue stay as they are.
     ///
-    /// - Parameter candidates: the rows as the queue has them now; nil when it could not be read, then they reopen as they were.
+    /// - Parameter candidates: the rows as the queue has them now; nil if it could not be read: they are then reopened as they were.
     mutating func applyUndo(of change: ID<Change>, now candidates: [Candidate]?) {
         let undone = acts.filter { $0.change == change }.flatMap(\.items).compactMap { index[$0] }
         let waiting = candidates.map { Set($0.map(\.item.id)) }
-        // The copies are gone: a row with the same ISBN that still counted as owned would leave the queue, and the book be lost.
+        // The copies are gone. A row with the same ISBN that still counted as owned would leave the queue, and the book would be lost.
         let copies = Set(undone.compactMap { rows[$0].end?.copy })
         for position in Set(undone.flatMap { indexOfISBN[rows[$0].candidate.item.isbn] ?? [] }) {
             rows[position].candidate.existing.removeAll { copies.contains($0.id) }
@@ -361,10 +361,10 @@ extension Batch {
         var isEmpty: Bool { new.isEmpty && changed.isEmpty && gone.isEmpty && reopened.isEmpty }
     }
 
-    /// Brings the batch in line with the queue.
+    /// Updates the batch from the queue.
     ///
     /// - Parameters:
-    ///   - waiting: the whole queue, oldest first, with what the library holds.
+    ///   - waiting: the whole queue, oldest first, with the books that the library holds.
     ///   - before: the batch's open rows before the queue was read: later captures and answers may not be in `waiting` yet.
     mutating func reconcile(with waiting: [Candidate], openBefore before: [Row]) -> Difference {
         var difference = Difference()
@@ -387,7 +387,7 @@ extension Batch {
                 reopen(position)
                 difference.reopened.append(row.id)
             case .postponed, nil:
-                // An answer that arrived since is newer than what was read; the next reading has both.
+                // An answer that arrived since is newer than what was read; the next read has both.
                 if row.candidate == candidate || (row.end == nil && before[row.id] != row.candidate) { continue }
                 difference.changed.append(row.id)
                 if candidate.item.outcome != row.candidate.item.outcome { rows[position].isLookingUp = false }
@@ -397,7 +397,7 @@ extension Batch {
         return difference
     }
 
-    /// Reopens a row whose act was undone elsewhere; the other rows of the act are found one by one.
+    /// Reopens a row whose act was undone elsewhere. The act's other rows are reopened when they are found in the queue.
     private mutating func reopen(_ position: Int) {
         let id = rows[position].id
         rows[position].end = nil

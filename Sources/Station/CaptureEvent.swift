@@ -1,6 +1,6 @@
 import Bookplate
 
-/// One thing that happened on the way from a code to a book, as every way in reports it.
+/// One step on the way from a code to a saved book, as every kind of input reports it.
 public struct CaptureEvent: Sendable, Equatable {
     public var name: Name
     public var isbn: ISBN?
@@ -11,7 +11,7 @@ public struct CaptureEvent: Sendable, Equatable {
     public var image: String?
     public var title: String?
     public var source: SourceName?
-    /// For a person, without a full stop.
+    /// The reason, for a person to read, without a full stop.
     public var reason: String?
     public var item: ID<IntakeItem>?
     public var copy: ID<Copy>?
@@ -26,7 +26,7 @@ public struct CaptureEvent: Sendable, Equatable {
         /// Left in the intake queue, unconfirmed.
         case queued
         case owned
-        /// Only after the commit.
+        /// Reported only after the commit.
         case saved
         case edited, skipped, undone
     }
@@ -77,7 +77,7 @@ public struct CaptureEvent: Sendable, Equatable {
 
     public static func captured(_ item: IntakeItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
 
-    /// What the sources said: found, not found, temporary, blocked or bad data. `nil` when they were not asked yet.
+    /// The outcome of the lookup: found, not found, temporary, blocked or bad data; nil if no source was asked yet.
     public static func lookedUp(_ item: IntakeItem) -> CaptureEvent? {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
@@ -86,7 +86,7 @@ public struct CaptureEvent: Sendable, Equatable {
         return event
     }
 
-    /// Left in the queue, and why.
+    /// The candidate stays in the queue; the event gives the reason.
     public static func queued(_ candidate: Candidate) -> CaptureEvent {
         var event = CaptureEvent(.queued, of: candidate.item)
         event.reason =
@@ -99,7 +99,7 @@ public struct CaptureEvent: Sendable, Equatable {
         return event
     }
 
-    /// What saving came to.
+    /// The result of saving a candidate.
     public static func saved(_ candidate: Candidate, _ result: SaveResult) -> CaptureEvent {
         var event = CaptureEvent(.saved, of: candidate.item)
         event.title = candidate.metadata.title
@@ -131,7 +131,7 @@ public struct CaptureEvent: Sendable, Equatable {
         return event
     }
 
-    /// One line of `--json`: every key always there, absent is null.
+    /// One line of `--json`. Every key is always present; absent values are null.
     public var json: JSONValue {
         [
             "event": .string(name.rawValue), "isbn13": JSONValue(isbn?.digits), "raw": JSONValue(raw),
@@ -144,7 +144,7 @@ public struct CaptureEvent: Sendable, Equatable {
 }
 
 extension Book {
-    /// Where the household has it: "on Living room 2 since 2026-11-21", "on the wishlist since …".
+    /// The location of the copy and the day it was added: "on Living room 2, added 2026-11-21", "on the wishlist, added …".
     public var status: String {
         let place =
             copy.deleted != nil

@@ -11,10 +11,10 @@ public struct CaptureFlow: Sendable {
     let lookup: any MetadataLookup
     let now: @Sendable () -> Date
 
-    /// How long a process holds an item while it asks the sources; extended while the lookup runs.
+    /// The time for which a process holds an item while it asks the sources; extended while the lookup runs.
     static let lease: Duration = .seconds(60)
 
-    /// How many items one lookup handles: enough to fill several requests.
+    /// The number of items that one lookup handles: enough to fill several requests.
     static let mostAtOnce = 100
 
     public init(
@@ -121,7 +121,7 @@ public struct CaptureFlow: Sendable {
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         var leaseBegan = now()
         var open = items
-        /// Stores answers for some of the open items and delivers these in their order.
+        /// Stores the answers for some of the open items and delivers these items in their order.
         func store(_ answers: [ISBN: LookupAnswer]) async throws {
             let answered = open.filter { answers[$0.isbn] != nil }
             guard !answered.isEmpty else { return }
@@ -157,13 +157,13 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Reading the queue
 
-    /// Returns items as candidates with what the library holds of them, without asking any source.
+    /// Returns items as candidates, with the books of the same ISBN that the library holds, without asking any source.
     public func recognise(_ items: [IntakeItem]) async throws -> [Candidate] {
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         return items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }
     }
 
-    /// Returns the item as a candidate as it is now; nil when it is no longer in the queue.
+    /// Returns the item's current candidate; nil if it is no longer in the queue.
     public func candidate(_ id: ID<IntakeItem>) async throws -> Candidate? {
         guard let item = try await intake.item(id), item.state == .waiting else { return nil }
         return try await recognise([item])[0]
@@ -193,9 +193,9 @@ public struct CaptureFlow: Sendable {
         if !ids.isEmpty { try await intake.close(ids) }
     }
 
-    /// Keeps a person's edits of a candidate that is not saved yet: these fields, and no other.
+    /// Stores a person's edits of a candidate that is not saved yet: only these fields.
     ///
-    /// - Returns: the candidate as it is now.
+    /// - Returns: the current candidate.
     public func keepEdits(of candidate: Candidate, fields: Set<Metadata.Field>) async throws -> Candidate {
         let edited = candidate.metadata
         try await intake.edit(candidate.item.id) { metadata, _ in
@@ -206,7 +206,7 @@ public struct CaptureFlow: Sendable {
 
     /// Gives waiting items another preset in one durable commit; items that left the queue meanwhile are skipped.
     ///
-    /// - Returns: the candidates as they are now.
+    /// - Returns: the current candidates.
     public func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws -> [Candidate] {
         try await intake.give(preset, to: ids)
         let changed = Set(ids)

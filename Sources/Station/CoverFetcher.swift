@@ -14,12 +14,12 @@ public struct CoverFetcher: Sendable {
     }
 
     /// - Parameters:
-    ///   - limit: how many at the most, newest editions first.
-    ///   - patience: no further one is begun after so long.
-    ///   - progress: called after each, with how many are done and how many there are.
-    /// - Returns: how many were fetched and kept. A cover that cannot be had is put off for an hour, and one whose edition is gone
-    ///   meanwhile is left out; neither stops the others.
-    /// - Throws: the library's own error when it cannot be read or written.
+    ///   - limit: the most covers to fetch, newest editions first.
+    ///   - patience: the time after which no further download is started.
+    ///   - progress: called after each cover with the number done and the total.
+    /// - Returns: the number of covers stored. A cover that cannot be downloaded is tried again after an hour, or after the time that the
+    ///   source asks for; a cover whose edition was removed meanwhile is discarded. Neither stops the others.
+    /// - Throws: the library's error if it cannot be read or written.
     public func fetchMissing(
         limit: Int, patience: Duration, progress: @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> Int {

@@ -9,7 +9,7 @@ public final class LiveScan: Sendable {
     public enum Event: Sendable {
         /// The source's state changed.
         case camera(CameraState)
-        /// A book was held up: confirmed by ``Consensus``, once a showing.
+        /// A book was held up: confirmed by ``Consensus``, once each time it is shown.
         case captured(Detection)
         /// A code that names no book was held up.
         case refused(Symbol, ISBNRefusal)
@@ -52,7 +52,7 @@ public final class LiveScan: Sendable {
 
     /// - Parameters:
     ///   - makeDecoder: called on the thread that decodes.
-    ///   - thumbnail: a small JPEG of the code's surroundings, to recognise the book by.
+    ///   - thumbnail: makes a small JPEG of the code's surroundings, by which a person recognises the book.
     ///   - now: the clock of the frames' time stamps.
     public init(
         source: any FrameSource, makeDecoder: @escaping @Sendable () throws -> any FrameDecoder,
@@ -105,7 +105,7 @@ public final class LiveScan: Sendable {
         return hasEnded
     }
 
-    /// The state now. A source without a sign of life for ``stuckAfter`` shows as stuck.
+    /// The state at this moment. A source without a sign of life for ``stuckAfter`` is reported as stuck.
     public var snapshot: Snapshot {
         let time = now()
         return state.withLock { state in

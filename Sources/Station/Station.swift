@@ -5,11 +5,11 @@ import Bookplate
 /// prompts, the JSON modes and the kiosk listen to ``news`` and call the acts.
 ///
 /// All state is here, so that two pages show the same and a reloaded page shows it again. Capturing, lookups and acts run side by side
-/// and never wait for each other. Acts run one at a time, in the order of their calls; each is durable when it returns, and is carried
-/// out whole even if the caller goes away.
+/// and never wait for each other. Acts run one at a time, in the order of their calls; each is durable when it returns, and is completed
+/// even if the caller goes away.
 public actor Station {
     public struct Options: Sendable {
-        /// What captured books are saved with.
+        /// The shelf, tags and status that captured books are saved with.
         public var preset = Preset()
         /// No source is asked.
         public var isOffline = false
@@ -26,11 +26,11 @@ public actor Station {
         public init(preset: Preset = Preset()) { self.preset = preset }
     }
 
-    /// The `--yes` given in advance.
+    /// Consent given in advance (`--yes`).
     public struct AutomaticSaving: Sendable {
         /// Saves a further copy of owned books too.
         public var anotherCopy: Bool
-        /// Nobody watches: owned books leave the queue at once, and all saves are one change, so that undo takes back the whole run.
+        /// Nobody is watching: owned books leave the queue at once, and all saves are one change, so that undo takes back the whole run.
         public var isUnattended: Bool
 
         public init(anotherCopy: Bool, isUnattended: Bool) {
@@ -82,24 +82,24 @@ public actor Station {
     /// The queue was read once.
     private var isRestored = false
 
-    /// Between two rounds of looking up what is due.
+    /// The time between two rounds of looking up what is due.
     public static let roundInterval: Duration = .seconds(60)
-    /// Between two readings of the camera's snapshot.
+    /// The time between two readings of the camera's snapshot.
     static let viewInterval: Duration = .milliseconds(100)
-    /// Between two readings of the queue, however often the library changes.
+    /// The least time between two readings of the queue, however often the library changes.
     static let queueInterval: Duration = .milliseconds(300)
-    /// After an automatic save failed.
+    /// The time after which a failed automatic save is tried again.
     static let retryInterval: Duration = .seconds(5)
-    /// Default of ``Options/lastAttempt``.
+    /// The default of ``Options/lastAttempt``.
     public static let lastAttempt: Duration = .seconds(1)
     static let coversPerRound = 50
-    /// Answered rows that stay in the batch.
+    /// The number of answered rows that stay in the batch.
     static let mostAnswered = 1000
 
     /// - Parameters:
     ///   - live: nil for a station without a camera.
     ///   - covers: fetches covers that saved books lack; nil fetches none.
-    ///   - clock: for pauses.
+    ///   - clock: times retries and pauses.
     public init(
         flow: CaptureFlow, history: any History, options: Options = Options(), live: LiveScan? = nil,
         covers: CoverFetcher? = nil, clock: any Clock<Duration> = ContinuousClock(),
@@ -112,7 +112,7 @@ public actor Station {
         (queuedNews, newsContinuation) = AsyncStream.makeStream(of: News.self)
     }
 
-    /// What happens, in order, for one listener. It ends after ``endNews()``.
+    /// Everything that happens, in order, for one listener. The sequence ends after ``endNews()``.
     public nonisolated var news: AsyncMapSequence<AsyncStream<News>, News> {
         queuedNews.map { [isBatchNewsQueued] news in
             if case .batch = news { _ = isBatchNewsQueued.exchange(false) }
@@ -120,12 +120,12 @@ public actor Station {
         }
     }
 
-    /// Reports that the batch changed; changes before the listener gets to it are one report.
+    /// Posts that the batch changed. Changes that the listener has not been notified of yet are posted once.
     private nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
 
     nonisolated func post(_ item: News) { newsContinuation.yield(item) }
 
-    /// Ends ``news`` after what was posted so far.
+    /// Ends ``news`` after everything posted so far.
     public nonisolated func endNews() { newsContinuation.finish() }
 }
 
@@ -134,7 +134,7 @@ public actor Station {
 extension Station {
     /// The state at this moment.
     ///
-    /// - Parameter limit: the most rows; open ones come before answered ones.
+    /// - Parameter limit: the most rows; open rows take precedence over answered ones.
     public func snapshot(limit: Int = 200) -> Snapshot {
         let counts = batch.counts
         let open = batch.open.count
@@ -151,16 +151,16 @@ extension Station {
         (batch, pending.all, captureError, waitingElsewhere)
     }
 
-    /// Returns nil when the row is not in the batch, or no longer.
+    /// Returns a row; nil if it is not in the batch, or no longer.
     public func row(_ id: ID<IntakeItem>) -> Row? { batch[id].map(row) }
 
-    /// Reads an open row again with what the library holds now.
+    /// Reads an open row again, with the books that the library holds now.
     public func reload(_ id: ID<IntakeItem>) async throws -> Row? {
         if let candidate = try await flow.candidate(id) { batch.replace([candidate]) }
         return row(id)
     }
 
-    /// The small JPEG of where an item was seen; nil when none is kept.
+    /// Returns the small JPEG of the place where an item was seen; nil if none is kept.
     public nonisolated func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? {
         try await flow.intake.thumbnail(of: id)
     }
@@ -190,12 +190,12 @@ extension Station {
 // MARK: - Capturing
 
 extension Station {
-    /// Captures a number that was typed, or that a handheld scanner typed.
+    /// Captures a number typed by a person or sent by a handheld scanner.
     ///
-    /// - Parameter request: made by the page; the same request again captures nothing more. It becomes the item's id.
-    /// - Returns: its row; the item is on the disk.
-    /// - Throws: ``ISBNRefusal`` when it names no book, ``Refusal/answered`` when the request was captured and answered before, or the
-    ///   library's error: then nothing was captured.
+    /// - Parameter request: an identifier made by the page, which becomes the item's id; repeating a request captures nothing more.
+    /// - Returns: the row of the item, which is on disk.
+    /// - Throws: ``ISBNRefusal`` if it names no book, ``Refusal/answered`` if the request was captured and answered before, or the
+    ///   library's error if nothing was captured.
     public func capture(_ number: TypedNumber, request: ID<IntakeItem>? = nil) async throws -> Row {
         var detection = try number.detection()
         detection.item = request
@@ -208,13 +208,13 @@ extension Station {
     /// - Returns: their rows, without those of requests that were captured and answered before.
     public func capture(_ detections: [Detection]) async throws -> [Row] {
         guard !detections.isEmpty else { return [] }
-        // Carried out even if the page goes away: what is on the disk must be in the batch.
+        // Completed even if the page goes away: what is on disk must be in the batch.
         return try await resultOrCancellation(of: Task { try await captureNow(detections) })
     }
 
     /// Captures detections; after a transient error it tries again every second.
     ///
-    /// - Parameter patience: how long it tries.
+    /// - Parameter patience: the time for which it tries.
     public func capture(_ detections: [Detection], patience: Duration) async throws {
         guard !detections.isEmpty else { return }
         let deadline = ContinuousClock.now + patience
@@ -226,7 +226,7 @@ extension Station {
         _ = await insert(items, of: detections)
     }
 
-    /// Queues a detection for capturing and never waits: it is on the disk as soon as the library takes it, and pending until then.
+    /// Queues a detection for capturing and never waits. The detection is pending until the library has stored it.
     public nonisolated func enqueue(_ detection: Detection) { pending.append(detection) }
 
     /// Queues a line of a handheld scanner; never waits. A line that names no book is refused in the ``news``.
@@ -249,7 +249,7 @@ extension Station {
         return await insert(items, of: detections)
     }
 
-    /// Puts captured items into the batch, with what the library holds of them, and looks them up. Items that an earlier request
+    /// Puts captured items into the batch, with the books that the library holds, and looks them up. Items that an earlier request
     /// captured are not reported again.
     private func insert(_ items: [IntakeItem], of detections: [Detection]) async -> [Row] {
         let pairs = zip(items, detections).filter { item, detection in
@@ -284,7 +284,7 @@ extension Station {
         batchChanged()
     }
 
-    /// Brings pending detections to the disk, however long it takes.
+    /// Stores pending detections on disk, however long it takes.
     private func capturePending() async {
         for await _ in pending.arrivals.values {
             while !Task.isCancelled, let detection = pending.oldest { await capture(pending: detection) }
@@ -299,7 +299,7 @@ extension Station {
             removePending()
             _ = await insert(items, of: [detection])
         } catch {
-            // What is left is tried once more at the end.
+            // Pending detections are tried once more when the station stops.
             if Task.isCancelled { return }
             removePending()
             log("not captured: \(detection.isbn.digits): \(error)")
@@ -326,14 +326,14 @@ extension Station {
     private func setCaptureError(_ error: any Error) {
         guard captureError.map({ "\($0)" }) != "\(error)" else { return }
         captureError = error
-        log("capturing waits and is tried again every second: \(error)")
+        log("cannot capture, trying again every second: \(error)")
         post(.captureWaits(error))
         batchChanged()
     }
 
     private func removePending() {
         pending.removeOldest(1)
-        if captureError != nil { log("capturing goes on") }
+        if captureError != nil { log("capturing again") }
         captureError = nil
     }
 }
@@ -354,7 +354,7 @@ extension Station {
         }
     }
 
-    /// Gives the preset to rows that were captured with the one before while it was being changed, or that came back by undo.
+    /// Applies the preset to rows that were captured with the previous one while it was being changed, or that undo reopened.
     private func applyPresetToStale() {
         let stale = stalePresets
         guard !stale.isEmpty else { return }
@@ -369,7 +369,7 @@ extension Station {
                     station.batch.replace(candidates)
                 }
             } catch {
-                if !Task.isCancelled { log("the preset could not be given to \(stale.count) books: \(error)") }
+                if !Task.isCancelled { log("cannot apply the preset to \(stale.count) books: \(error)") }
             }
         }
     }
@@ -392,7 +392,7 @@ extension Station {
         return now
     }
 
-    /// Toggles a tick.
+    /// Toggles the tick of a row.
     public func toggle(_ id: ID<IntakeItem>) throws(Batch.TickRefusal) {
         try batch.toggle(id)
         batchChanged()
@@ -404,12 +404,12 @@ extension Station {
         batchChanged()
     }
 
-    /// Saves rows in one change, ticked or not; of several, those without a title stay open.
+    /// Saves rows in one change, ticked or not. If there are several, those without a title stay open.
     ///
     /// - Parameters:
     ///   - anotherCopy: saves a further copy of owned books.
     ///   - change: an earlier change that this one extends.
-    /// - Throws: ``Refusal`` when none of them is open, ``ConfirmRefusal`` when none has a title.
+    /// - Throws: ``Refusal`` if none of them is open, ``ConfirmRefusal`` if none has a title.
     public func save(
         _ ids: [ID<IntakeItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil
     ) async throws -> Saved {
@@ -425,7 +425,7 @@ extension Station {
 
     /// Saves all ticked rows in one change.
     ///
-    /// - Returns: nil when none is ticked.
+    /// - Returns: nil if none is ticked.
     public func saveTicked() async throws -> Saved? {
         try await act { station in
             let ticked = station.batch.ticked
@@ -444,7 +444,7 @@ extension Station {
         }
     }
 
-    /// Asks the sources again.
+    /// Asks the sources about rows again.
     public func lookUpAgain(_ ids: [ID<IntakeItem>]) throws {
         let open = try open(ids).map(\.id)
         batch.markLookingUp(open)
@@ -452,9 +452,9 @@ extension Station {
         batchChanged()
     }
 
-    /// Edits the metadata of an open row and keeps the edits.
+    /// Edits the metadata of an open row and stores the edits.
     ///
-    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for a value that no book has.
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for a value that no book can have.
     public func edit(_ id: ID<IntakeItem>, _ edit: MetadataEdit) async throws -> Row {
         try await act { station in
             guard var candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
@@ -467,12 +467,12 @@ extension Station {
         }
     }
 
-    /// Takes a change of the library back and reopens the batch's rows that it answered. Undo means this on every screen.
+    /// Undoes acts of the batch in the library's history and reopens the rows that they answered. Undo means this on every screen.
     ///
-    /// - Parameter scope: the newest act of the batch, one that the person means, or all saves of the batch.
-    /// - Returns: what was undone. Acts that were changed since are left done and passed over; `failure` says so.
-    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the error when nothing was undone; after an ``UndoRefusal`` the act
-    ///   before is next.
+    /// - Parameter scope: the newest act of the batch, the act that the person means, or all saves of the batch.
+    /// - Returns: the acts that were undone. An act whose books were changed since is skipped and reported as `failure`.
+    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the error if nothing was undone. After an ``UndoRefusal`` the next
+    ///   undo reaches the act before.
     @discardableResult
     public func undo(_ scope: UndoScope = .newest) async throws -> Undone {
         try await act { station in
@@ -499,7 +499,7 @@ extension Station {
             do {
                 _ = try await history.undo(act.change, at: flow.now())
             } catch UndoRefusal.alreadyUndone {
-                // Its rows are reopened all the same.
+                // Its rows are reopened in any case.
             } catch let refusal as UndoRefusal {
                 batch.markRefused(act.change)
                 undone.failure = refusal
@@ -517,7 +517,7 @@ extension Station {
                 batch.applyUndo(of: act.change, now: nil)
                 undone.failure = error
             }
-            // Else `--yes` would save them again at once.
+            // Otherwise `--yes` would save them again at once.
             if options.saving != nil { batch.untick(act.items) }
             undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: act.change) }
             if undone.failure != nil, !(undone.failure is UndoRefusal) { return undone }
@@ -527,7 +527,7 @@ extension Station {
 
     /// Removes rows from the queue whose book the library held before and still holds: nothing is left to do for them.
     ///
-    /// - Returns: an event for each.
+    /// - Returns: an event for each row.
     public func closeOwned() async throws -> [CaptureEvent] {
         try await act { station in
             let rows = station.batch.settledRows
@@ -555,7 +555,7 @@ extension Station {
         return .saved(row.candidate, .alreadySaved(copy))
     }
 
-    /// The open rows among these; answered ones are passed over as long as others are open.
+    /// Returns the open rows among these. Answered ones are skipped as long as others are open.
     private func open(_ ids: [ID<IntakeItem>]) throws(Refusal) -> [Batch.Row] {
         let rows = ids.uniqued().compactMap { batch[$0] }
         let open = rows.filter { $0.end == nil }
@@ -568,7 +568,7 @@ extension Station {
         isAnotherCopy: (Batch.Row) -> Bool
     ) async throws -> Saved {
         let confirmed = try rows.map { row in
-            // What a person ticked is saved on the person's word in any case.
+            // A row that a person ticked counts as confirmed by that person.
             try row.candidate.confirm(by: row.choice == true ? .person : confirmer, anotherCopy: isAnotherCopy(row))
         }
         let results = try await flow.save(confirmed, continuing: change)
@@ -583,9 +583,9 @@ extension Station {
         return saved
     }
 
-    /// Runs one act after another, in the order of the calls, each to its end: it goes on when the caller goes away.
+    /// Runs one act after another, in the order of the calls, each to its end, even if the caller goes away.
     ///
-    /// - Parameter isNews: false for reading the queue, which posts news of its own.
+    /// - Parameter isNews: false for reading the queue, which posts its own news.
     func act<Result: Sendable>(
         isNews: Bool = true, _ body: @escaping @Sendable (isolated Station) async throws -> Result
     ) async throws -> Result {
@@ -607,7 +607,7 @@ extension Station {
         case captured([IntakeItem])
         /// New in the queue.
         case waiting([IntakeItem])
-        /// Again, as a person asked.
+        /// Looked up again at a person's request.
         case again([ID<IntakeItem>])
     }
 
@@ -616,7 +616,7 @@ extension Station {
         if lookupTask == nil { lookupTask = Task { await lookUpRequested() } }
     }
 
-    /// Asks the sources until no request is left: requests that came in meanwhile are asked together.
+    /// Asks the sources until no request is left. Requests that arrive meanwhile are asked together.
     private func lookUpRequested() async {
         while !lookups.isEmpty, !Task.isCancelled {
             let requests = lookups
@@ -650,7 +650,7 @@ extension Station {
             try await lookup { candidates in try await self.apply(candidates) }
         } catch {
             if !Task.isCancelled {
-                log("asking the sources failed, the books wait in the queue: \(error)")
+                log("the lookup failed, the books wait in the queue: \(error)")
                 post(.failed(error))
             }
         }
@@ -663,7 +663,7 @@ extension Station {
     private func apply(_ candidates: [Candidate]) async throws {
         var known: [ID<IntakeItem>] = []
         for candidate in candidates {
-            // Another process is asking about it: the library reports what it finds, and the next round asks for the rest.
+            // Another process is looking it up: the library reports the result, and the next round asks for the rest.
             if candidate.item.outcome == nil, options.followsQueue, !options.isOffline { continue }
             let wasLookingUp = batch[candidate.item.id]?.isLookingUp == true
             guard batch.update(with: candidate), let row = row(candidate.item.id) else { continue }
@@ -674,7 +674,7 @@ extension Station {
         try await saveInAdvance(known)
     }
 
-    /// Saves what `--yes` covers.
+    /// Saves the rows that `--yes` covers.
     private func saveInAdvance(_ known: [ID<IntakeItem>]) async throws {
         guard let saving = options.saving, !known.isEmpty else { return }
         if saving.isUnattended { return try await settleUnattended(known, saving) }
@@ -697,7 +697,7 @@ extension Station {
         }
     }
 
-    /// Saves what was found, removes owned books from the queue, and leaves everything else in it.
+    /// Saves the books that were found, removes owned ones from the queue, and leaves everything else in it.
     private func settleUnattended(_ known: [ID<IntakeItem>], _ saving: AutomaticSaving) async throws {
         let events = try await act { station -> [CaptureEvent] in
             let rows = known.compactMap { station.batch[$0] }.filter { $0.end == nil }
@@ -721,7 +721,7 @@ extension Station {
         post(.settled(events))
     }
 
-    /// Waits until nothing is pending, no lookup is under way and no act is running.
+    /// Waits until nothing is pending and no lookup is under way.
     public func settled() async {
         if isIdle { return }
         await withCheckedContinuation { idleWaiters.append($0) }
@@ -735,7 +735,7 @@ extension Station {
         idleWaiters = []
     }
 
-    /// Looks up what is due, from the start on.
+    /// Looks up what is due, at the start and once a round.
     private func lookUpDue() async {
         repeat {
             if !options.isOffline { await deliver(to: []) { [flow] in try await flow.lookUpDue(deliver: $0) } }
@@ -755,7 +755,7 @@ extension Station {
         }
     }
 
-    /// Fetches covers after saves, and with every round those that could not be had before.
+    /// Fetches covers after saves, and once a round those that could not be fetched before.
     private func fetchCovers() async {
         guard let covers, !options.isOffline else { return }
         saves.send()
@@ -766,7 +766,7 @@ extension Station {
                     do {
                         _ = try await covers.fetchMissing(limit: Self.coversPerRound, patience: Self.roundInterval)
                     } catch {
-                        if !Task.isCancelled { self.log("covers are fetched later: \(error)") }
+                        if !Task.isCancelled { self.log("cannot fetch covers, trying again later: \(error)") }
                     }
                 }
             }
@@ -777,8 +777,8 @@ extension Station {
 // MARK: - Running
 
 extension Station {
-    /// Runs until the task is cancelled: captures with the camera, looks up what is due, follows the library. Then it stops soon: what is
-    /// pending has ``Options/lastAttempt`` to get to the disk.
+    /// Runs until the task is cancelled: captures with the camera, looks up what is due, follows the library. It then stops soon: pending
+    /// detections have ``Options/lastAttempt`` to get to the disk.
     public func run() async {
         if options.followsQueue { await readQueue() }
         let watching = Task { await watchCamera() }
@@ -800,7 +800,7 @@ extension Station {
         if await Task(operation: { await withTimeLimit(limit, clock: self.clock, last) }).value != nil { return }
         isStopped = true
         for detection in pending.all {
-            log("not captured in time: \(detection.isbn.digits); see whether it is in the queue, else hold it up again")
+            log("not captured in time: \(detection.isbn.digits); if it is not in the queue, scan it again")
         }
     }
 
@@ -836,7 +836,7 @@ extension Station {
     }
 
     private func show(_ state: CameraState) {
-        // An error says more than that no frames come any more.
+        // An error says more than the end of the frames.
         if case .trouble = camera, state == .ended { return }
         guard state != camera else { return }
         camera = state
@@ -848,7 +848,7 @@ extension Station {
         guard let live else { return }
         while await pause(Self.viewInterval) {
             let now = live.snapshot
-            // A thread that hangs in the driver reports nothing itself.
+            // A thread that hangs in the driver cannot report it.
             if case .trouble(let error) = now.camera, error.kind == .stuck { show(now.camera) }
             let view = CameraView(now)
             if view != self.view {
@@ -860,7 +860,7 @@ extension Station {
 
     // MARK: The queue
 
-    /// Starts with the preset of the last capture: whoever was at a shelf when the service restarted still is.
+    /// Starts with the preset of the last capture: after a restart of the service the person is usually still at the same shelf.
     private func restorePreset() {
         guard !isRestored else { return }
         isRestored = true
@@ -876,7 +876,7 @@ extension Station {
         }
     }
 
-    /// Brings the batch in line with the queue and looks up what is new there.
+    /// Updates the batch from the queue and looks up what is new there.
     private func readQueue() async {
         do {
             try await act(isNews: false) { station in
@@ -892,13 +892,13 @@ extension Station {
         } catch {
             let message = "\(error)"
             if message != queueError, !Task.isCancelled {
-                log("the queue cannot be read, and is read again: \(message)")
+                log("cannot read the queue, trying again: \(message)")
             }
             queueError = message
         }
     }
 
-    /// Keeps a service that runs for months small.
+    /// Keeps the memory of a service bounded that runs for months.
     private func forgetAnswered() {
         batch.forgetAnswered(beyond: Self.mostAnswered)
         pictured = pictured.filter { batch[$0] != nil }
@@ -913,7 +913,7 @@ extension Station {
         if !difference.isEmpty { batchChanged() }
     }
 
-    /// - Returns: false when the task was cancelled.
+    /// - Returns: false if the task was cancelled.
     private func pause(_ time: Duration) async -> Bool {
         do {
             try await clock.sleep(for: time)

@@ -21,6 +21,7 @@ extension Station {
     public struct Snapshot: Sendable {
         /// nil for a station without a camera.
         public var camera: CameraState?
+        /// The camera's picture as a page draws it.
         public var view: CameraView
         public var isOffline: Bool
         /// The preset of later captures.
@@ -44,8 +45,9 @@ extension Station {
         public var open = 0
     }
 
-    /// What the camera sees, as far as a page draws it.
+    /// The codes and hint that a page draws over the camera's picture.
     public struct CameraView: Sendable, Equatable {
+        /// A point of the frame, in pixels.
         public struct Spot: Sendable, Equatable {
             public var x: Int
             public var y: Int
@@ -72,9 +74,9 @@ extension Station {
         }
     }
 
-    /// What happens, in order.
+    /// Something that happened, for the listener of ``Station/news``.
     public enum News: Sendable {
-        /// On the disk; no source has been asked yet.
+        /// The row is on disk; no source has been asked yet.
         case captured(Row)
         /// A lookup or the library changed a row.
         ///
@@ -82,29 +84,29 @@ extension Station {
         case known(Row, isFirst: Bool)
         /// A code or number that names no book, or a photo without one.
         case refused(CaptureEvent, ISBNRefusal?)
-        /// Captures wait for the library, which is tried again every second.
+        /// The library cannot store captures now; it is tried again every second.
         case captureWaits(any Error)
-        /// These are not captured.
+        /// These detections were given up.
         case notCaptured([Detection], any Error)
         /// `--yes` saved books.
         case saved(Saved)
-        /// An unattended `--yes` is done with these.
+        /// An unattended `--yes` has finished with these.
         case settled([CaptureEvent])
         /// A lookup or an automatic save failed; the books wait in the queue.
         case failed(any Error)
         /// Rows, ticks, preset or counts changed.
         case batch
         case camera(CameraState?)
-        /// No more frames will come; an error when they could not be read at all.
+        /// No more frames will arrive; an error if they could not be read at all.
         case sourceEnded((any Error)?)
         case view(CameraView)
     }
 
     /// The outcome of a save.
     public struct Saved: Sendable {
-        /// The number of books in the library now.
+        /// The number of books that are in the library now.
         public var saved = 0
-        /// The number of books that were not saved, because the library holds them.
+        /// The number of books that were not saved because the library already holds them.
         public var owned = 0
         /// The change that undo takes back; nil when nothing was changed.
         public var change: ID<Change>?
@@ -126,7 +128,7 @@ extension Station {
     /// The acts that undo takes back.
     public enum UndoScope: Sendable {
         case newest
-        /// The newest, if it is this change.
+        /// The newest act, provided that it is this change.
         case act(ID<Change>)
         case allSaves
     }
@@ -137,7 +139,7 @@ extension Station {
         public var acts: [Batch.Act] = []
         /// One event for each book.
         public var events: [CaptureEvent] = []
-        /// The error that kept others done.
+        /// The error that prevented undoing the others.
         public var failure: (any Error)?
 
         public init() {}
@@ -145,26 +147,26 @@ extension Station {
 
     /// The reason that an act is not carried out.
     public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-        /// No such row, or none any more: it was answered elsewhere.
+        /// There is no such row, or no longer: it was answered elsewhere.
         case gone
         case answered
         case nothingToUndo
-        /// Something was done since, or it is undone already.
+        /// The change is not the newest one, or is already undone.
         case notNewest
 
         public var description: String {
             switch self {
             case .gone: "it is no longer in the queue"
-            case .answered: "it is answered already"
+            case .answered: "it is already answered"
             case .nothingToUndo: "there is nothing to undo here"
-            case .notNewest: "something was done since, or it is undone already; see what undo takes back now"
+            case .notNewest: "there is a newer change, or it is already undone; check what undo takes back now"
             }
         }
     }
 }
 
 extension Preset {
-    /// The preset with its names as they are stored.
+    /// Returns the preset with its names as they are stored.
     public func checked() throws(TextRefusal) -> Preset {
         var preset = self
         preset.shelf = try shelf.map { text throws(TextRefusal) in try text.checked(as: "shelf", limit: TextLimit.name)
@@ -182,7 +184,7 @@ extension CameraState {
         case .starting: "looking for one"
         case .streaming(let name, let format): "\(name.cleanedLine), \(format)"
         case .trouble(let error): "\(error)"
-        case .ended: "the stream is over"
+        case .ended: "the stream ended"
         }
     }
 }
@@ -197,7 +199,7 @@ final class PendingDetections: Sendable {
     var oldest: Detection? { detections.withLock(\.first) }
     var isEmpty: Bool { detections.withLock(\.isEmpty) }
 
-    /// Never waits; from any thread.
+    /// Never waits; may be called from any thread.
     func append(_ detection: Detection) {
         detections.withLock { $0.append(detection) }
         arrivals.send()
@@ -207,7 +209,7 @@ final class PendingDetections: Sendable {
     func removeOldest(_ count: Int) { detections.withLock { $0.removeFirst(min(count, $0.count)) } }
 }
 
-/// Wakes the one task that iterates over ``values``. Signals that are sent while the task is busy become one.
+/// Wakes the one task that iterates over ``values``. Signals sent while the task is busy are merged into one.
 struct Signal: Sendable {
     let values: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// A number as a person typed it or a handheld scanner sent it.
+/// A number that a person typed or a handheld scanner sent.
 public struct TypedNumber: Sendable, Equatable {
     public let text: String
     public let origin: Origin
@@ -10,9 +10,9 @@ public struct TypedNumber: Sendable, Equatable {
         self.origin = origin
     }
 
-    /// The book that it names, with the digits of an add-on where they follow.
+    /// Returns the book that it names, with the digits of an add-on if they follow.
     ///
-    /// - Throws: ``ISBNRefusal`` when it names none.
+    /// - Throws: ``ISBNRefusal`` if it names none.
     public func detection() throws(ISBNRefusal) -> Detection {
         do throws(ISBNRefusal) {
             return Detection(isbn: try ISBN(text), raw: text, origin: origin)

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 /// Photos, typed numbers and lines, against the offline index of samples/.
-@Suite struct `Taking books in` {
+@Suite struct `Capturing books` {
     static let eventKeys: Set = [
         "event", "isbn13", "raw", "kind", "addon", "origin", "image", "title", "source", "reason", "itemId", "copyId",
         "change",
     ]
 
-    @Test func `saves a photographed book when the person said yes in advance, and only tells it after the commit`()
+    @Test func `saves a photographed book with --yes, and reports it only after the commit`()
         throws
     {
         try withScan { scan in
@@ -53,8 +53,7 @@ import Testing
         }
     }
 
-    @Test func `without a terminal and without yes leaves the candidate in the queue, says so, and ends with 4`() throws
-    {
+    @Test func `without a terminal and --yes leaves the candidate in the queue, says so, and ends with 4`() throws {
         try withScan { scan in
             let ending = try scan.run("--isbn", "9780441478125")
             #expect(ending.status == 4)
@@ -69,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `with json never asks`() throws {
+    @Test func `never asks with --json`() throws {
         try withScan { scan in
             let ending = try scan.run("--isbn", "9780441478125", "--json")
             #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "found", "queued"])
@@ -77,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `never adds a second copy on yes, unless told so`() throws {
+    @Test func `adds a second copy with --yes only if asked to`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441478125", "--yes")
             let again = try scan.run("--isbn", "0441478123", "--yes", "--json")
@@ -91,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `makes a wish come true, and brings a book back from the trash`() throws {
+    @Test func `fulfils a wish, and restores a book from the trash`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441478125", "--yes", "--wishlist")
             #expect(try scan.run("library", "list", "--json", "--wishlist").lines.count == 1)
@@ -107,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a wrong number by its reason, and goes on with the others`() throws {
+    @Test func `refuses a wrong number with the reason, and continues with the others`() throws {
         try withScan { scan in
             let ending = try scan.run(
                 "--stdin", "--yes", "--json", input: Data("9780441478126\r\n]E09780441478125\r\n\r\n".utf8))
@@ -120,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: ["978044147812551299", "]E0978044147812551299", "9780441478125 51299"])
-    func `takes the add-on that a handheld scanner sends along`(line: String) throws {
+    func `stores the add-on that a handheld scanner sends`(line: String) throws {
         try withScan { scan in
             let ending = try scan.run("--stdin", "--yes", "--json", input: Data("\(line)\n".utf8))
             let saved = try #require(try ending.events("saved").first)
@@ -141,9 +140,9 @@ import Testing
         }
     }
 
-    @Test func `keeps what no source knows in the queue, where it can be entered by hand`() throws {
+    @Test func `keeps a book that no source knows in the queue, where it can be entered by hand`() throws {
         try withScan { scan in
-            // Offline, and not in the index: nobody was asked who could say that there is no such book.
+            // Offline, and not in the index: no source was asked that could say that there is no such book.
             let ending = try scan.run("--isbn", "9783161484100", "--yes", "--json")
             #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "temporary", "queued"])
             #expect(ending.status == 69)
@@ -154,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `goes on after a photo that cannot be read, and says so at the end with 66`() throws {
+    @Test func `continues after a photo that cannot be read, and ends with 66`() throws {
         try withScan { scan in
             let broken = scan.home.appendingPathComponent("broken.jpg")
             try Data("not a photo".utf8).write(to: broken)
@@ -189,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `folds the write-ahead log in when it ends`() throws {
+    @Test func `leaves no write-ahead log when it ends`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441478125", "--yes")
             #expect(!FileManager.default.fileExists(atPath: scan.library + "-wal"))

@@ -40,7 +40,7 @@ extension `The pages in the terminal` {
 
     func lines(_ home: Home, _ width: Int, isASCII: Bool = false) -> String {
         let charts = charts(width, isASCII: isASCII)
-        return charts.shown(HomeScreen(home: home, charts: charts, zone: berlin).lines)
+        return charts.text(of: HomeScreen(home: home, charts: charts, zone: berlin).lines)
     }
 
     @Test func `show progress, forecast and books read on home, on 80 columns`() {

@@ -22,11 +22,11 @@ private let emma = "9780141439587"
             _ = try await bench.capture(emma, at: .seconds(6))
         }
         let state = await bench.handled()
-        #expect(state.batch.counts.saved == 1 && state.batch.counts.skipped == 0, "it was saved already: nothing to skip")
+        #expect(state.batch.counts.saved == 1 && state.batch.counts.skipped == 0, "it was saved, so it is not skipped")
         #expect(state.batch[first]?.end != nil && state.batch.open.count == 1)
     }
 
-    @Test func `lets held keys follow held moves`() async throws {
+    @Test func `applies a key after a move to the row that the move led to`() async throws {
         let bench = try LiveBench()
         let first = try await bench.capture(dune, at: .seconds(1))
         let second = try await bench.capture(emma, at: .seconds(2))
@@ -40,7 +40,7 @@ private let emma = "9780141439587"
     }
 
     @Test(arguments: [(Duration.milliseconds(200), true), (.milliseconds(600), false)])
-    func `means the book before when a capture changed the card just before the key`(
+    func `applies a key to the book before if a capture replaced the card just before the key`(
         after gap: Duration, isFirst: Bool
     ) async throws {
         let bench = try LiveBench()
@@ -62,7 +62,7 @@ private let emma = "9780141439587"
         #expect(bench.station.pendingDetections.map(\.isbn.digits) == [emma])
     }
 
-    @Test func `captures the numbers in what is pasted, and handles no letter of it as a key`() async throws {
+    @Test func `captures the numbers in pasted text, and handles no letter of it as a key`() async throws {
         let bench = try LiveBench()
         let first = try await bench.capture(dune, at: .seconds(1))
         await bench.press(.paste("Kansas cake: skip, quit"), at: .seconds(5))
@@ -87,7 +87,7 @@ private let emma = "9780141439587"
         #expect(form.rows.contains { $0.text.hasSuffix("19841984") })
     }
 
-    @Test func `refuses a date that no book has, as pages and options do`() async throws {
+    @Test func `refuses a date that no book can have, as pages and options do`() async throws {
         let bench = try LiveBench()
         _ = try await bench.capture(dune, at: .seconds(1))
         await bench.type("e", at: .seconds(3))
@@ -111,7 +111,7 @@ private let emma = "9780141439587"
         #expect(copies.count == 2)
     }
 
-    @Test func `does not save again with --yes what a person took back`() async throws {
+    @Test func `does not save a book again with --yes after a person took it back`() async throws {
         let bench = try LiveBench(saving: Station.AutomaticSaving(anotherCopy: false, isUnattended: false))
         let first = try await bench.capture(dune, at: .seconds(1))
         _ = try await bench.state { $0.batch.counts.saved == 1 }
@@ -134,7 +134,7 @@ private let emma = "9780141439587"
         #expect(state.batch[id]?.end == .none && state.batch.acts.isEmpty)
     }
 
-    @Test func `undoes what can be undone, and reaches what lies under a refused act`() async throws {
+    @Test func `undoes the acts that can be undone, also those before a refused act`() async throws {
         let bench = try LiveBench()
         let first = try await bench.capture(dune, at: .seconds(1))
         _ = try await bench.save()
@@ -147,7 +147,7 @@ private let emma = "9780141439587"
         #expect(state.batch[second]?.end != nil)
         await bench.type("U", at: .seconds(6))
         state = await bench.handled()
-        #expect(state.batch[first]?.end == .none, "it went on past the refused one")
+        #expect(state.batch[first]?.end == .none, "the refused act is skipped")
         #expect(state.message?.text.contains("undo that first") == true)
         #expect(state.batch.acts.map(\.items) == [[second]])
     }
@@ -163,22 +163,22 @@ private let emma = "9780141439587"
         #expect(await bench.handled().batch[first]?.end == .none)
     }
 
-    // MARK: On the way to the disk
+    // MARK: Pending detections
 
-    @Test func `shows what is on the way to the disk until it is there`() async throws {
+    @Test func `shows what is not on disk yet until it is`() async throws {
         let bench = try LiveBench()
         await bench.type(emma, at: .seconds(1))
         await bench.press(.enter, at: .seconds(1))
         _ = await bench.handled()
         #expect(await bench.text.contains("978-0-14-143958-7"))
-        #expect(await bench.text.contains("ON THE WAY"))
+        #expect(await bench.text.contains("NOT ON DISK YET"))
         try await bench.running {
             _ = try await bench.state { $0.pending.isEmpty && $0.batch.rows.count == 1 }
-            #expect(await !bench.text.contains("ON THE WAY"))
+            #expect(await !bench.text.contains("NOT ON DISK YET"))
         }
     }
 
-    @Test func `names what comes too late`() async throws {
+    @Test func `names a number that arrives too late`() async throws {
         let bench = try LiveBench()
         await bench.type("q", at: .seconds(5))
         _ = await bench.handled()
@@ -188,7 +188,7 @@ private let emma = "9780141439587"
     }
 }
 
-/// A terminal without a screen on a library in memory; the test hands it keys and news.
+/// A terminal without a screen on a library in memory. The test passes keys and news to it.
 private final class LiveBench: Sendable {
     let library: LibraryFile
     let station: Station
@@ -207,7 +207,8 @@ private final class LiveBench: Sendable {
         var state = LiveState(batch: Batch())
         state.savesFound = saving != nil
         terminal = LiveTerminal(
-            station: station, state: state, live: nil, keyboard: nil, sounds: Sounds(isMuted: true, environment: [:]) {},
+            station: station, state: state, live: nil, keyboard: nil,
+            sounds: Sounds(isMuted: true, environment: [:]) {},
             events: EventPrinter(json: true, report: report), report: report, now: { [time] in time.value })
     }
 
@@ -221,13 +222,13 @@ private final class LiveBench: Sendable {
         for (index, character) in text.enumerated() { await press(.character(character), at: time + gap * index) }
     }
 
-    /// The state once all keys are handled.
+    /// Returns the state after all keys were handled.
     func handled() async -> LiveState {
         await terminal.handledKeys()
         return await terminal.state
     }
 
-    /// Hands news to the terminal until its state is as wanted.
+    /// Passes news to the terminal until its state is as expected.
     func state(_ isRight: (LiveState) -> Bool) async throws -> LiveState {
         await terminal.refresh()
         if await isRight(terminal.state) { return await terminal.state }
@@ -260,13 +261,13 @@ private final class LiveBench: Sendable {
         await running.value
     }
 
-    /// The person saves the book on the card.
+    /// Saves the book on the card, as a person.
     func save() async throws -> ID<Change> {
         await type("s", at: time.value + .seconds(1))
         return try #require(await handled().batch.acts.last?.change)
     }
 
-    /// Another program changes the book after it was saved.
+    /// Changes the book after it was saved, as another program.
     func change(_ number: String) async throws {
         let isbn = try ISBN(number)
         let book = try #require(try await library.books(with: [isbn])[isbn]?.first)

@@ -32,13 +32,13 @@ import Testing
 
 
                   a message
-                  2 found, 1 owned, 1 not found · 2 ticked                 12 wait from earlier
+                  2 found, 1 owned, 1 not found · 2 ticked              12 waiting from earlier
                   [s] save  [a] save all 2  [k] skip  [p] presets  [e] edit  [?] keys  [q] quit
                 """)
     }
 
     @Test(arguments: [(80, 24), (120, 40), (40, 12), (20, 4), (200, 60), (79, 17)])
-    func `fills exactly the rows there are, and no line is wider than the columns`(columns: Int, rows: Int) throws {
+    func `fills exactly the rows available, and no line is wider than the columns`(columns: Int, rows: Int) throws {
         var state = try shelfState(titles: String(repeating: "百年の孤独 — long ", count: 20))
         let id = try #require(state.current?.id)
         let forms: [LiveState.Mode] = [
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `says what to do without a camera, wrapped, and that typing goes on`() throws {
+    @Test func `says what to do without a camera, wrapped, and that typed numbers work`() throws {
         var state = LiveState(batch: Batch())
         state.camera = .trouble(
             CameraError(
@@ -73,7 +73,7 @@ import Testing
         #expect(lines.joined().contains("Typed numbers and handheld scanners work at any time"))
     }
 
-    @Test func `shows what the camera needs before anything else where there is no room for both`() throws {
+    @Test func `shows the camera's hint instead of the preset if there is no room for both`() throws {
         var state = try shelfState()
         state.hint = .lessLight
         #expect(state.text(columns: 40, rows: 12).contains { $0.hasPrefix("  ▲ less light, or tilt the book") })
@@ -81,15 +81,15 @@ import Testing
             state.text(columns: 80, rows: 24).contains { $0.contains("Shelf: Living") && $0.contains("▲ less light") })
     }
 
-    @Test func `goes on from row to row when a person answers the list, and follows the newest otherwise`() throws {
+    @Test func `advances from row to row when a person answers the list, and follows the newest otherwise`() throws {
         var state = try manyState(5)
         let newest = try #require(state.current?.id)
-        state.goOn(from: [newest])
+        state.advance(from: [newest])
         #expect(state.selected == nil)
         state.move(by: 2)
         let answered = try #require(state.current?.id)
         state.batch.applySkip([answered], change: ID())
-        state.goOn(from: [answered])
+        state.advance(from: [answered])
         #expect(state.current?.candidate.metadata.title == "Book 1 ")
     }
 
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("978044147812", "12 digits"), ("9780441478125", "✓ 978-0-441-47812-5: Enter takes it"),
+        ("978044147812", "12 digits"), ("9780441478125", "✓ 978-0-441-47812-5: Enter captures it"),
         ("9780441478126", "✕ the last digit of this ISBN-13 should be 5, not 6"), ("054792822X", "✓ 978-0-547-92822-7"),
         ("]E09780441478125", "✓ 978-0-441-47812-5"), ("4006381333931", "✕ it is a product code"),
     ])
@@ -118,7 +118,7 @@ import Testing
         #expect(state.text(columns: 120, rows: 24)[21].contains("ISBN: \(typed)_  \(verdict)"))
     }
 
-    @Test func `shows ASCII where the locale has nothing else`() throws {
+    @Test func `shows ASCII if the locale is not UTF-8`() throws {
         let screen = LiveScreen(state: try shelfState(), columns: 80, rows: 24)
         let lines = screen.lines().map { $0.text(columns: 80, style: Style(isOn: false), isASCII: true) }
         #expect(lines.allSatisfy { line in line.utf8.allSatisfy { $0 < 0x80 } && line.columns <= 80 })
@@ -126,13 +126,13 @@ import Testing
         #expect("Škvorecký, Gödel, 百年".inASCII == "Skvorecky, Godel, ????")
     }
 
-    @Test func `lets no title steer the terminal`() throws {
+    @Test func `lets no title control the terminal`() throws {
         let lines = try shelfState(titles: "\u{1B}[2J\u{07}evil\r\n\u{202E}title").text(columns: 80, rows: 24)
         #expect(lines.joined().contains("evil"))
         #expect(!lines.joined().unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
     }
 
-    @Test func `writes only the lines that changed, as one picture`() throws {
+    @Test func `writes only the lines that changed, as one update`() throws {
         var painter = ScreenPainter(style: Style(isOn: false), isASCII: false)
         let first = painter.update(to: [ScreenLine("one"), ScreenLine("two")], columns: 10)
         #expect(first.contains("\u{1B}[2J") && first.contains("\u{1B}[1;1Hone") && first.contains("\u{1B}[2;1Htwo"))
@@ -142,7 +142,7 @@ import Testing
         #expect(painter.update(to: [ScreenLine("one"), ScreenLine("three")], columns: 9).contains("\u{1B}[1;1Hone"))
     }
 
-    @Test func `has no colour when it is not wanted, and all states keep a shape`() throws {
+    @Test func `has no colour when it is off, and all states keep a shape`() throws {
         let state = try shelfState()
         #expect(!state.text(columns: 80, rows: 24).joined().contains("\u{1B}"))
         for mark in ["✓", "●", "▲"] { #expect(state.text(columns: 80, rows: 24).joined().contains(mark)) }
@@ -157,13 +157,13 @@ import Testing
             ("é\r", [.character("é"), .enter]),
             ("\u{1B}[200~a q\r9\u{1B}[201~k", [.paste("a q\r9"), .character("k")]),
         ] as [(String, [Keyboard.Key])])
-    func `are taken from what terminals send`(sent: String, keys: [Keyboard.Key]) {
+    func `are parsed from what terminals send`(sent: String, keys: [Keyboard.Key]) {
         var bytes = Array(sent.utf8)
         #expect(Keyboard.parse(&bytes, isWhole: false) == keys)
         #expect(bytes.isEmpty)
     }
 
-    @Test func `wait for the rest of a sequence that comes in pieces`() {
+    @Test func `wait for the rest of a sequence that arrives in pieces`() {
         var bytes: [UInt8] = [0x1B]
         #expect(Keyboard.parse(&bytes, isWhole: false).isEmpty)
         bytes.append(UInt8(ascii: "["))
@@ -174,7 +174,7 @@ import Testing
         #expect(Keyboard.parse(&bytes, isWhole: true) == [.escape])
     }
 
-    @Test func `are a scanner's when they come in a burst, and a person's when they do not`() {
+    @Test func `are a scanner's if they arrive in a burst, and a person's otherwise`() {
         var burst = KeyBurst()
         var time = Duration.seconds(10)
         func type(_ text: String, every gap: Duration) -> String? {
@@ -194,7 +194,7 @@ import Testing
 // MARK: Scenes
 
 extension LiveState {
-    /// What a person sees, without colour; trailing spaces are not looked at.
+    /// The lines of the screen, without colours and trailing spaces.
     fileprivate func text(columns: Int, rows: Int) -> [String] {
         LiveScreen(state: self, columns: columns, rows: rows, timeOfDay: { _ in "12:41" }).lines()
             .map { $0.text(columns: columns, style: Style(isOn: false), isASCII: false) }
@@ -219,7 +219,7 @@ private func candidate(
     return Candidate(item: item, existing: owned)
 }
 
-/// Four books of every kind.
+/// A batch of four books with different statuses.
 private func shelfState(titles: String = "Wizard of Earthsea") throws -> LiveState {
     var batch = Batch(preset: Preset(shelf: "Living room 2", tags: ["sf"]))
     var last = try candidate("9780441478125", titles, by: "Ursula K. Le Guin")

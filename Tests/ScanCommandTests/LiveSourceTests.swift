@@ -2,9 +2,9 @@ import FaultServer
 import Foundation
 import Testing
 
-// Recordings, and the sources of metadata.
+// Recordings, and sources of metadata.
 extension `The live station` {
-    @Test func `names what is no book, and takes the books that follow`() throws {
+    @Test func `names a code that is no book, and captures the books that follow`() throws {
         let (product, book) = ("samples/photos/ean13-product.jpg", "samples/photos/frontal.jpg")
         let repeated = [product, book].map { "\($0) \($0) \($0) \($0) \($0)" }.joined(separator: " ")
         try withTerminal("--frames -", redirection: "< <(cat \(repeated))") { scan, terminal in
@@ -16,7 +16,7 @@ extension `The live station` {
         }
     }
 
-    @Test func `ends by itself after a recording without a book, and says so`() throws {
+    @Test func `ends automatically after a recording without a book, and says so`() throws {
         let product = "samples/photos/ean13-product.jpg"
         try withTerminal("--frames -", redirection: "< <(cat \(product) \(product) \(product))") { _, terminal in
             let status = try terminal.finish()
@@ -26,7 +26,7 @@ extension `The live station` {
     }
 
     @Test(arguments: ["--device /dev/video0", "--size 640x480", "--format MJPG"])
-    func `refuses what makes no sense with frames on standard input`(option: String) throws {
+    func `refuses options that make no sense with frames on standard input`(option: String) throws {
         let scan = try ScanProcess.offline()
         defer { try? scan.remove() }
         let ending = try scan.run(["--frames", "-"] + option.split(separator: " ").map(String.init), input: Data())
@@ -34,7 +34,7 @@ extension `The live station` {
         #expect(ending.err.contains("--frames -"))
     }
 
-    @Test func `refuses a terminal as the place where frames come from, and says how`() throws {
+    @Test func `refuses to read frames from a terminal, and says what to do`() throws {
         let scan = try ScanProcess.offline()
         defer { try? scan.remove() }
         let terminal = try Terminal(scan, "--frames -")
@@ -42,7 +42,7 @@ extension `The live station` {
         #expect(terminal.raw.contains("rpicam-vid"))
     }
 
-    @Test func `says what came on standard input when it is no picture`() throws {
+    @Test func `reports that standard input is no picture`() throws {
         try withTerminal("--frames -", redirection: "< /etc/passwd") { _, terminal in
             let status = try terminal.finish()
             #expect(status == 66)
@@ -51,7 +51,7 @@ extension `The live station` {
         }
     }
 
-    @Test func `asks the sources again on r, past what they said before`() throws {
+    @Test func `asks the sources again on r, and ignores earlier answers`() throws {
         let source = try FaultServer()
         source.on("/api/books", .json("{}"))
         source.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-// What the screen does to the terminal.
+// The full screen and the terminal.
 extension `The live station` {
     @Test(arguments: [(SIGINT, "\u{03}"), (SIGTERM, nil), (SIGHUP, nil)] as [(Int32, String?)])
-    func `puts the terminal back and loses nothing when it is interrupted`(signal: Int32, key: String?) throws {
+    func `restores the terminal and loses nothing when it is interrupted`(signal: Int32, key: String?) throws {
         try withTerminal { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
@@ -18,13 +18,13 @@ extension `The live station` {
         }
     }
 
-    @Test func `gives the terminal back on Control-Z, and draws everything anew`() throws {
+    @Test func `restores the terminal on Control-Z, and draws everything again`() throws {
         try withTerminal { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
             try terminal.wait(for: "1 ticked")
             terminal.clear()
-            // No shell could continue it here, so the kernel does not stop it, and it goes on at once.
+            // No shell could continue it here, so the kernel does not stop it, and it continues at once.
             terminal.type("\u{1A}")
             try terminal.wait(for: "The Left Hand of Darkness")
             #expect(terminal.raw.contains("\u{1B}[?1049l") && terminal.raw.contains("\u{1B}[?1049h"))
@@ -59,7 +59,7 @@ extension `The live station` {
         }
     }
 
-    @Test func `has no screen and no escapes where there is no terminal for it`() throws {
+    @Test func `has no full screen and no escapes without a suitable terminal`() throws {
         try withScan { scan in
             let frames = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("frames/desk-1280x720.mjpeg"))
             let ending = try scan.run("--frames", "-", "--yes", "--json", input: frames)
@@ -77,7 +77,7 @@ extension `The live station` {
         #expect(try terminal.finish() == 0)
     }
 
-    @Test func `shows ASCII shapes where the locale is not UTF-8, and no colour with NO_COLOR`() throws {
+    @Test func `shows ASCII shapes if the locale is not UTF-8, and no colour with NO_COLOR`() throws {
         var scan = try ScanProcess.offline()
         defer { try? scan.remove() }
         (scan.environment["LANG"], scan.environment["NO_COLOR"]) = ("C", "1")
@@ -92,7 +92,7 @@ extension `The live station` {
 }
 
 extension Terminal {
-    /// Whether a screen that covered the terminal is gone, or none was there.
+    /// True if a full screen was opened and closed.
     var isScreenClosed: Bool {
         let opened = raw.components(separatedBy: "\u{1B}[?1049h").count
         return opened == raw.components(separatedBy: "\u{1B}[?1049l").count && opened > 1

@@ -24,13 +24,13 @@ import Testing
 
     func waiting(_ scan: ScanProcess) throws -> Int { try scan.run("intake", "list", "--json").lines.count }
 
-    @Test func `takes a book from the frames, and the person saves it with one key`() throws {
+    @Test func `captures a book from the frames, and the person saves it with one key`() throws {
         try withTerminal("--frames - --shelf Attic", redirection: Self.desk) { scan, terminal in
             try terminal.wait(for: "Pride and prejudice")
             try terminal.wait(for: "[s] save")
-            try terminal.wait(for: "the stream is over")
+            try terminal.wait(for: "the stream ended")
             terminal.type("s")
-            // With everything answered nobody has to quit.
+            // The program ends when everything is answered.
             #expect(try terminal.finish() == 0)
             #expect(terminal.screen.contains("1 saved."))
             #expect(terminal.isRestored && terminal.isScreenClosed)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `saves as found with --yes, and undo on the screen takes it back`() throws {
+    @Test func `saves found books with --yes, and undo on the screen takes it back`() throws {
         try withTerminal("--yes") { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `saves all that is ticked in one act, and takes the whole batch back`() throws {
+    @Test func `saves all ticked books in one act, and takes back the whole batch`() throws {
         try withTerminal { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n9780441013593\n9783161484100\n")
@@ -84,7 +84,7 @@ import Testing
             terminal.type("U")
             try terminal.wait(for: "undone: 2 books")
             #expect(try titles(scan).isEmpty)
-            // A key that comes while an act is under way waits for it.
+            // A key pressed during an act waits for it.
             terminal.type("aku")
             try terminal.wait(for: "undone: 1 book")
             terminal.type("q")
@@ -101,7 +101,7 @@ import Testing
             try terminal.wait(for: "1 ticked")
             terminal.type("a")
             try terminal.wait(for: "✓ saved")
-            // Both are looked up, and only what has a title can be saved.
+            // Both are looked up, and only books with a title can be saved.
             try terminal.wait(for: "● The Left Hand of Darkness")
             terminal.type("c")
             try terminal.wait(for: "2 saved")
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `says that a book is owned, and lets it go at the end`() throws {
+    @Test func `says that a book is owned, and removes it from the queue at the end`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441013593", "--yes", "--shelf", "Bedroom 1")
             let terminal = try Terminal(scan, Self.noCamera)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `edits on the screen while a scanner goes on`() throws {
+    @Test func `edits on the screen while a scanner continues`() throws {
         try withTerminal { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9783161484100\n")
@@ -138,7 +138,7 @@ import Testing
             try terminal.wait(for: "Edit 978-3-16-148410-0")
             terminal.type("By hand\n")
             terminal.type("9780441478125\n")
-            try terminal.wait(for: "taken: 978-0-441-47812-5")
+            try terminal.wait(for: "captured: 978-0-441-47812-5")
             terminal.type("\n\n\n\n\n")
             try terminal.wait(for: "By hand")
             try terminal.wait(for: "2 ticked")
@@ -150,13 +150,13 @@ import Testing
         }
     }
 
-    @Test func `gives other presets to what waits and to what comes`() throws {
+    @Test func `applies a changed preset to waiting and later books`() throws {
         try withTerminal("--tag sf") { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
             try terminal.wait(for: "1 ticked")
             terminal.type("p")
-            try terminal.wait(for: "What this batch is saved with")
+            try terminal.wait(for: "Preset of this batch")
             terminal.type("Attic\n\u{15}novel, space\n \n\n")
             try terminal.wait(for: "Shelf: Attic · Tags: novel, space · Reading · owned")
             terminal.type("9780441013593\n")
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `tells that the library is locked, keeps the books on the screen, and goes on when it can`() throws {
+    @Test func `reports that the library is locked, keeps the books on the screen, and continues when it can`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441013593", "--yes")
             let terminal = try Terminal(scan, Self.noCamera)
@@ -187,7 +187,7 @@ import Testing
                 terminal.type("s")
                 terminal.type("9780547928227\n")
                 try terminal.wait(for: "locked")
-                try terminal.wait(for: "1 on the way to the disk")
+                try terminal.wait(for: "1 not on disk yet")
                 #expect(!terminal.screen.contains("✓ saved"))
                 try db.execute(sql: "ROLLBACK")
             }

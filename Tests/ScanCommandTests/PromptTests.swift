@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `edits field by field, Esc leaves everything as it was`() throws {
+    @Test func `edits field by field, and Esc cancels`() throws {
         try withTerminal("--isbn 9780441013593") { scan, terminal in
             try terminal.wait(for: "[s] save")
             terminal.type("e")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `asks before it adds another copy of what is owned`() throws {
+    @Test func `asks before it adds another copy of an owned book`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441013593", "--yes", "--shelf", "Attic")
             let terminal = try Terminal(scan, "--isbn 9780441013593")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `takes a book that no source knows by hand; a title is enough`() throws {
+    @Test func `lets a person enter a book that no source knows; a title is enough`() throws {
         try withTerminal("--isbn 9783161484100") { scan, terminal in
             try terminal.wait(for: "[e] enter it by hand")
             #expect(terminal.screen.contains("▲ SOURCE UNAVAILABLE"))
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `leaves a book whose source is away for later on l`() throws {
+    @Test func `leaves a book whose source is unavailable for later on l`() throws {
         try withTerminal("--isbn 9783161484100") { scan, terminal in
             try terminal.wait(for: "[l] later")
             terminal.type("l")
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `leaves an open card in the queue when no answer can come any more`() throws {
+    @Test func `leaves an open card in the queue when no more answers can arrive`() throws {
         try withTerminal("--stdin") { scan, terminal in
             try terminal.wait(for: "Control-D ends")
             terminal.type("9780441478125\n")
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `counts what was still being looked up when the person quits`() throws {
+    @Test func `counts books that were still being looked up when the person quits`() throws {
         let source = try FaultServer()
         source.on("/api/books", .blackHole)
         var scan = try ScanProcess.offline()
@@ -174,7 +174,7 @@ import Testing
         #expect(try scan.run("intake", "list", "--json").lines.count == 1)
     }
 
-    @Test func `edits line by line where standard input is the terminal`() throws {
+    @Test func `edits line by line if standard input is the terminal`() throws {
         try withTerminal("--stdin") { scan, terminal in
             try terminal.wait(for: "Control-D ends")
             terminal.type("9780441013593\n")
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `takes its keys from the terminal while standard input carries a photo`() throws {
+    @Test func `reads keys from the terminal while standard input carries a photo`() throws {
         try withTerminal("--image -", redirection: "< samples/photos/frontal.jpg") { scan, terminal in
             try terminal.wait(for: "[s] save")
             terminal.type("s")
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `with --stdin on a terminal takes letters as answers and everything else as numbers`() throws {
+    @Test func `with --stdin on a terminal treats letters as answers and everything else as numbers`() throws {
         try withTerminal("--stdin") { scan, terminal in
             try terminal.wait(for: "Control-D ends")
             terminal.type("9780441478125\n")
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test(arguments: [(SIGINT, "\u{03}"), (SIGTERM, nil), (SIGHUP, nil)] as [(Int32, String?)])
-    func `puts the terminal back and loses nothing when it is interrupted`(signal: Int32, key: String?) throws {
+    func `restores the terminal and loses nothing when it is interrupted`(signal: Int32, key: String?) throws {
         try withTerminal("--isbn 9780441478125") { scan, terminal in
             try terminal.wait(for: "[s] save")
             #expect(!terminal.isRestored)

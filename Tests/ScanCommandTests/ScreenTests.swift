@@ -66,7 +66,7 @@ import Testing
         let days = [stats("2026-05-01", pages: 30, minutes: 45), stats("2026-05-10", pages: 0, minutes: 300)]
         let charts = charts(40)
         #expect(
-            charts.shown(charts.month(2026, 5, days, today: today)) == """
+            charts.text(of: charts.month(2026, 5, days, today: today)) == """
                 Mon  Tue  Wed  Thu  Fri  Sat  Sun
                                     1    2    3
                                     30p
@@ -100,7 +100,7 @@ import Testing
         let charts = charts(40)
         let screen = BookScreen(stats: stats, charts: charts, today: today, zone: berlin)
         #expect(
-            charts.shown(screen.lines) == """
+            charts.text(of: screen.lines) == """
                 Dune
                 Frank Herbert
 

@@ -35,7 +35,7 @@ extension `The pages in the terminal` {
 
     func lines(_ overview: Overview, _ width: Int, isASCII: Bool = false) -> String {
         let charts = charts(width, isASCII: isASCII)
-        return charts.shown(StatsScreen(overview: overview, charts: charts).lines)
+        return charts.text(of: StatsScreen(overview: overview, charts: charts).lines)
     }
 
     @Test func `draw bars for the library, on 80 columns`() {

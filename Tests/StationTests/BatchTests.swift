@@ -16,7 +16,7 @@ private let emma = "9780141439587"
             // What an earlier lookup knew can be saved, but only when a person ticks it.
             (.temporary, "Dune", .unavailable, false, true),
         ] as [(LookupOutcome.Name?, String?, Batch.Status, Bool, Bool)])
-    func `tells how a row stands, and ticks only what is sure`(
+    func `reports the status of a row, and ticks only sure ones`(
         outcome: LookupOutcome.Name?, title: String?, status: Batch.Status, isTicked: Bool, canBeTicked: Bool
     ) throws {
         var batch = Batch()
@@ -28,21 +28,21 @@ private let emma = "9780141439587"
         if canBeTicked { #expect(batch.ticked.isEmpty == isTicked) }
     }
 
-    @Test func `does not tick what may be another book`() throws {
+    @Test func `does not tick a record that may be another book`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Something") { $0.isWeakMatch = true }
         #expect(batch.status(of: row) == .weakMatch)
         #expect(!batch.isTicked(row))
     }
 
-    @Test func `ticks what a person gave a title, whatever the sources say`() throws {
+    @Test func `ticks a book to which a person gave a title, whatever the sources say`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .notFound, "By hand") { $0.sources[.title] = .person }
         #expect(batch.status(of: row) == .found)
         #expect(batch.isTicked(row))
     }
 
-    @Test func `says owned, does not tick it, and saves another copy when a person does`() throws {
+    @Test func `reports an owned book, does not tick it, and saves another copy when a person does`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune", owned: true)
         guard case .owned = batch.status(of: row) else { return #expect(Bool(false)) }
@@ -52,7 +52,7 @@ private let emma = "9780141439587"
         #expect(batch.isAnotherCopy(row))
     }
 
-    @Test func `shows the same number again as a question, neither dropped nor doubled`() throws {
+    @Test func `asks about the same number shown again, and neither drops nor doubles it`() throws {
         var batch = Batch()
         let first = try batch.capture(dune, .found, "Dune")
         let second = try batch.capture(dune, .found, "Dune")
@@ -83,7 +83,7 @@ private let emma = "9780141439587"
         #expect(batch.status(of: second) == .again)
     }
 
-    @Test(arguments: [0, 1]) func `lets a person clear the same number away once one of the two is saved`(_ saved: Int)
+    @Test(arguments: [0, 1]) func `lets a person clear a number shown twice once one of the two is saved`(_ saved: Int)
         throws
     {
         var batch = Batch()
@@ -93,7 +93,7 @@ private let emma = "9780141439587"
         batch.applySave([(one.id, .saved(copy, change: ID()))])
         let before = try #require(batch[other.id])
         #expect(batch.status(of: before) == .again && batch.ticked.isEmpty)
-        #expect(!batch.isClearable(before), "the library has not said yet that it holds the book")
+        #expect(!batch.isClearable(before), "the library has not reported yet that it holds the book")
         let item = other.candidate.item
         let book = Book(
             edition: Edition(isbn: item.isbn, metadata: other.candidate.metadata), copy: Copy(id: copy, added: .now))
@@ -101,7 +101,8 @@ private let emma = "9780141439587"
         let now = try #require(batch[other.id])
         #expect(batch.status(of: now) == .again && batch.ticked.isEmpty)
         #expect(
-            batch.isClearable(now) && batch.settledRows.isEmpty, "there may be two of it: by itself it does not leave")
+            batch.isClearable(now) && batch.settledRows.isEmpty,
+            "there may be two copies: it does not leave automatically")
         try batch.toggle(other.id)
         #expect(!batch.isClearable(try #require(batch[other.id])) && batch.isAnotherCopy(now))
     }
@@ -114,7 +115,7 @@ private let emma = "9780141439587"
         #expect(batch.ticked.isEmpty)
     }
 
-    @Test func `keeps a preset and a person's words through an answer that was read before them`() throws {
+    @Test func `keeps a preset and a person's edits when an answer arrives that was read before them`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune")
         var item = row.candidate.item
@@ -129,7 +130,7 @@ private let emma = "9780141439587"
     }
 
     @Test(arguments: [true, false])
-    func `takes no book for owned whose copy is gone with an undo`(isRead: Bool) throws {
+    func `does not count a book as owned whose copy was undone`(isRead: Bool) throws {
         var batch = Batch()
         let first = try batch.capture(dune, .found, "Dune")
         let (copy, change) = (ID<Copy>(), ID<Change>())
@@ -140,7 +141,7 @@ private let emma = "9780141439587"
         #expect(batch.settledRows.isEmpty && batch[second.id]?.candidate.owned == nil)
     }
 
-    @Test func `is done with an owned book, unless a person ticked another copy of it`() throws {
+    @Test func `settles an owned book, unless a person ticked another copy of it`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune", owned: true)
         #expect(batch.settledRows.map(\.id) == [row.id])
@@ -153,7 +154,7 @@ private let emma = "9780141439587"
         #expect(batch.savableInAdvance(anotherCopy: true).isEmpty, "the person said no")
     }
 
-    @Test func `saves in the order of capture and takes acts back one by one`() throws {
+    @Test func `saves in the order of capture and undoes acts one by one`() throws {
         var batch = Batch()
         let one = try batch.capture(dune, .found, "Dune")
         let two = try batch.capture(emma, .found, "Emma")
@@ -176,13 +177,13 @@ private let emma = "9780141439587"
         #expect(batch.ticked.isEmpty)
     }
 
-    @Test func `passes over answers for rows that are answered, and for items of others`() throws {
+    @Test func `ignores results for answered rows and for items of others`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, nil, nil)
         batch.postpone(row.id)
         var other = Batch()
-        let taken = [batch.update(with: row.candidate), other.update(with: row.candidate)]
-        #expect(taken == [false, false])
+        let isUpdated = [batch.update(with: row.candidate), other.update(with: row.candidate)]
+        #expect(isUpdated == [false, false])
         let refusal = batch.refusal(toToggle: row.id)
         #expect(refusal == .answered)
     }
@@ -194,14 +195,14 @@ private let emma = "9780141439587"
             _ = try batch.capture(
                 outcome == .found ? dune : outcome == .notFound ? emma : "9780441478125", outcome, title)
         }
-        var wanted = Batch.Counts()
-        (wanted.found, wanted.notFound, wanted.unavailable, wanted.ticked) = (1, 1, 1, 1)
-        #expect(batch.counts == wanted)
+        var expected = Batch.Counts()
+        (expected.found, expected.notFound, expected.unavailable, expected.ticked) = (1, 1, 1, 1)
+        #expect(batch.counts == expected)
     }
 }
 
 @Suite struct `A batch in the workflow` {
-    @Test func `gives waiting books another preset, and passes over those that are saved`() async throws {
+    @Test func `gives waiting books another preset, and skips those that are saved`() async throws {
         let bench = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
         let candidates = try await bench.candidates(for: bench.capture(dune, emma))
         _ = try await bench.flow.save([candidates[0].confirm(by: .person)])
@@ -213,7 +214,7 @@ private let emma = "9780141439587"
         #expect(try await bench.library.book(copy)?.copy.shelf == "Attic")
     }
 
-    @Test func `asks the sources again for one item, whatever the queue says about when`() async throws {
+    @Test func `asks the sources again for one item, due or not`() async throws {
         let bench = try Workbench([dune: .offline])
         let candidates = try await bench.candidates(for: bench.capture(dune))
         #expect(candidates[0].item.outcome == .temporary)
@@ -223,7 +224,7 @@ private let emma = "9780141439587"
         #expect(again.map(\.metadata.title) == ["Dune"])
     }
 
-    @Test func `knows what is owned before any source is asked`() async throws {
+    @Test func `recognises an owned book before any source is asked`() async throws {
         let bench = try Workbench([dune: .found("Dune")])
         let first = try await bench.candidates(for: bench.capture(dune))
         _ = try await bench.flow.save([first[0].confirm(by: .person)])
@@ -235,7 +236,7 @@ private let emma = "9780141439587"
 }
 
 extension Batch {
-    /// Captures a number and takes the sources' answer, if there is one.
+    /// Captures a number and applies the sources' answer, if there is one.
     fileprivate mutating func capture(
         _ number: String, _ outcome: LookupOutcome.Name?, _ title: String?, owned: Bool = false, copy: ID<Copy> = ID(),
         _ change: (inout Metadata) -> Void = { _ in }

@@ -19,7 +19,7 @@ private let unknown = "9783161484100"
         #expect(bench.lookup.questions.isEmpty)
     }
 
-    @Test func `items that wait together are asked for together, each ISBN once`() async throws {
+    @Test func `items that wait together are looked up together, each ISBN once`() async throws {
         let bench = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
         let items = try await bench.capture(dune, emma, dune)
         let candidates = try await bench.candidates(for: items)
@@ -37,7 +37,7 @@ private let unknown = "9783161484100"
         #expect(second[0].owned?.displayTitle == "Dune")
     }
 
-    @Test func `only what is found is saved in advance; the rest stays, and what is owned leaves the queue`()
+    @Test func `only found books are saved in advance; owned ones leave the queue, and the rest stays`()
         async throws
     {
         let bench = try Workbench([dune: .found("Dune"), emma: .offline])
@@ -66,7 +66,7 @@ private let unknown = "9783161484100"
         #expect(saved?.edition.editedFields.contains(.title) == true)
     }
 
-    @Test func `no means out of the queue, and undo means back in`() async throws {
+    @Test func `a skipped book leaves the queue, and undo brings it back`() async throws {
         let bench = try Workbench([dune: .found("Dune")])
         let candidate = try await bench.candidates(for: bench.capture(dune))[0]
         let change = try await bench.flow.skip([candidate])
@@ -90,7 +90,7 @@ private let unknown = "9783161484100"
         #expect(candidate.item.reason?.contains("offline") == true)
     }
 
-    @Test func `what was left by an outage is looked up when it is due, by whoever comes along`() async throws {
+    @Test func `an item that an outage left is looked up when it is due, by any process`() async throws {
         let clock = Mutex(noon)
         let bench = try Workbench([dune: .offline], now: { clock.withLock { $0 } })
         _ = try await bench.candidates(for: bench.capture(dune))
@@ -101,7 +101,7 @@ private let unknown = "9783161484100"
         #expect(try await bench.refreshed().isEmpty, "nothing is left to do")
     }
 
-    @Test func `what is found stays found when the sources are gone by the time it is confirmed`() async throws {
+    @Test func `a found book stays found if the sources are unavailable when it is confirmed`() async throws {
         let bench = try Workbench([dune: .found("Dune")])
         let items = try await bench.candidates(for: bench.capture(dune)).map(\.item)
         bench.lookup.learn(dune, .offline)
@@ -110,7 +110,7 @@ private let unknown = "9783161484100"
         #expect(try await bench.settle(again.map(\.item)).map(\.name) == [.saved])
     }
 
-    @Test func `what may be another book waits for a person, marked`() async throws {
+    @Test func `a record that may be another book waits for a person, marked`() async throws {
         var metadata = Metadata()
         metadata.title = "Some Other Book"
         metadata.isWeakMatch = true
@@ -129,7 +129,7 @@ private let unknown = "9783161484100"
 }
 
 @Suite struct `Bursts` {
-    @Test func `grow while the body is busy, and hold everything in order`() async throws {
+    @Test func `grow while the body is busy, and contain everything in order`() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         for number in 0..<1000 { continuation.yield(number) }
         continuation.finish()
@@ -144,7 +144,7 @@ private let unknown = "9783161484100"
         #expect(sizes.allSatisfy { $0 <= 64 })
     }
 
-    @Test func `hand on what went wrong`() async throws {
+    @Test func `throw the error of the sequence`() async throws {
         struct Wrong: Error {}
         let stream = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: Wrong()) }
         await #expect(throws: Wrong.self) { try await forEachBurst(of: stream) { _ in } }

@@ -18,11 +18,11 @@ import Testing
 
     private struct NotSaved: Error {}
 
-    @Test func `goes on where an undo took the book back while its cover was fetched`() async throws {
+    @Test func `continues after an undo removed the book while its cover was fetched`() async throws {
         let folder = "/tmp/bookplate-covers-\(UUID().uuidString)"
         let library = try LibraryFile.open(at: folder + "/library.sqlite")
         let kept = try await save(library, "9780141439587")
-        // The newest is the first.
+        // The newest is fetched first.
         let undone = try await save(library, "9780441013593")
         let flow = CoverFetcher(
             covers: library,
@@ -36,7 +36,7 @@ import Testing
     }
 }
 
-/// Has a picture for each address, after something else happened.
+/// Returns a picture for each address, after calling a closure.
 private struct Fetching: CoverFetch {
     let before: @Sendable (String) async throws -> Void
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test turns it.
+/// A clock that stands still until a test advances it.
 final class HandClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var time: Duration = .zero
@@ -21,7 +21,7 @@ final class HandClock: Clock, Sendable {
         var sleepers: [Sleeper] = []
         var lastID = 0
         var cancelled: Set<Int> = []
-        /// Waits until somebody sleeps for so long.
+        /// Callers that wait until a task sleeps for this time.
         var waiters: [(duration: Duration, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -60,7 +60,7 @@ final class HandClock: Clock, Sendable {
         }
     }
 
-    /// Waits until somebody sleeps for exactly so long.
+    /// Waits until a task sleeps for exactly this time.
     func hasSleeper(for duration: Duration) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

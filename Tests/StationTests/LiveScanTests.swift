@@ -8,16 +8,16 @@ import Testing
 private final class ScriptedSource: FrameSource {
     enum Step {
         case state(CameraState)
-        /// A frame whose first bytes hold the payload, so many milliseconds after the last.
+        /// A frame whose first bytes are the payload, this many milliseconds after the last.
         case frame(String?, after: Int)
-        /// Waits until the test lets it go on.
+        /// Waits until the test opens the gate.
         case gate
     }
 
     private let steps: [Step]
     private let gate = DispatchSemaphore(value: 0)
     private let stopped = Mutex(false)
-    /// Tells that it was stopped, and that it waits at a gate.
+    /// Yield when the source is stopped, and when it waits at a gate.
     let stops = AsyncStream.makeStream(of: Void.self)
     let gates = AsyncStream.makeStream(of: Void.self)
     private let delivered = Mutex(0)
@@ -101,14 +101,14 @@ private let streaming = CameraState.streaming(
         return texts
     }
 
-    @Test func `tells each change of the camera once, and each book held up`() async throws {
+    @Test func `reports each change of the camera once, and each book held up`() async throws {
         let seen = try await texts(
             [.state(.starting), .state(streaming), .state(streaming)] + frames("9780441013593", 90)
                 + frames("4006381333931", 90) + frames(nil, 30) + frames("9780141439587", 90))
         #expect(seen == ["streaming", "9780441013593", "refused 4006381333931", "9780141439587", "ended"])
     }
 
-    @Test func `stops its source when nobody listens any more`() async throws {
+    @Test func `stops its source when the listener stops`() async throws {
         let source = ScriptedSource([.state(streaming), .gate])
         let live = LiveScan(source: source, makeDecoder: { ScriptedDecoder() })
         for try await _ in live.events() { break }
@@ -124,17 +124,17 @@ private let streaming = CameraState.streaming(
         _ = try await events.next()
         #expect(live.snapshot.camera == streaming)
         time.withLock { $0 = .seconds(16) }
-        guard case .trouble(let trouble) = live.snapshot.camera else {
+        guard case .trouble(let error) = live.snapshot.camera else {
             Issue.record("not stuck")
             return
         }
-        #expect(trouble.kind == .stuck)
+        #expect(error.kind == .stuck)
         source.open()
         while try await events.next() != nil {}
         #expect(live.snapshot.camera == .ended)
     }
 
-    @Test func `glances at rate, latency and what is in view`() async throws {
+    @Test func `reports the frame rate, the light and the codes in view`() async throws {
         let time = Mutex(Duration.zero)
         let source = ScriptedSource([.state(streaming)] + frames("9780441013593", 62) + [.gate])
         let live = LiveScan(

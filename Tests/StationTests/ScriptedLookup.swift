@@ -5,7 +5,7 @@ import Library
 import Station
 import Synchronization
 
-/// A lookup that knows what it is told to know, and writes down what it was asked.
+/// A lookup with scripted answers that records its questions.
 final class ScriptedLookup: MetadataLookup {
     private let known: Mutex<[String: LookupOutcome]>
     private let asked = Mutex<[[ISBN]]>([])
@@ -52,12 +52,12 @@ struct Workbench {
         flow = CaptureFlow(intake: library, shelf: library, lookup: lookup, now: now)
     }
 
-    /// The candidates that a lookup of the due items delivers.
+    /// Returns the candidates that a lookup of the due items delivers.
     func refreshed() async throws -> [Candidate] {
         try await delivered { [flow] in try await flow.lookUpDue(deliver: $0) }
     }
 
-    /// The candidates that a lookup delivers.
+    /// Returns the candidates that a lookup delivers.
     func delivered(
         _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
     ) async throws -> [Candidate] {
@@ -74,7 +74,7 @@ struct Workbench {
         try await delivered { [flow] in try await flow.lookUp(items, areCaptured: true, deliver: $0) }
     }
 
-    /// Saves what `--yes` covers, as an unattended run does.
+    /// Saves the items that `--yes` covers, as an unattended run does.
     ///
     /// - Returns: the events of all items.
     func settle(_ items: [IntakeItem], anotherCopy: Bool = false) async throws -> [CaptureEvent] {

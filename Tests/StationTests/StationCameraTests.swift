@@ -9,7 +9,7 @@ import Testing
 private let dune = "9780441013593"
 
 @Suite(.timeLimit(.minutes(1))) struct `The station's camera` {
-    @Test func `captures what is held up, and tells what it sees`() async throws {
+    @Test func `captures a book that is held up, and reports what it sees`() async throws {
         let source = TestSource()
         let live = LiveScan(
             source: source, makeDecoder: { TestDecoder(payload: dune) }, thumbnail: { _, _ in [1, 2] })
@@ -33,20 +33,20 @@ private let dune = "9780441013593"
             let gone = try await rig.next(\.cameraState)
             #expect(gone == .trouble(CameraError(.unplugged, "The camera was unplugged.")))
             #expect(rig.lines.all.contains("camera: The camera was unplugged."))
-            // The service goes on without it.
+            // The service continues without it.
             #expect(try await rig.capture("9780141439587").status == .lookingUp)
         }
         #expect(source.isStopped)
     }
 
-    @Test func `is none where there is none`() async throws {
+    @Test func `is nil for a station without a camera`() async throws {
         let rig = try StationRig()
         #expect(await rig.station.snapshot().camera == nil)
         #expect(await rig.station.snapshot().view == Station.CameraView())
     }
 }
 
-/// A source that says and shows what a test wants.
+/// A source whose states and frames a test controls.
 private final class TestSource: FrameSource {
     private enum Step { case state(CameraState), frame }
     private let steps = Mutex<[Step]>([])

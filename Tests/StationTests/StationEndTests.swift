@@ -10,7 +10,7 @@ private let emma = "9780141439587"
 private let nobody = "9783161484100"
 
 @Suite(.timeLimit(.minutes(1))) struct `The end of the station` {
-    @Test func `brings all that was scanned to the disk, also what was still pending`() async throws {
+    @Test func `stores everything that was scanned, also detections that were still pending`() async throws {
         let rig = try StationRig()
         let item = try await rig.captureElsewhere(dune)
         let holder = try await rig.lock(item)
@@ -18,7 +18,7 @@ private let nobody = "9783161484100"
             for isbn in [emma, nobody, emma] { rig.station.enqueue(scannedLine: isbn) }
             #expect(await rig.station.snapshot().pending.map(\.isbn.digits) == [emma, nobody, emma])
             await rig.clock.hasSleeper(for: .seconds(1))
-            try await holder.letGo()
+            try await holder.release()
         }
         let waiting = try await rig.library.items(in: [.waiting]).map(\.isbn.digits)
         #expect(waiting == [dune, emma, nobody, emma])
@@ -26,7 +26,7 @@ private let nobody = "9783161484100"
         #expect(!rig.lines.all.contains { $0.contains("not captured") })
     }
 
-    @Test func `names what it could not capture`() async throws {
+    @Test func `names the numbers that it could not capture`() async throws {
         let rig = try StationRig()
         let holder = try await rig.lock(try await rig.captureElsewhere(dune))
         try await rig.run {
@@ -36,7 +36,7 @@ private let nobody = "9783161484100"
         for isbn in [emma, nobody] {
             #expect(rig.lines.all.count { $0.hasPrefix("not captured: \(isbn)") } == 1)
         }
-        try await holder.letGo()
+        try await holder.release()
     }
 
     @Test func `does not wait for a library that stays locked`() async throws {
@@ -49,10 +49,10 @@ private let nobody = "9783161484100"
         rig.clock.advance(by: Station.lastAttempt)
         await running.value
         #expect(rig.lines.all.contains { $0.hasPrefix("not captured in time: \(emma)") })
-        try await holder.letGo()
+        try await holder.release()
     }
 
-    @Test func `lets go whoever waits for an act, and the act is done all the same`() async throws {
+    @Test func `releases callers that wait for an act, and completes the act`() async throws {
         let rig = try StationRig([dune: .found("Dune")], patience: .seconds(120))
         try await rig.run {
             let row = try await rig.capture(dune)
@@ -62,14 +62,14 @@ private let nobody = "9783161484100"
             while await !rig.station.acts.isExhausted { await Task.yield() }
             saving.cancel()
             await #expect(throws: CancellationError.self) { _ = try await saving.value }
-            try await holder.letGo()
+            try await holder.release()
             _ = try await rig.rows { if case .saved = $0.first?.status { true } else { false } }
         }
     }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `A station's act` {
-    @Test func `takes back the act that is meant, and no other`() async throws {
+    @Test func `is undone only if it is the one that is meant`() async throws {
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {
             let first = try await rig.capture(dune)
@@ -79,14 +79,14 @@ private let nobody = "9783161484100"
             await #expect(throws: Station.Refusal.notNewest) { _ = try await rig.station.undo(.act(mine)) }
             #expect(await rig.station.snapshot().counts.open == 0)
             #expect(try await rig.station.undo(.act(theirs)).acts[0].items == [second.id])
-            // Pressed twice, the second time is not about the act before.
+            // Pressed twice, undo does not reach the act before.
             await #expect(throws: Station.Refusal.notNewest) { _ = try await rig.station.undo(.act(theirs)) }
             #expect(try await rig.station.undo(.act(mine)).acts[0].items == [first.id])
             await #expect(throws: Station.Refusal.nothingToUndo) { _ = try await rig.station.undo(.act(mine)) }
         }
     }
 
-    @Test func `is captured once by the same request, after a restart, too`() async throws {
+    @Test func `captures once for the same request, even after a restart`() async throws {
         let request = ID<IntakeItem>()
         let number = TypedNumber(text: dune, origin: .scanner)
         let first = try StationRig([dune: .found("Dune")])
@@ -114,7 +114,7 @@ private let nobody = "9783161484100"
         #expect(await third.station.snapshot().rows.isEmpty)
     }
 
-    @Test func `keeps a person's tick when it is the station's own choice too`() async throws {
+    @Test func `keeps a tick that a person set, even if the station had chosen the same`() async throws {
         let rig = try StationRig()
         try await rig.run {
             let row = try await rig.capture(nobody)
@@ -127,7 +127,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `of the preset goes to what is captured meanwhile, too`() async throws {
+    @Test func `that changes the preset also applies to books captured meanwhile`() async throws {
         let rig = try StationRig(patience: .seconds(50))
         let holder = try await rig.lock(try await rig.captureElsewhere(dune))
         let attic = Preset(shelf: "Attic")
@@ -135,7 +135,7 @@ private let nobody = "9783161484100"
             let capturing = Task { try await rig.capture(emma) }
             let giving = Task { try await rig.station.setPreset(attic) }
             while await !rig.station.acts.isExhausted { await Task.yield() }
-            try await holder.letGo()
+            try await holder.release()
             try await giving.value
             let row = try await capturing.value
             _ = try await rig.rows { rows in rows.first { $0.id == row.id }?.candidate.item.preset == attic }
@@ -144,7 +144,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `is recognised when the page that captured it has gone`() async throws {
+    @Test func `that captures a book recognises it even if the page has gone away`() async throws {
         let rig = try StationRig()
         var metadata = Metadata()
         metadata.title = "Dune"
@@ -162,7 +162,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `of three hundred rows is one act and one change`() async throws {
+    @Test func `on three hundred rows is one act and one change`() async throws {
         let isbns = (0..<300).map { number in
             let digits = "978000\(String(100_000 + number))"
             let sum = digits.enumerated().reduce(0) { $0 + $1.element.wholeNumberValue! * ($1.offset % 2 == 0 ? 1 : 3) }

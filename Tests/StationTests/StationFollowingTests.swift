@@ -8,8 +8,8 @@ import Testing
 private let dune = "9780441013593"
 private let emma = "9780141439587"
 
-@Suite(.timeLimit(.minutes(1))) struct `What others do to the queue` {
-    @Test func `comes into the batch: captured, dismissed, saved and taken back`() async throws {
+@Suite(.timeLimit(.minutes(1))) struct `Changes of the queue by other processes` {
+    @Test func `appear in the batch: captures, dismissals, saves and undos`() async throws {
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         let other = try rig.another()
         try await rig.run {
@@ -35,7 +35,7 @@ private let emma = "9780141439587"
         }
     }
 
-    @Test func `opens again here what was saved here and undone elsewhere`() async throws {
+    @Test func `reopen a row that was saved here and undone elsewhere`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         let other = try rig.another()
         try await rig.run {
@@ -52,7 +52,7 @@ private let emma = "9780141439587"
         }
     }
 
-    @Test func `makes a row owned when the book is added elsewhere`() async throws {
+    @Test func `make a row owned when the book is added elsewhere`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         let other = try rig.another()
         try await rig.run {
@@ -72,7 +72,7 @@ private let emma = "9780141439587"
         }
     }
 
-    /// The library is looked at no more than every 300 ms.
+    /// Reports a change of the library; the station reads the queue at most every 300 ms.
     private func turn(_ rig: StationRig) async {
         await rig.clock.hasSleeper(for: Station.queueInterval)
         rig.station.libraryChanged()
@@ -81,7 +81,7 @@ private let emma = "9780141439587"
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `A locked library` {
-    @Test func `lets an act fail, and nothing is lost or done twice`() async throws {
+    @Test func `makes an act fail, and nothing is lost or done twice`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {
             let row = try await rig.capture(dune)
@@ -89,12 +89,13 @@ private let emma = "9780141439587"
             let holder = try await rig.lock(row.id)
             await #expect(throws: LibraryError.self) { _ = try await rig.station.save([row.id], anotherCopy: false) }
             #expect(await rig.station.row(row.id)?.status == .found)
-            try await holder.letGo()
+            try await holder.release()
             #expect(try await rig.station.save([row.id], anotherCopy: false).saved == 1)
         }
     }
 
-    @Test func `keeps what was scanned on the screen, and tries every second until it is on the disk`() async throws {
+    @Test func `keeps pending detections on the screen, and retries every second until they are on disk`() async throws
+    {
         let rig = try StationRig()
         try await rig.run {
             let row = try await rig.capture(dune)
@@ -105,18 +106,18 @@ private let emma = "9780141439587"
             let snapshot = await rig.station.snapshot()
             #expect(snapshot.pending.map(\.isbn.digits) == [emma])
             #expect(snapshot.captureError.map { "\($0)" }?.contains("another process keeps it locked") == true)
-            try await holder.letGo()
+            try await holder.release()
             rig.clock.advance(by: .seconds(1))
             _ = try await rig.next { news in news.captured?.candidate.item.isbn.digits == emma ? true : nil }
             let after = await rig.station.snapshot()
             #expect(after.pending.isEmpty && after.captureError == nil)
-            #expect(rig.lines.all.count { $0.contains("capturing waits") } == 1)
+            #expect(rig.lines.all.count { $0.contains("cannot capture, trying again") } == 1)
         }
     }
 }
 
-@Suite struct `A batch beside others` {
-    @Test func `leaves alone what came in while the queue was being read`() throws {
+@Suite struct `A batch that follows the queue` {
+    @Test func `keeps captures that arrived while the queue was being read`() throws {
         var batch = Batch()
         let (old, new) = (try candidate(dune), try candidate(emma))
         batch.add([old])
@@ -126,7 +127,7 @@ private let emma = "9780141439587"
         #expect(difference.isEmpty && batch.rows.count == 2)
     }
 
-    @Test func `keeps what was learnt while the queue was being read`() throws {
+    @Test func `keeps answers that arrived while the queue was being read`() throws {
         var batch = Batch()
         let old = try candidate(dune)
         batch.add([old])
@@ -137,7 +138,7 @@ private let emma = "9780141439587"
         batch.update(with: Candidate(item: item))
         #expect(batch.reconcile(with: [old], openBefore: before).isEmpty)
         #expect(batch[old.item.id]?.candidate.item.outcome == .found)
-        // Read after that, it counts.
+        // A queue that is read after that counts.
         #expect(batch.reconcile(with: [old], openBefore: batch.open).changed == [old.item.id])
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Station
 
-/// A station on a library in a temporary folder, which other processes can open too; its news are kept.
+/// A station on a library in a temporary folder, which other processes can open too.
 final class StationRig: Sendable {
     let path: String
     let library: LibraryFile
@@ -16,14 +16,14 @@ final class StationRig: Sendable {
     let lines: Lines
 
     /// - Parameters:
-    ///   - path: of a library that is there, `nil` for a new one.
-    ///   - patience: how long the library waits for another's lock.
-    ///   - looksUpDue: false also keeps the station from reading the queue unless the test says that the library changed.
+    ///   - path: the path of an existing library; nil for a new one.
+    ///   - patience: the time for which the library waits for another's lock.
+    ///   - looksUpDue: false also prevents the station from reading the queue unless the test reports a change.
     init(
         _ known: [String: LookupOutcome] = [:], path: String? = nil, patience: Duration = .milliseconds(50),
         live: LiveScan? = nil, options: Station.Options = Station.Options(), looksUpDue: Bool = true
     ) throws {
-        self.path = path ?? "/tmp/bookplate-desk-\(UUID().uuidString)/library.sqlite"
+        self.path = path ?? "/tmp/bookplate-station-\(UUID().uuidString)/library.sqlite"
         library = try LibraryFile.open(at: self.path, station: "desk", patience: patience)
         lookup = ScriptedLookup(known)
         let lines = Lines()
@@ -35,7 +35,7 @@ final class StationRig: Sendable {
             live: live, clock: clock, log: { lines.add($0) })
     }
 
-    /// What was reported.
+    /// The lines of the log.
     final class Lines: Sendable {
         private let lines = Mutex<[String]>([])
         var all: [String] { lines.withLock { $0 } }
@@ -56,13 +56,13 @@ final class StationRig: Sendable {
         await task.value
     }
 
-    /// The next news that fits; those before are passed over.
-    func next<Value>(_ fits: (Station.News) -> Value?) async throws -> Value {
-        for await each in station.news { if let value = fits(each) { return value } }
+    /// Returns the first value that `match` finds in the news; earlier news are skipped.
+    func next<Value>(_ match: (Station.News) -> Value?) async throws -> Value {
+        for await news in station.news { if let value = match(news) { return value } }
         throw CancellationError()
     }
 
-    /// Waits until the rows are as wanted: looked at after every change of the batch.
+    /// Waits until the rows are as expected; they are checked after every change of the batch.
     func rows(_ areRight: ([Station.Row]) -> Bool) async throws -> [Station.Row] {
         while true {
             let rows = await station.snapshot().rows
@@ -71,26 +71,26 @@ final class StationRig: Sendable {
         }
     }
 
-    /// Saves what is ticked, as pages do.
+    /// Saves the ticked rows, as pages do.
     func saveTicked() async throws -> Station.Saved {
         try await station.save(station.snapshot().rows.filter(\.isTicked).map(\.id), anotherCopy: false)
     }
 
-    /// The same library as another process has it.
+    /// Opens the library again, as another process does.
     func another() throws -> LibraryFile { try LibraryFile.open(at: path, station: "terminal") }
 
     func capture(_ isbn: String) async throws -> Station.Row {
         try await station.capture(TypedNumber(text: isbn, origin: .typed))
     }
 
-    /// What another process captured.
+    /// Captures a number as another process does.
     func captureElsewhere(_ isbn: String) async throws -> ID<IntakeItem> {
         let detection = Detection(isbn: try ISBN(isbn), raw: isbn, origin: .photo)
         let items = try await another().capture([detection], preset: Preset(), lease: .zero, at: .now)
         return items[0].id
     }
 
-    /// Holds the library's lock as another process would, from when this returns until ``Holder/letGo()``.
+    /// Locks the library as another process does, until ``Holder/release()``.
     func lock(_ id: ID<IntakeItem>) async throws -> Holder {
         let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
@@ -109,7 +109,7 @@ final class StationRig: Sendable {
         let gate: DispatchSemaphore
         let task: Task<Void, any Error>
 
-        func letGo() async throws {
+        func release() async throws {
             gate.signal()
             try await task.value
         }

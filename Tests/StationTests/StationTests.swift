@@ -10,7 +10,7 @@ private let emma = "9780141439587"
 private let nobody = "9783161484100"
 
 @Suite(.timeLimit(.minutes(1))) struct `The station` {
-    @Test func `tells a capture when it is on the disk and before any source is asked`() async throws {
+    @Test func `reports a capture when it is on disk and before any source is asked`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {
             let row = try await rig.capture(dune)
@@ -18,22 +18,22 @@ private let nobody = "9783161484100"
             let other = try rig.another()
             let waiting = try await other.items(in: [.waiting])
             #expect(waiting.map(\.id) == [row.id])
-            let told = try await rig.next(\.captured)
-            #expect(told == row)
+            let reported = try await rig.next(\.captured)
+            #expect(reported == row)
             let known = try await rig.next(\.known)
             #expect(known.status == .found && known.isTicked && known.candidate.metadata.title == "Dune")
         }
     }
 
     @Test(arguments: [("9780441013594", "should be 3"), ("9771234567003", "periodical"), ("", "no number")])
-    func `refuses what is no book, and keeps nothing of it`(_ text: String, _ reason: String) async throws {
+    func `refuses a number that is no book, and stores nothing`(_ text: String, _ reason: String) async throws {
         let rig = try StationRig()
         let refusal = await #expect(throws: ISBNRefusal.self) { _ = try await rig.capture(text) }
         #expect(refusal?.description.contains(reason) == true)
         #expect(try await rig.library.count(in: [.waiting]) == 0)
     }
 
-    @Test func `tells what a handheld scanner sent that is no book`() async throws {
+    @Test func `reports a line of a handheld scanner that is no book`() async throws {
         let rig = try StationRig()
         try await rig.run {
             rig.station.enqueue(scannedLine: "4006381333931")
@@ -45,7 +45,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `saves what is ticked in one change, and undo opens it again`() async throws {
+    @Test func `saves all ticked rows in one change, and undo reopens them`() async throws {
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {
             for isbn in [dune, emma, nobody] { _ = try await rig.capture(isbn) }
@@ -78,7 +78,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `makes one copy of an item that another process saved just before`() async throws {
+    @Test func `makes no second copy of an item that another process has just saved`() async throws {
         let rig = try StationRig([dune: .found("Dune")], looksUpDue: false)
         try await rig.run {
             let row = try await rig.capture(dune)
@@ -92,7 +92,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `holds the open questions again after a restart, with the preset of the last`() async throws {
+    @Test func `has the open rows again after a restart, with the preset of the last`() async throws {
         let first = try StationRig([dune: .found("Dune")])
         let preset = Preset(shelf: "Attic", tags: ["sf"])
         try await first.run {
@@ -112,7 +112,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `asks the sources for what was never looked up before it began`() async throws {
+    @Test func `looks up items at its start that were never looked up`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         let other = try rig.another()
         let detection = Detection(isbn: try ISBN(dune), raw: dune, origin: .hub)
@@ -123,7 +123,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `keeps a person's edit, and asks again without losing it`() async throws {
+    @Test func `keeps a person's edit, also when it looks the book up again`() async throws {
         let rig = try StationRig()
         try await rig.run {
             let row = try await rig.capture(nobody)
@@ -153,7 +153,7 @@ private let nobody = "9783161484100"
         }
     }
 
-    @Test func `gives a changed preset to what it captured, and leaves what others did`() async throws {
+    @Test func `applies a changed preset to its own captures, and not to those of others`() async throws {
         let rig = try StationRig()
         let other = try rig.another()
         let theirs = Preset(shelf: "Cellar")
@@ -170,7 +170,7 @@ private let nobody = "9783161484100"
     }
 }
 
-/// What became of a save.
+/// The result or refusal of a save.
 private struct Outcome: Sendable {
     var saved: Station.Saved?
     var refusal: Station.Refusal?

@@ -31,7 +31,7 @@ struct BackupCommand: AsyncParsableCommand {
         let settings = try paths.settings()
         if list { return try BackupList(settings, json: output.json).show(also: target) }
         let library = try Wiring(settings: settings).requireLibrary()
-        defer { Interrupts.giveBack() }
+        defer { Interrupts.release() }
         Interrupts.onEnd { library.abandonBackups() }
         Interrupts.handle { "Interrupted. The unfinished backup was removed; older backups are unchanged." }
         if let target {
@@ -57,10 +57,10 @@ struct BackupCommand: AsyncParsableCommand {
         defer { bar.finish() }
         let report = try await make { bar.set(Int($0 * 100), of: 100) }
         bar.finish()
-        if output.json { return Output.shared.line(report.json) }
-        Output.shared.line(report.path)
+        if output.json { return Output.shared.printLine(report.json) }
+        Output.shared.printLine(report.path)
         let removed = report.removed.isEmpty ? "" : " Removed \(counted(report.removed.count, "older backup"))."
-        Output.shared.note("\(counted(report.books, "book")), \(report.bytes) bytes, verified.\(removed)")
+        Output.shared.printNotice("\(counted(report.books, "book")), \(report.bytes) bytes, verified.\(removed)")
     }
 }
 
@@ -85,7 +85,7 @@ struct BackupList {
             do {
                 return try LibraryFile.backups(in: folder)
             } catch {
-                Output.shared.complain(CommandError(describing: error).description)
+                Output.shared.printError(CommandError(describing: error).description)
                 return []
             }
         }
@@ -93,10 +93,10 @@ struct BackupList {
 
     func show(also folder: String? = nil) throws {
         let backups = backups(also: folder)
-        for backup in backups { Output.shared.line(json ? backup.json.text : Self.line(for: backup)) }
+        for backup in backups { Output.shared.printLine(json ? backup.json.text : Self.line(for: backup)) }
         if backups.isEmpty, !json {
             let searched = (folders + [folder].compactMap(\.self)).joined(separator: ", ")
-            Output.shared.note("There is no backup in \(searched). scan backup writes one.")
+            Output.shared.printNotice("There is no backup in \(searched). scan backup writes one.")
         }
     }
 
@@ -171,13 +171,13 @@ struct RestoreCommand: AsyncParsableCommand {
             throw CommandError(.corrupt, "the backup \(backup) is damaged (\(what)). The library was not changed.")
         }
         if report.isClosed {
-            Output.shared.note(
+            Output.shared.printNotice(
                 "The access code and the paired stations of the old library could not be read, so there are none now. "
                     + "Set a code with 'scan kiosk code', and pair the stations again.")
         }
-        if output.json { return Output.shared.line(report.json) }
+        if output.json { return Output.shared.printLine(report.json) }
         let aside = report.movedAside.first.map { " The old library is now \($0)." } ?? ""
-        Output.shared.note("Restored \(counted(report.books, "book")) to \(path).\(aside)")
+        Output.shared.printNotice("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
     /// Returns the id of the existing library, which is opened to read it; `nil` if there is none, or it is damaged: then the
@@ -208,14 +208,14 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         if own.areMixed {
-            for backup in backups { Output.shared.line(BackupList.line(for: backup)) }
+            for backup in backups { Output.shared.printLine(BackupList.line(for: backup)) }
             throw CommandError(
                 .usage,
                 "these are backups of several libraries, and this library's id cannot be read. Name the backup to restore."
             )
         }
         if yes { return newest.path }
-        for backup in backups { Output.shared.line(BackupList.line(for: backup)) }
+        for backup in backups { Output.shared.printLine(BackupList.line(for: backup)) }
         let what = "\(newest.path.printable) with \(counted(newest.books ?? 0, "book"))"
         let isMeant = try Asking.mayGoOn(
             "Replace the library with the newest backup, \(what)?", yes: false, json: output.json,

@@ -25,14 +25,14 @@ struct BookList {
         query.inTrash = inTrash
         guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
             if !json {
-                Output.shared.note("There is no library yet. \(Wiring.firstBook)")
+                Output.shared.printNotice("There is no library yet. \(Wiring.firstBook)")
             }
             return 0
         }
         do {
             if options.counts {
                 let facets = try await library.facets(matching: query)
-                if json { Output.shared.line(facets.json) } else { FacetSheet(facets: facets).show() }
+                if json { Output.shared.printLine(facets.json) } else { FacetSheet(facets: facets).show() }
                 return try await library.books(matching: query).total
             }
             return json
@@ -50,30 +50,31 @@ struct BookList {
         repeat {
             query.limit = min(left, Self.chunkSize)
             let page = try await library.books(matching: query)
-            for hit in page.hits { Output.shared.line(hit.json) }
+            for hit in page.hits { Output.shared.printLine(hit.json) }
             count += page.hits.count
             left -= page.hits.count
             query.after = page.next
         } while query.after != nil && left > 0
         // On standard error, since every line of the output is a book.
-        if let next = query.after { Output.shared.note("--after \(next) shows more.") }
+        if let next = query.after { Output.shared.printNotice("--after \(next) shows more.") }
         return count
     }
 
     private func printLines(_ library: LibraryFile, _ query: BookQuery) async throws -> Int {
         let page = try await library.books(matching: query)
         if page.hits.isEmpty {
-            Output.shared.note(query.after == nil ? try await EmptyList(library, query).text() : "There are no more.")
+            Output.shared.printNotice(
+                query.after == nil ? try await EmptyList(library, query).text() : "There are no more.")
             return page.total
         }
         let width = terminalSize().columns
         for hit in page.hits {
-            Output.shared.line(Self.line(for: hit.book, width: width))
-            if let match = hit.match { Output.shared.line(Self.reason(match)) }
+            Output.shared.printLine(Self.line(for: hit.book, width: width))
+            if let match = hit.match { Output.shared.printLine(Self.reason(match)) }
         }
         if let next = page.next {
             let total = page.isTotalExact ? "\(page.total)" : "more than \(page.total)"
-            Output.shared.note("\(page.hits.count) of \(total); --after \(next) shows more.")
+            Output.shared.printNotice("\(page.hits.count) of \(total); --after \(next) shows more.")
         }
         return page.total
     }
@@ -191,7 +192,7 @@ struct FacetSheet {
         for (label, counts) in rows {
             let shown = counts.filter { $0.1 > 0 }.map { "\($0.0.oneLine) \($0.1)" }
             guard !shown.isEmpty else { continue }
-            Output.shared.line("\(Output.shared.style.faint(label.padded(10))) \(shown.joined(separator: " · "))")
+            Output.shared.printLine("\(Output.shared.style.faint(label.padded(10))) \(shown.joined(separator: " · "))")
         }
     }
 }

@@ -15,9 +15,9 @@ struct BookSheet {
     /// which no other command prints with a book.
     static func show(_ book: Book, from library: some Annotations, json: Bool) async throws {
         let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
-        if json { return Output.shared.line(whole.json) }
+        if json { return Output.shared.printLine(whole.json) }
         let sheet = BookSheet(book: whole.book, notes: whole.notes, quotes: whole.quotes, flags: whole.flags)
-        for line in sheet.lines() { Output.shared.line(line) }
+        for line in sheet.lines() { Output.shared.printLine(line) }
     }
 
     func lines() -> [String] {

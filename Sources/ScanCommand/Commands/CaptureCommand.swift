@@ -8,19 +8,19 @@ import Station
 struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Take books in: camera, photos, typed numbers or lines (the default command).",
+        abstract: "Capture books: camera, photos, typed numbers or lines (the default command).",
         discussion: """
             Every ISBN is put into the intake queue first, then looked up, then shown as a
             card; one key answers it: s save, e edit, k skip, c another copy, a save all,
             u undo the last, q quit. Without a terminal, and without --yes, they stay in
             the queue (exit code 4).
 
-            Live (without --image, --isbn and --stdin) the books fill a list on the screen
-            while you go on scanning; what is sure is ticked, and a saves all of it.
-            There, typed numbers and handheld scanners work at any time, with and without
-            a camera; ? shows all keys. With --yes what is found is saved at once, and u
-            takes it back. Without a terminal, with --json or TERM=dumb, the events come
-            as lines instead, until a signal ends it.
+            Live (without --image, --isbn and --stdin), the books fill a list on the screen
+            while you continue scanning; books found for certain are ticked, and a saves
+            all of them. Typed numbers and handheld scanners work at any time, with and
+            without a camera; ? shows all keys. With --yes, books that are found are saved
+            at once, and u takes it back. Without a terminal, with --json or TERM=dumb, the
+            events are printed as lines instead, until a signal ends it.
 
               scan                                    the camera, on a screen
               scan --device Logitech --shelf Attic    this camera, onto a shelf
@@ -42,7 +42,7 @@ struct CaptureCommand: AsyncParsableCommand {
     @Option(parsing: .upToNextOption, help: ArgumentHelp("Typed ISBNs.", valueName: "number"))
     var isbn: [String] = []
 
-    @Flag(help: "Read numbers from standard input, one a line.")
+    @Flag(help: "Read numbers from standard input, one per line.")
     var stdin = false
 
     @Option(help: ArgumentHelp("Capture into the library of a hub (see scan hub).", valueName: "address"))
@@ -55,39 +55,39 @@ struct CaptureCommand: AsyncParsableCommand {
 
     @OptionGroup var confirming: ConfirmOptions
     @OptionGroup var preset: PresetOptions
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
-    /// A word that is no option: most likely a command that is misspelt.
+    /// Words that are not options: most likely a misspelt command.
     @Argument(help: .hidden) var strays: [String] = []
 
     func validate() throws {
         if image.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be named only once.") }
     }
 
-    /// Checked after everything else, so that a misspelt option is told as such.
-    private func checkWays() throws {
+    /// Checks the combination of inputs, after everything else, so that a misspelt option is reported as such.
+    private func checkInputs() throws {
         if let stray = strays.first {
             let known = Scan.configuration.subcommands.contains { $0._commandName == stray }
             throw ValidationError(
                 known
-                    ? "A command comes first: scan \(stray) …"
+                    ? "The command must come first: scan \(stray) …"
                     : "There is no command \"\(String(stray.prefix(40)).oneLine)\". scan --help lists them.")
         }
-        if print.ocr, image.isEmpty { throw ValidationError("--ocr goes with --image.") }
+        if print.ocr, image.isEmpty { throw ValidationError("--ocr works only with --image.") }
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
         case 0: return
         case 1:
-            if live.isUsed { throw ValidationError("Camera and scanner options go with the live camera only.") }
-        default: throw ValidationError("One way in at a time: --image, --isbn or --stdin.")
+            if live.isUsed { throw ValidationError("Camera and scanner options work only with the live camera.") }
+        default: throw ValidationError("Use only one input: --image, --isbn or --stdin.")
         }
     }
 
     func run() async throws {
-        try checkWays()
-        defer { Interrupts.giveBack() }
+        try checkInputs()
+        defer { Interrupts.release() }
         let preset = try preset.preset()
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         guard let hub else {
             let library = try wiring.openLibrary()
             let target = CaptureTarget(
@@ -98,7 +98,7 @@ struct CaptureCommand: AsyncParsableCommand {
         let hubRun = try await wiring.openHub(hub)
         let target = CaptureTarget(
             flow: hubRun.flow, history: hubRun.outbox, hub: hubRun,
-            finish: { _, report in if try await !hubRun.finish() { report.note(.unavailable) } })
+            finish: { _, report in if try await !hubRun.finish() { report.record(.unavailable) } })
         hubRun.begin()
         try await capture(into: target, preset, wiring)
     }
@@ -116,7 +116,7 @@ struct CaptureCommand: AsyncParsableCommand {
         try report.end()
     }
 
-    /// Captures with a screen that the person watches.
+    /// Captures with a full screen.
     private func captureLive(
         into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ keyboard: Keyboard, _ events: EventPrinter,
         _ report: ExitReport
@@ -142,21 +142,21 @@ struct CaptureCommand: AsyncParsableCommand {
             sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") }, events: events, report: report)
         Interrupts.handle {
             let pending = station.pendingDetections.map(\.isbn.digits)
-            return pending.isEmpty ? target.interrupted : Self.notCaptured(pending)
+            return pending.isEmpty ? target.interruptedMessage : Self.interruptedMessage(notCaptured: pending)
         }
         await terminal.run(scanner: live.scanner.map { HandheldScanner(path: $0).events() }, hub: hubEvents)
         target.hub?.printEvents()
         await terminal.conclude()
     }
 
-    /// Captures without a screen: prints lines, and asks card by card where there is a terminal.
+    /// Captures without a full screen: prints lines, and asks card by card if there is a terminal.
     private func captureLines(
         into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ events: EventPrinter, _ report: ExitReport
     ) async throws {
         let asksByLine = stdin && !confirming.yes && !output.json && isatty(STDIN_FILENO) == 1
         let answer: CaptureRun.Answer =
             asksByLine ? .prompt(.lines(InputLines())) : confirming.answer(json: output.json)
-        defer { answer.giveBackTerminal() }
+        defer { answer.restoreTerminal() }
         var options = Station.Options(preset: preset)
         options.isOffline = wiring.isOffline
         options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
@@ -164,25 +164,25 @@ struct CaptureCommand: AsyncParsableCommand {
             flow: target.flow, history: target.history, options: options,
             live: isLive ? try liveScan(wiring.settings) : nil)
         let run = CaptureRun(station: station, answer: answer, events: events, report: report)
-        Interrupts.handle { target.interrupted }
+        Interrupts.handle { target.interruptedMessage }
         if isLive {
             try await run.run(liveWith: live.scanner.map { HandheldScanner(path: $0).events() })
         } else if asksByLine {
-            Output.shared.note("Type or scan ISBNs, one a line; Control-D ends.")
+            Output.shared.printNotice("Type or scan ISBNs, one per line; Control-D ends.")
             try await run.runPrompt()
         } else {
             try await run.run(source(report))
         }
-        if !image.isEmpty || live.frames != nil, events.total == 0 { report.note(.nothing) }
+        if !image.isEmpty || live.frames != nil, events.total == 0 { report.record(.nothing) }
         if case .leave = answer, events.count(.queued) > 0, !output.json {
-            Output.shared.note(
-                "There is no terminal to ask at, so the candidates stay in the queue. \(target.wayToConfirm); "
+            Output.shared.printNotice(
+                "There is no terminal to ask at, so the candidates stay in the queue. \(target.confirmHint); "
                     + "--yes saves what is found.")
         }
     }
 
-    private static func notCaptured(_ numbers: [String]) -> String {
-        "Interrupted. Not captured, because the library was locked or its disk full: \(numbers.joined(separator: ", ").printable)."
+    private static func interruptedMessage(notCaptured numbers: [String]) -> String {
+        "Interrupted. Not captured, because the library is locked or its disk is full: \(numbers.joined(separator: ", ").printable)."
     }
 
     /// True if no other input is named.
@@ -202,5 +202,5 @@ struct CaptureCommand: AsyncParsableCommand {
 }
 
 extension CaptureRun.Answer {
-    func giveBackTerminal() { if case .prompt(let input) = self { input.giveBackTerminal() } }
+    func restoreTerminal() { if case .prompt(let input) = self { input.restoreTerminal() } }
 }

@@ -60,10 +60,10 @@ struct DecodeCommand: AsyncParsableCommand {
         let bar = ProgressBar("photos", total: inputs.count)
         var foundISBN = false
         func handle(_ result: PhotoResult) {
-            if result.isUnreadable { report.note(.unreadable) }
+            if result.isUnreadable { report.record(.unreadable) }
             if result.hasISBN || !result.printed.isEmpty { foundISBN = true }
-            if result.printTrouble != nil { report.note(.unavailable) }
-            if output.json { Output.shared.line(Self.json(result)) } else { show(result) }
+            if result.printTrouble != nil { report.record(.unavailable) }
+            if output.json { Output.shared.printLine(Self.json(result)) } else { show(result) }
         }
         for result in unreadable { handle(result) }
         let drawing = try picture.map { try file(forPicture: $0, of: inputs) }
@@ -81,9 +81,9 @@ struct DecodeCommand: AsyncParsableCommand {
         }
         bar.finish()
         if inputs.isEmpty, problems.isEmpty {
-            Output.shared.complain("no photo found in \(files.joined(separator: ", ").printable).")
+            Output.shared.printError("no photo found in \(files.joined(separator: ", ").printable).")
         }
-        if !foundISBN { report.note(.nothing) }
+        if !foundISBN { report.record(.nothing) }
         try report.end()
     }
 
@@ -105,24 +105,25 @@ struct DecodeCommand: AsyncParsableCommand {
 
     private func show(_ result: PhotoResult) {
         if let error = result.error {
-            Output.shared.complain((result.isUnreadable ? error : "\(result.name): \(error).").oneLine)
+            Output.shared.printError((result.isUnreadable ? error : "\(result.name): \(error).").oneLine)
         }
         for symbol in result.symbols {
             let addon = symbol.addon.map { " +\($0)" } ?? ""
             let number = (try? symbol.isbn())?.hyphenated ?? symbol.payload
-            Output.shared.line("\(result.name.oneLine): \(symbol.kind.rawValue) \(number)\(addon)")
+            Output.shared.printLine("\(result.name.oneLine): \(symbol.kind.rawValue) \(number)\(addon)")
         }
         print.show(result)
         if explain {
             // Right-aligns the times.
             for step in result.explanation?.steps ?? [] where !step.places.isEmpty {
                 let line = step.line()
-                Output.shared.line(String(repeating: " ", count: max(0, 8 - line.prefix { $0 != " " }.count)) + line)
+                Output.shared.printLine(
+                    String(repeating: " ", count: max(0, 8 - line.prefix { $0 != " " }.count)) + line)
             }
         }
         if result.symbols.isEmpty, result.printed.isEmpty, !result.hasError {
             let nothing = result.isPrintRead ? "no bar code and no printed ISBN" : "no bar code"
-            Output.shared.line("\(result.name.oneLine): \(nothing) found")
+            Output.shared.printLine("\(result.name.oneLine): \(nothing) found")
         }
     }
 

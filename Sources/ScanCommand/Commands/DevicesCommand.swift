@@ -21,11 +21,11 @@ struct DevicesCommand: ParsableCommand {
         let cameras = CameraDevice.all()
         let scanners = ScannerDevice.all()
         if output.json {
-            for camera in cameras { Output.shared.line(camera.json) }
-            for scanner in scanners { Output.shared.line(scanner.json) }
+            for camera in cameras { Output.shared.printLine(camera.json) }
+            for scanner in scanners { Output.shared.printLine(scanner.json) }
         } else {
             for line in DeviceList(cameras: cameras, scanners: scanners.filter(\.isLikely)).lines {
-                Output.shared.line(line)
+                Output.shared.printLine(line)
             }
         }
         let usable = cameras.contains { $0.refusal == nil }

@@ -51,13 +51,13 @@ struct DoctorCommand: AsyncParsableCommand {
     private func watchCamera(_ settings: CaptureSettings) async throws -> CameraFindings {
         let probe = CameraProbe(
             source: V4L2Camera(settings), requested: settings, duration: .seconds(seconds))
-        defer { Output.shared.status("") }
+        defer { Output.shared.showStatus("") }
         Interrupts.onEnd { probe.leave() }
         Interrupts.handle {
-            Output.shared.status("")
+            Output.shared.showStatus("")
             return nil
         }
-        return try await probe.run { snapshot, findings in Output.shared.status(findings.line(snapshot)) }
+        return try await probe.run { snapshot, findings in Output.shared.showStatus(findings.line(snapshot)) }
     }
 
     private func station(_ findings: DoctorFindings.Findings) -> [Check] {

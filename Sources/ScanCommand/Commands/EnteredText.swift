@@ -12,7 +12,9 @@ enum EnteredText {
     /// - Throws: ``CommandError`` if standard input cannot be read, is too long or is not UTF-8.
     static func read(_ argument: String, as what: String) throws -> String {
         guard argument == "-" else { return argument }
-        if isatty(STDIN_FILENO) == 1 { Output.shared.note("Type the \(what); Control-D on a line of its own ends it.") }
+        if isatty(STDIN_FILENO) == 1 {
+            Output.shared.printNotice("Type the \(what); Control-D on a line of its own ends it.")
+        }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= byteLimit {

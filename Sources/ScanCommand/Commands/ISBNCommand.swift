@@ -33,17 +33,17 @@ struct ISBNCommand: ParsableCommand {
         do throws(ISBNRefusal) {
             let isbn = try ISBN(text)
             if output.json {
-                Output.shared.line(Self.json(input: text, isbn: isbn, error: nil))
+                Output.shared.printLine(Self.json(input: text, isbn: isbn, error: nil))
             } else {
                 let ten = isbn.isbn10.map { "  \($0)" } ?? ""
-                Output.shared.line("\(isbn.hyphenated)  \(isbn.digits)\(ten)")
+                Output.shared.printLine("\(isbn.hyphenated)  \(isbn.digits)\(ten)")
             }
         } catch {
-            report.note(.nothing)
+            report.record(.nothing)
             if output.json {
-                Output.shared.line(Self.json(input: text, isbn: nil, error: error.description))
+                Output.shared.printLine(Self.json(input: text, isbn: nil, error: error.description))
             } else {
-                Output.shared.complain("\"\(String(text.prefix(80)).printable)\" is not an ISBN: \(error).")
+                Output.shared.printError("\"\(String(text.prefix(80)).printable)\" is not an ISBN: \(error).")
             }
         }
     }
@@ -60,7 +60,7 @@ extension EnteredNumber {
     /// Prints a warning if the number is not a valid ISBN.
     static func warn(_ number: EnteredNumber?) {
         guard let number, let refusal = number.refusal else { return }
-        Output.shared.complain(
+        Output.shared.printError(
             "\"\(number.text.prefix(80).printable)\" is not a valid ISBN: \(refusal). It is kept as text.")
     }
 }

@@ -28,14 +28,14 @@ struct IndexCommand: AsyncParsableCommand {
                 bar.set(Int(progress.bytesDone >> 20), of: Int(progress.bytesTotal >> 20))
             }
             bar.finish()
-            Output.shared.note(
+            Output.shared.printNotice(
                 "\(report.editions) editions, \(report.isbns) ISBNs, \(report.authors) authors, from \(report.rowsRead) rows."
             )
             let left = [
                 (report.wrongColumns, "with the wrong number of columns"), (report.junk, "that are not readable"),
                 (report.tooLong, "that are too long"), (report.withoutISBN, "without an ISBN"),
             ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-            if !left.isEmpty { Output.shared.note("Rows left out: " + left.joined(separator: ", ") + ".") }
+            if !left.isEmpty { Output.shared.printNotice("Rows left out: " + left.joined(separator: ", ") + ".") }
         }
     }
 
@@ -58,10 +58,10 @@ struct IndexCommand: AsyncParsableCommand {
                 "bytes": .integer(Int(info.bytes)),
             ]
             if output.json {
-                Output.shared.line(json)
+                Output.shared.printLine(json)
             } else {
-                Output.shared.line("\(info.editions) editions, \(info.isbns) ISBNs, \(info.authors) authors")
-                Output.shared.line(
+                Output.shared.printLine("\(info.editions) editions, \(info.isbns) ISBNs, \(info.authors) authors")
+                Output.shared.printLine(
                     "from \(info.builtFrom.joined(separator: ", ")), newest row \(info.newest ?? "unknown"), \(info.bytes) bytes"
                 )
             }

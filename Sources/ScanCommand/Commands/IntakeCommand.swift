@@ -14,18 +14,22 @@ struct IntakeCommand: AsyncParsableCommand {
         @Flag(help: "Also what was confirmed or dismissed.")
         var all = false
 
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            guard let library = try Wiring(settings: places.settings()).openExistingLibrary() else {
-                if !output.json { Output.shared.note("There is no library yet, so nothing waits.") }
+            guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
+                if !output.json { Output.shared.printNotice("There is no library yet, so nothing waits.") }
                 return
             }
             let items = try await library.items(in: all ? Set(IntakeItem.State.allCases) : [.waiting])
-            if items.isEmpty, !output.json { Output.shared.note("Nothing waits in the queue.") }
+            if items.isEmpty, !output.json { Output.shared.printNotice("Nothing waits in the queue.") }
             for item in items {
-                if output.json { Output.shared.line(item.json) } else { Output.shared.line(Self.line(for: item)) }
+                if output.json {
+                    Output.shared.printLine(item.json)
+                } else {
+                    Output.shared.printLine(Self.line(for: item))
+                }
             }
         }
 
@@ -45,17 +49,17 @@ struct IntakeCommand: AsyncParsableCommand {
         var names: [String] = []
 
         @OptionGroup var confirming: ConfirmOptions
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let wiring = try Wiring(settings: places.settings())
+            let wiring = try Wiring(settings: paths.settings())
             let library = try wiring.openLibrary()
             let items = try await library.waitingItems(named: names)
             let report = ExitReport()
             let events = EventPrinter(json: output.json, report: report)
             let answer = confirming.answer(json: output.json)
-            defer { answer.giveBackTerminal() }
+            defer { answer.restoreTerminal() }
             var options = Station.Options()
             options.isOffline = wiring.isOffline
             options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
@@ -77,7 +81,7 @@ struct IntakeCommand: AsyncParsableCommand {
         var name: String
 
         @OptionGroup var fields: MetadataOptions
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
@@ -85,7 +89,7 @@ struct IntakeCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).openLibrary()
+            let library = try Wiring(settings: paths.settings()).openLibrary()
             let items = try await library.waitingItems(named: [name])
             guard let item = items.first, items.count == 1 else {
                 let list = items.map { "  " + List.line(for: $0) }.joined(separator: "\n")
@@ -96,9 +100,9 @@ struct IntakeCommand: AsyncParsableCommand {
             try await library.edit(item.id) { metadata, _ in try edit.apply(to: &metadata) }
             guard let kept = try await library.item(item.id) else { return }
             if output.json {
-                Output.shared.line(kept.json)
+                Output.shared.printLine(kept.json)
             } else {
-                Output.shared.note("Kept: \(List.line(for: kept)). scan intake confirm saves it.")
+                Output.shared.printNotice("Kept: \(List.line(for: kept)). scan intake confirm saves it.")
             }
         }
     }
@@ -111,18 +115,18 @@ struct IntakeCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("Ids or ISBNs.", valueName: "item"))
         var names: [String]
 
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).openLibrary()
+            let library = try Wiring(settings: paths.settings()).openLibrary()
             let items = try await library.waitingItems(named: names)
             _ = try await library.dismiss(items.map(\.id), at: Date())
             for item in items {
                 guard output.json, let dismissed = try await library.item(item.id) else { continue }
-                Output.shared.line(dismissed.json)
+                Output.shared.printLine(dismissed.json)
             }
-            if !output.json { Output.shared.note("\(items.count) dismissed. scan undo takes it back.") }
+            if !output.json { Output.shared.printNotice("\(items.count) dismissed. scan undo takes it back.") }
         }
     }
 
@@ -133,11 +137,11 @@ struct IntakeCommand: AsyncParsableCommand {
         @Flag(help: "Ask for everything that waits, due or not, and pass over the answer cache.")
         var all = false
 
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let wiring = try Wiring(settings: places.settings())
+            let wiring = try Wiring(settings: paths.settings())
             let library = try wiring.openLibrary()
             let report = ExitReport()
             let events = EventPrinter(json: output.json, report: report)
@@ -146,9 +150,9 @@ struct IntakeCommand: AsyncParsableCommand {
             let show: CaptureFlow.Delivery = { candidates in
                 for candidate in candidates {
                     bar.advance()
-                    if candidate.lacksASource { report.note(.unavailable) }
+                    if candidate.lacksASource { report.record(.unavailable) }
                     events.show([.lookedUp(candidate.item)].compactMap { $0 })
-                    if !isJSON { Output.shared.line(List.line(for: candidate.item)) }
+                    if !isJSON { Output.shared.printLine(List.line(for: candidate.item)) }
                 }
             }
             let flow = wiring.captureFlow(library)
@@ -160,7 +164,8 @@ struct IntakeCommand: AsyncParsableCommand {
             bar.finish()
             let left = try await library.items(in: [.waiting]).count
             if !output.json, left > 0 {
-                Output.shared.note("\(left) waiting. scan intake confirm goes through them; --all asks for every one.")
+                Output.shared.printNotice(
+                    "\(left) waiting. scan intake confirm goes through them; --all asks for every one.")
             }
             try await wiring.fetchCovers(library, limit: 500, patience: .seconds(600))
             try report.end()

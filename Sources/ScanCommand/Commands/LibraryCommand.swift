@@ -123,9 +123,9 @@ struct LibraryCommand: AsyncParsableCommand {
 private func printChanged(
     _ books: [Book], _ library: LibraryFile, _ output: OutputOptions, _ what: String
 ) async throws {
-    if !output.json { return Output.shared.changed(books.map { "\(what): \($0.displayTitle.oneLine)" }) }
+    if !output.json { return Output.shared.printChange(books.map { "\(what): \($0.displayTitle.oneLine)" }) }
     for book in books {
-        if let now = try await library.book(book.id) { Output.shared.line(now.json) }
+        if let now = try await library.book(book.id) { Output.shared.printLine(now.json) }
     }
 }
 
@@ -182,9 +182,9 @@ struct LibraryAddCommand: AsyncParsableCommand {
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             guard let book = try await library.book(copy) else { return }
             if output.json {
-                Output.shared.line(book.json)
+                Output.shared.printLine(book.json)
             } else {
-                Output.shared.changed(["✓ saved   \(BookList.line(for: book, width: 80))"])
+                Output.shared.printChange(["✓ saved   \(BookList.line(for: book, width: 80))"])
             }
         }
     }
@@ -228,9 +228,9 @@ struct LibraryEditCommand: AsyncParsableCommand {
             if let number { (book.edition.isbn, book.edition.isbnText) = (number?.isbn, number?.text) }
         }
         if output.json {
-            Output.shared.line(book.json)
+            Output.shared.printLine(book.json)
         } else {
-            Output.shared.changed(["Changed: \(book.displayTitle.oneLine)"])
+            Output.shared.printChange(["Changed: \(book.displayTitle.oneLine)"])
         }
     }
 }
@@ -276,20 +276,20 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
             books = try await library.books(matching: query).books
         }
         guard !books.isEmpty else { return printEmpty() }
-        if !output.json { for book in books { Output.shared.line(BookList.line(for: book, width: 80)) } }
+        if !output.json { for book in books { Output.shared.printLine(BookList.line(for: book, width: 80)) } }
         guard
             try Asking.mayGoOn(
                 "Delete \(counted(books.count, "book")) for good?", yes: yes, json: output.json, .forGood)
         else { return }
         try await library.deleteForGood(books.map(\.id))
         if output.json {
-            for book in books { Output.shared.line(book.json) }
+            for book in books { Output.shared.printLine(book.json) }
         } else {
-            Output.shared.line("\(counted(books.count, "book")) deleted for good.")
+            Output.shared.printLine("\(counted(books.count, "book")) deleted for good.")
         }
     }
 
     private func printEmpty() {
-        if !output.json { Output.shared.note("The trash is empty.") }
+        if !output.json { Output.shared.printNotice("The trash is empty.") }
     }
 }

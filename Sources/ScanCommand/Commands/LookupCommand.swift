@@ -30,8 +30,8 @@ struct LookupCommand: AsyncParsableCommand {
             do {
                 isbns.append(try ISBN(refusingWith: .nothing, number))
             } catch {
-                report.note(.nothing)
-                Output.shared.complain("\(error)")
+                report.record(.nothing)
+                Output.shared.printError("\(error)")
             }
         }
         let wiring = try Wiring(settings: paths.settings())
@@ -56,10 +56,10 @@ struct LookupCommand: AsyncParsableCommand {
             guard let answer = answers[isbn] else { continue }
             switch answer.outcome {
             case .found: break
-            case .notFound: report.note(.nothing)
-            case .temporary, .blocked, .badData: report.note(.unavailable)
+            case .notFound: report.record(.nothing)
+            case .temporary, .blocked, .badData: report.record(.unavailable)
             }
-            if output.json { Output.shared.line(answer.json) } else { show(answer) }
+            if output.json { Output.shared.printLine(answer.json) } else { show(answer) }
         }
         try report.end()
     }
@@ -74,23 +74,23 @@ struct LookupCommand: AsyncParsableCommand {
                 metadata.pageCount.map { "\($0) pages" } ?? "",
             ].filter { !$0.isEmpty }.map(\.oneLine).joined(separator: " · ")
             let title = [metadata.title, metadata.subtitle].compactMap { $0?.oneLine }.joined(separator: ": ")
-            Output.shared.line("\(number)  \(Output.shared.style.strong(title.isEmpty ? "(no title)" : title))")
-            Output.shared.line("  \(facts)")
+            Output.shared.printLine("\(number)  \(Output.shared.style.strong(title.isEmpty ? "(no title)" : title))")
+            Output.shared.printLine("  \(facts)")
             if metadata.isWeakMatch {
-                Output.shared.line(
+                Output.shared.printLine(
                     "  " + Output.shared.style.attention("possibly another book: the source gives no ISBN"))
             }
-            Output.shared.line(
+            Output.shared.printLine(
                 "  " + Output.shared.style.faint(source.displayName + (answer.isCached ? ", cached" : "")))
         case .notFound(let asked):
-            Output.shared.line(
+            Output.shared.printLine(
                 "\(number)  not found; asked \(asked.map(\.displayName).joined(separator: ", "))")
-        case .temporary(let failure): Output.shared.complain("\(number): \(failure). Try again later.")
-        case .blocked(let failure): Output.shared.complain("\(number): \(failure).")
-        case .badData(let failure): Output.shared.complain("\(number): \(failure).")
+        case .temporary(let failure): Output.shared.printError("\(number): \(failure). Try again later.")
+        case .blocked(let failure): Output.shared.printError("\(number): \(failure).")
+        case .badData(let failure): Output.shared.printError("\(number): \(failure).")
         }
         for skipped in answer.notAsked {
-            Output.shared.note("  not asked: \(skipped.source.displayName), \(skipped.reason.oneLine)")
+            Output.shared.printNotice("  not asked: \(skipped.source.displayName), \(skipped.reason.oneLine)")
         }
     }
 }

@@ -93,7 +93,7 @@ struct MetadataOptions: ParsableArguments {
         guard let coverURL, !coverURL.isEmpty else { return }
         let host = coverURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
         guard !coverURL.lowercased().hasPrefix("https:") || !CoverHosts.allows(String(host)) else { return }
-        Output.shared.note(
+        Output.shared.printNotice(
             "Covers are fetched by https from \(CoverHosts.allowed.joined(separator: ", ")) only. This address is kept, but no cover is fetched from it."
         )
     }

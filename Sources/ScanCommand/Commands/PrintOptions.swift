@@ -22,7 +22,7 @@ struct PrintOptions: ParsableArguments {
             let isReported = SharedValue(false)
             return { _ in
                 if !isReported.exchange(true) {
-                    Output.shared.complain(
+                    Output.shared.printError(
                         "tesseract is not installed, so printed numbers are not read. Install it: apt install tesseract-ocr."
                     )
                 }
@@ -34,12 +34,12 @@ struct PrintOptions: ParsableArguments {
     /// Prints the printed numbers, each marked as read from print.
     func show(_ result: PhotoResult) {
         for number in result.printed {
-            Output.shared.line(
+            Output.shared.printLine(
                 "\(result.name.oneLine): isbn \(number.isbn.hyphenated) (read from print: \(number.text))")
         }
         // A missing tesseract has been reported already.
         if let error = result.printTrouble, error != .notInstalled {
-            Output.shared.complain("\(result.name): \(error).".oneLine)
+            Output.shared.printError("\(result.name): \(error).".oneLine)
         }
     }
 }

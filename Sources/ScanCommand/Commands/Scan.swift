@@ -62,8 +62,8 @@ struct Scan: AsyncParsableCommand {
         }
         // Printed before the backup, which takes a while on a large library.
         let error = failure.flatMap { exitCode(for: $0) == .failure ? CommandError(describing: $0) : nil }
-        Output.shared.status("")
-        if let error { Output.shared.complain(error.description) }
+        Output.shared.showStatus("")
+        if let error { Output.shared.printError(error.description) }
         await OpenedLibraries.backUpWhatChanged()
         if let error { exit(withError: ExitCode(error.status.rawValue)) }
         // Thrown by the argument parser: exit codes, help, wrong usage.

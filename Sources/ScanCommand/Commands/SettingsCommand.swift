@@ -32,7 +32,7 @@ struct SettingsCommand: AsyncParsableCommand {
                     explanation: setting.explanation)
             }
             try await showLibrarySettings(settings)
-            if !output.json { Output.shared.note("The settings file is \(settings.paths.settingsFile).") }
+            if !output.json { Output.shared.printNotice("The settings file is \(settings.paths.settingsFile).") }
         }
 
         /// Shows the library's settings. If the library cannot be opened, throws after all settings are shown.
@@ -55,7 +55,7 @@ struct SettingsCommand: AsyncParsableCommand {
                     name: setting.rawValue, value: value ?? standard, origin: value == nil ? "default" : "library",
                     environment: nil, explanation: setting.explanation)
             }
-            if !note.isEmpty, !output.json { Output.shared.note(note) }
+            if !note.isEmpty, !output.json { Output.shared.printNotice(note) }
             if let failure { throw failure }
         }
 
@@ -65,10 +65,10 @@ struct SettingsCommand: AsyncParsableCommand {
                     "name": .string(name), "value": JSONValue(value), "origin": .string(origin),
                     "environment": JSONValue(environment), "explanation": .string(explanation),
                 ]
-                return Output.shared.line(line)
+                return Output.shared.printLine(line)
             }
             let rest = [environment, explanation].compactMap(\.self).joined(separator: ": ")
-            Output.shared.line(
+            Output.shared.printLine(
                 "\(name.padded(15)) \((value?.printable ?? "–").padded(34)) \(origin.padded(11)) "
                     + Output.shared.style.faint(rest))
         }
@@ -104,7 +104,7 @@ struct SettingsCommand: AsyncParsableCommand {
             values[setting] = isRelative ? FileManager.default.currentDirectoryPath + "/" + given : given
             try Wiring.check(values)
             try file.write(values)
-            Output.shared.note("\(setting.rawValue) is set in \(file.path).")
+            Output.shared.printNotice("\(setting.rawValue) is set in \(file.path).")
         }
 
         private func set(_ setting: LibrarySetting, to given: String) async throws {
@@ -116,7 +116,7 @@ struct SettingsCommand: AsyncParsableCommand {
             }
             let library = try Wiring(settings: paths.settings()).openLibrary()
             try await library.set(setting.rawValue, to: value, at: Date())
-            Output.shared.note("\(setting.rawValue) is set in the library \(library.path ?? "").")
+            Output.shared.printNotice("\(setting.rawValue) is set in the library \(library.path ?? "").")
         }
     }
 
@@ -136,13 +136,13 @@ struct SettingsCommand: AsyncParsableCommand {
                 var values = try file.read()
                 values[setting] = nil
                 try file.write(values)
-                Output.shared.note("\(setting.rawValue) is no longer set in \(file.path).")
+                Output.shared.printNotice("\(setting.rawValue) is no longer set in \(file.path).")
             case .library(let setting):
                 guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
                     throw CommandError(.nothing, "there is no library yet, so \(setting.rawValue) is not set.")
                 }
                 try await library.set(setting.rawValue, to: nil, at: Date())
-                Output.shared.note("\(setting.rawValue) is no longer set in the library \(library.path ?? "").")
+                Output.shared.printNotice("\(setting.rawValue) is no longer set in the library \(library.path ?? "").")
             }
         }
     }

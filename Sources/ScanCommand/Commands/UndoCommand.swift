@@ -39,18 +39,18 @@ struct UndoCommand: AsyncParsableCommand {
         }
         let library = try wiring.requireLibrary()
         let change = try await chosen(library)
-        if !output.json { Output.shared.line(Self.line(for: change)) }
+        if !output.json { Output.shared.printLine(Self.line(for: change)) }
         guard try Asking.mayGoOn("Take it back?", yes: yes, json: output.json, .isOne) else { return }
         let bar = ProgressBar("rows undone", total: 0)
         defer { bar.finish() }
         let undone = try await library.undo(change.id, at: Date()) { bar.set($0, of: $1) }
         bar.finish()
-        if output.json { Output.shared.line(undone.json) } else { Output.shared.note("Undone.") }
+        if output.json { Output.shared.printLine(undone.json) } else { Output.shared.printNotice("Undone.") }
     }
 
     private func show(_ changes: [Change]) {
-        if changes.isEmpty, !output.json { Output.shared.note("Nothing was changed in the last 30 days.") }
-        for change in changes { Output.shared.line(output.json ? change.json.text : Self.line(for: change)) }
+        if changes.isEmpty, !output.json { Output.shared.printNotice("Nothing was changed in the last 30 days.") }
+        for change in changes { Output.shared.printLine(output.json ? change.json.text : Self.line(for: change)) }
     }
 
     private func chosen(_ library: LibraryFile) async throws -> Change {

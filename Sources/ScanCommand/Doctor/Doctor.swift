@@ -18,16 +18,20 @@ struct DoctorReport {
         broken += checks.count { $0.state == .broken }
         attention += checks.count { $0.state == .attention }
         let style = Output.shared.style
-        if let section, !json { Output.shared.line(style.strong(section)) }
+        if let section, !json { Output.shared.printLine(style.strong(section)) }
         let columns = Output.shared.isTerminal ? terminalSize().columns : nil
         for check in checks {
-            if json { Output.shared.line(check.json) } else { Output.shared.line(check.text(style, columns: columns)) }
+            if json {
+                Output.shared.printLine(check.json)
+            } else {
+                Output.shared.printLine(check.text(style, columns: columns))
+            }
         }
     }
 
     /// Prints a summary, and ends the command with 69 if no book can be scanned now.
     func end() throws {
-        if !json { Output.shared.line(summary) }
+        if !json { Output.shared.printLine(summary) }
         if broken > 0 { throw ExitCode(ExitStatus.unavailable.rawValue) }
     }
 

@@ -62,7 +62,7 @@ struct ExportCommand: AsyncParsableCommand {
             try writer.finish()
             return writer.books
         }
-        if let to { Output.shared.note("Wrote \(counted(books, "book")) to \(to).") }
+        if let to { Output.shared.printNotice("Wrote \(counted(books, "book")) to \(to).") }
     }
 
     private func exportTimeline(of library: LibraryFile) async throws {
@@ -74,7 +74,7 @@ struct ExportCommand: AsyncParsableCommand {
             try writer.withLock { try $0.write(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells)) }
         }
         try writer.withLock { try $0.finish() }
-        if let to { Output.shared.note("Wrote the timeline to \(to).") }
+        if let to { Output.shared.printNotice("Wrote the timeline to \(to).") }
     }
 
     /// Writes text to a file or to standard output, about 64 KB at a time.
@@ -95,7 +95,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
 
         private mutating func flush() throws {
-            if let file { try file.write(buffer) } else { Output.shared.raw(buffer) }
+            if let file { try file.write(buffer) } else { Output.shared.printRaw(buffer) }
             buffer = ""
         }
     }

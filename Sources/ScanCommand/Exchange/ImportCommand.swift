@@ -66,14 +66,14 @@ struct ImportCommand: AsyncParsableCommand {
                 library = target
                 try await importRows(of: file, input, into: target, saved, &total)
             } catch let error as ExchangeError {
-                Output.shared.complain(error.description)
-                report.note(.unreadable)
+                Output.shared.printError(error.description)
+                report.record(.unreadable)
             } catch let error as CommandError where error.status == .unreadable {
-                Output.shared.complain(error.description)
-                report.note(.unreadable)
+                Output.shared.printError(error.description)
+                report.record(.unreadable)
             }
         }
-        if total.refused > 0 { report.note(.nothing) }
+        if total.refused > 0 { report.record(.nothing) }
         if library != nil { printTotal(total) }
         try report.end()
     }
@@ -101,7 +101,7 @@ struct ImportCommand: AsyncParsableCommand {
     ) async throws {
         let bar = ProgressBar("kB", total: 0)
         defer { bar.finish() }
-        if !output.json { Output.shared.note("\(input.name.oneLine): \(file.format.displayName).") }
+        if !output.json { Output.shared.printNotice("\(input.name.oneLine): \(file.format.displayName).") }
         var run = ImportRun(file, into: PatientImport(library: library, saved: saved))
         // Counts the rows before an error too.
         defer { total.add(run.summary) }
@@ -112,7 +112,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     private func printResult(_ result: ImportResult) {
-        if output.json { return Output.shared.line(result.json) }
+        if output.json { return Output.shared.printLine(result.json) }
         var isShown = verbose || !result.doubts.isEmpty
         let text: String
         switch result.outcome {
@@ -129,12 +129,14 @@ struct ImportCommand: AsyncParsableCommand {
         guard isShown else { return }
         let title = result.title.map { "\"\($0.oneLine.fitted(60))\" " } ?? ""
         let doubts = result.doubts.isEmpty ? "" : " (flagged: \(result.doubts.joined(separator: "; ").oneLine))"
-        Output.shared.line("row \(result.row)  \(title)\(text.oneLine)\(doubts)")
+        Output.shared.printLine("row \(result.row)  \(title)\(text.oneLine)\(doubts)")
     }
 
     private func printTotal(_ total: ImportSummary) {
-        if output.json { return Output.shared.line(total.json(isDryRun: dryRun)) }
-        if total == ImportSummary() { return Output.shared.note("There are no rows to import. Nothing was changed.") }
+        if output.json { return Output.shared.printLine(total.json(isDryRun: dryRun)) }
+        if total == ImportSummary() {
+            return Output.shared.printNotice("There are no rows to import. Nothing was changed.")
+        }
         let counts = [
             "\(total.new) new", "\(total.merged) merged", "\(total.unchanged) unchanged", "\(total.flagged) flagged",
             "\(total.refused) refused",
@@ -142,7 +144,7 @@ struct ImportCommand: AsyncParsableCommand {
         let isChange = total.new + total.merged + total.others > 0
         let outcome =
             dryRun ? " Nothing was changed." : isChange ? " scan undo takes it back." : " Nothing was changed."
-        Output.shared.note((dryRun ? "Would be: " : "") + counts + "." + outcome)
+        Output.shared.printNotice((dryRun ? "Would be: " : "") + counts + "." + outcome)
     }
 }
 
@@ -196,7 +198,7 @@ struct PatientImport: BookImport {
             do {
                 return try await act()
             } catch let error as LibraryError where error.isTransient && ContinuousClock.now < end {
-                if !isReported { Output.shared.complain("\(CommandError(describing: error)) Trying again.") }
+                if !isReported { Output.shared.printError("\(CommandError(describing: error)) Trying again.") }
                 isReported = true
                 try await Task.sleep(for: .seconds(1))
             }

@@ -65,7 +65,7 @@ struct HubPairCommand: AsyncParsableCommand {
         let paired = try await client.pair(code: code, name: name, station: station)
         try wiring.hubs.keep(
             PairedHub(address: address.description, token: paired.token, name: paired.name, station: station))
-        Output.shared.note(
+        Output.shared.printNotice(
             "Paired with \(address) as \"\(paired.name.printable)\". scan --hub \(self.address) captures into it.")
     }
 }
@@ -91,13 +91,13 @@ struct HubStatusCommand: AsyncParsableCommand {
                     "address": .string(hub.address), "name": .string(hub.name), "standing": .string(status.word),
                     "waiting": .integer(waiting),
                 ]
-                Output.shared.line(line.text)
+                Output.shared.printLine(line.text)
             } else {
                 let backlog = waiting == 0 ? "nothing waiting" : "\(waiting) waiting"
-                Output.shared.line("\(hub.address)  \(status.text)  \(backlog)")
+                Output.shared.printLine("\(hub.address)  \(status.text)  \(backlog)")
             }
         }
-        if !hasHub, !output.json { Output.shared.note("This station is not paired with a hub.") }
+        if !hasHub, !output.json { Output.shared.printNotice("This station is not paired with a hub.") }
     }
 
     private func status(of hub: PairedHub, _ wiring: Wiring) async throws -> (word: String, text: String) {
@@ -132,7 +132,7 @@ struct HubSendCommand: AsyncParsableCommand {
         // A hub that no longer knows this station does not have everything, even if nothing waits.
         let hasAll = try await run.finish()
         guard hasAll, run.link.status != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }
-        Output.shared.note("The hub has everything.")
+        Output.shared.printNotice("The hub has everything.")
     }
 }
 
@@ -159,14 +159,14 @@ struct HubLeaveCommand: AsyncParsableCommand {
             if token != nil { try await client.leave() }
         } catch {
             if error != .revoked {
-                Output.shared.complain(
+                Output.shared.printError(
                     "\("\(error)".printable). The token is forgotten here. Revoke it at the hub with scan hub revoke \"\(hub.name.printable)\"."
                 )
             }
         }
         hub.token = nil
         try wiring.hubs.keep(hub)
-        Output.shared.note("Left \(hub.address).")
+        Output.shared.printNotice("Left \(hub.address).")
     }
 }
 
@@ -180,12 +180,13 @@ struct HubStationsCommand: AsyncParsableCommand {
     func run() async throws {
         let stations = try await Wiring(settings: paths.settings()).openExistingLibrary()?.pairedStations() ?? []
         if stations.isEmpty, !output.json {
-            Output.shared.note("No station is paired with this library. To pair one, run scan hub pair ADDRESS on it.")
+            Output.shared.printNotice(
+                "No station is paired with this library. To pair one, run scan hub pair ADDRESS on it.")
         }
         for station in stations {
             let used = station.lastUsed.map { "last seen \($0.rfc3339)" } ?? "not seen since"
             let status = station.revoked.map { "revoked \($0.rfc3339)" } ?? used
-            Output.shared.line(
+            Output.shared.printLine(
                 output.json
                     ? station.json.text
                     : "\(station.name.oneLine)  paired \(station.created.rfc3339)  \(status)")
@@ -214,9 +215,9 @@ struct HubRevokeCommand: AsyncParsableCommand {
         }
         let revoked = try await library.revoke(station.id, at: Date())
         if output.json {
-            Output.shared.line(revoked.json.text)
+            Output.shared.printLine(revoked.json.text)
         } else {
-            Output.shared.note("\(name.printable) can no longer send.")
+            Output.shared.printNotice("\(name.printable) can no longer send.")
         }
     }
 }

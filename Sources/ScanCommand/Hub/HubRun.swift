@@ -6,33 +6,33 @@ import Library
 import Lookup
 import Station
 
-/// A run of `scan --hub`: the outbox is the library that it captures into, and a task beside it brings what is there to the hub.
+/// A run of `scan --hub`: it captures into an outbox, whose content a background task sends to the hub.
 struct HubRun: Sendable {
     let hub: PairedHub
     let outbox: LibraryFile
     let link = HubLink()
-    /// Takes what is told.
+    /// Receives the events of the hub.
     private let listener: SharedValue<@Sendable (HubEvent) -> Void>
-    private let lines: HubLines
+    private let printer: HubEventPrinter
     private let sending = SharedValue<Task<Void, Never>?>(nil)
     private let client: HubClient
     private let sender: HubSender<ContinuousClock>
     private let lookup: LookupChain
 
-    /// So long the end of a run waits for the hub.
+    /// The time for which the end of a run waits for the hub.
     private static let patience: Duration = .seconds(8)
 
     init(_ hub: PairedHub, outbox: LibraryFile, lookup: LookupChain, wiring: Wiring) throws {
         let address = try HubAddress(hub.address)
         let token = wiring.token(of: address)
-        let lines = HubLines()
-        let listener = SharedValue<@Sendable (HubEvent) -> Void>({ lines.show($0) })
+        let printer = HubEventPrinter()
+        let listener = SharedValue<@Sendable (HubEvent) -> Void>({ printer.show($0) })
         client = HubClient(
             address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile], token: token)
         sender = HubSender(
             outbox: outbox, client: client, link: link, token: token, clock: ContinuousClock(),
             report: { listener.value($0) })
-        (self.hub, self.outbox, self.listener, self.lines, self.lookup) = (hub, outbox, listener, lines, lookup)
+        (self.hub, self.outbox, self.listener, self.printer, self.lookup) = (hub, outbox, listener, printer, lookup)
     }
 
     /// Redirects events to a screen, until ``printEvents()``.
@@ -44,8 +44,8 @@ struct HubRun: Sendable {
 
     /// Prints events as lines on standard error again.
     func printEvents() {
-        let lines = lines
-        listener.withLock { $0 = { lines.show($0) } }
+        let printer = printer
+        listener.withLock { $0 = { printer.show($0) } }
     }
 
     var flow: CaptureFlow {
@@ -54,38 +54,38 @@ struct HubRun: Sendable {
             lookup: HubLookup(client: client, link: link, own: lookup))
     }
 
-    /// Begins to bring the hub what comes into the outbox, until ``finish()``.
+    /// Starts to send the content of the outbox to the hub, until ``finish()``.
     func begin() {
         let sender = sender
         sending.withLock { $0 = Task { await sender.run() } }
     }
 
-    /// After the run: sends the rest as far as the hub takes it now, and tells what waits.
+    /// Sends the rest after the run, as far as the hub accepts it now, and prints how many captures wait.
     ///
-    /// - Returns: whether the hub has all of it.
+    /// - Returns: true if the hub has all of them.
     func finish() async throws -> Bool {
         sending.value?.cancel()
         await sending.value?.value
         let sender = sender
         await withTaskGroup(of: Void.self) { group in
             group.addTask { _ = await sender.flush() }
-            // Cut short, it is done again by the next run.
+            // If it is cut short, the next run continues.
             group.addTask { try? await Task.sleep(for: Self.patience) }
             await group.next()
             group.cancelAll()
         }
         let waiting = try await outbox.undeliveredCount()
         if waiting > 0 {
-            Output.shared.note(
+            Output.shared.printNotice(
                 "\(waiting) \(waiting == 1 ? "waits" : "wait") for the hub at \(hub.address), safe in \(outbox.path ?? "memory"). "
-                    + "scan hub send sends it; so does the next scan --hub.")
+                    + "scan hub send sends \(waiting == 1 ? "it" : "them"); so does the next scan --hub.")
         }
         return waiting == 0
     }
 }
 
-/// What is told of the hub where there is no screen: each thing once.
-private final class HubLines: Sendable {
+/// Prints the events of the hub if there is no screen, each change of its status once.
+private final class HubEventPrinter: Sendable {
     private let last = SharedValue(HubLink.Status.unknown)
 
     func show(_ event: HubEvent) {
@@ -97,30 +97,31 @@ private final class HubLines: Sendable {
             last.withLock { $0 = status }
             switch status {
             case .unknown: break
-            case .up: if before != .unknown { Output.shared.note("The hub is there again.") }
-            case .away(let why):
-                Output.shared.complain("\(why.printable). Going on; what is captured waits in the outbox.")
-            case .unpaired: Output.shared.complain(HubWords.unpaired)
+            case .up: if before != .unknown { Output.shared.printNotice("The hub is reachable again.") }
+            case .away(let reason):
+                Output.shared.printError("\(reason.printable). Continuing; captures wait in the outbox.")
+            case .unpaired: Output.shared.printError(HubMessages.unpaired)
             }
-        case .news(let news): for each in news { if let words = each.words { Output.shared.note(words) } }
-        case .trouble(let words): Output.shared.complain(words.printable)
+        case .news(let news):
+            for message in news.compactMap(\.message) { Output.shared.printNotice(message) }
+        case .trouble(let message): Output.shared.printError(message.printable)
         }
     }
 }
 
-enum HubWords {
+enum HubMessages {
     static let unpaired =
-        "the hub does not know this station any more. What is captured waits in the outbox until scan hub pair pairs it again."
+        "the hub no longer knows this station. Captures wait in the outbox until you pair it again with scan hub pair."
 }
 
 extension HubNews {
-    /// For a person, `nil` where it is no news.
-    var words: String? {
+    /// The message for a person; nil if none is needed.
+    var message: String? {
         switch self {
         case .answered: nil
         case .owned(_, let reason): "It waits in the hub's intake: \(reason.printable)."
-        case .kept(_, let reason): "Undone here alone: \(reason.printable)."
-        case .refused(_, let reason): "The hub does not take it: \(reason.printable)."
+        case .kept(_, let reason): "Undone only on this device: \(reason.printable)."
+        case .refused(_, let reason): "The hub refused it: \(reason.printable)."
         }
     }
 }
@@ -130,49 +131,50 @@ extension Wiring {
 
     var userAgent: String { "Bookplate/\(productVersion) (+\(productURL))" }
 
-    /// Looked up anew each time, so that a station that is paired again goes on.
+    /// Returns a function that reads the token each time, so that a run continues after the station was paired again.
     func token(of address: HubAddress) -> @Sendable () -> String? {
         let hubs = hubs
         return {
             do {
                 return try hubs.hub(at: address)?.token
             } catch {
-                Output.shared.complain("\(error)")
+                Output.shared.printError("\(error)")
                 return nil
             }
         }
     }
 
-    /// The hub that a person means by its address or its name.
+    /// Returns the hub with this address.
     ///
-    /// - Parameter text: `nil` means the only one there is.
-    /// - Throws: ``CommandError`` when this station is not paired with it.
+    /// - Parameter text: nil for the only hub.
+    /// - Throws: ``CommandError`` if this station is not paired with it.
     func pairedHub(_ text: String?) throws -> PairedHub {
         let all = try hubs.all()
         guard let text else {
-            // One that was left is no longer meant, unless it is all there is.
+            // A hub that was left is meant only if there is no other.
             let paired = all.filter { $0.token != nil }
             if paired.count == 1 { return paired[0] }
             if all.count == 1 { return all[0] }
             throw CommandError(
                 .usage,
                 all.isEmpty
-                    ? "this station is paired with no hub. scan hub pair ADDRESS pairs it."
+                    ? "this station is not paired with a hub. To pair it, run scan hub pair ADDRESS."
                     : "there are \(all.count) hubs; name one: \(all.map(\.address).joined(separator: ", ")).")
         }
         let address = try HubAddress(text)
         guard let hub = all.first(where: { $0.address == address.description }) else {
             throw CommandError(
-                .configuration, "this station is not paired with \(address). scan hub pair \(text.printable) pairs it.")
+                .configuration,
+                "this station is not paired with \(address). To pair it, run scan hub pair \(text.printable).")
         }
         return hub
     }
 
-    /// Where what is captured into a hub waits: beside the station's own library.
+    /// Returns the path of the hub's outbox, which is beside the station's own library.
     func outboxPath(of hub: PairedHub) throws -> String {
         guard let library = settings[.library] else {
             throw CommandError(
-                .configuration, "no library is set, beside which the outbox would be. Name one with --library.")
+                .configuration, "no library is set, so there is no folder for the outbox. Name one with --library.")
         }
         let folder = URL(fileURLWithPath: library).deletingLastPathComponent().path
         return "\(folder)/outbox/\(try HubAddress(hub.address).name)/library.sqlite"
@@ -181,7 +183,7 @@ extension Wiring {
     func openHub(_ text: String?) async throws -> HubRun {
         let hub = try pairedHub(text)
         let outbox = try await LibraryFile.openOutbox(at: outboxPath(of: hub), hub: hub.address)
-        // The station's own sources keep this machine's policy where it has a library, else the outbox remembers them.
+        // Rate limits of the station's own sources are kept in its library, or in the outbox if it has none.
         let lookup = lookup(try openExistingLibrary() ?? outbox)
         return try HubRun(hub, outbox: outbox, lookup: lookup, wiring: self)
     }

@@ -3,10 +3,10 @@ import Capture
 import Foundation
 import Station
 
-/// One run of `scan` without a screen of its own: feeds the station from an input source, prints what happens as lines, and gets the
-/// answers from a person, in advance, or not at all.
+/// One run of `scan` without a full screen: feeds the station from an input source, prints events as lines, and gets the answers from a
+/// person, in advance, or not at all.
 ///
-/// Capturing goes on while the sources are asked and while the person answers.
+/// Capturing continues while the sources are asked and while the person answers.
 struct CaptureRun: Sendable {
     let station: Station
     let answer: Answer
@@ -19,7 +19,7 @@ struct CaptureRun: Sendable {
         (self.station, self.answer, self.events, self.report) = (station, answer, events, report)
     }
 
-    /// Who answers.
+    /// The origin of the answers.
     enum Answer: Sendable {
         /// The person, in advance (`--yes`).
         case advance
@@ -37,7 +37,7 @@ struct CaptureRun: Sendable {
 
     private enum Part { case station, input, answers, progress }
 
-    /// How long a run that ends with its input waits for a full disk or a lock.
+    /// The time for which a run that ends with its input waits for a full disk or a lock.
     private static let patience: Duration = .seconds(120)
 
     /// Captures the batches of a source, and answers them.
@@ -52,21 +52,21 @@ struct CaptureRun: Sendable {
                 for await _ in sourceEnd.stream {}
                 return
             }
-            // The scanner goes on without a camera.
+            // The scanner works without a camera.
             for await event in scanner {
                 switch event {
                 case .line(let text): station.enqueue(scannedLine: text)
-                case .trouble(let text): Output.shared.complain(text)
-                case .ready(let name): Output.shared.note("\(name.printable) is ready.")
+                case .trouble(let text): Output.shared.printError(text)
+                case .ready(let name): Output.shared.printNotice("\(name.printable) is ready.")
                 }
             }
         }
     }
 
-    /// Captures the numbers among the lines of a terminal, which its prompt finds, until the lines end.
+    /// Captures the numbers among the lines of a terminal, which the prompt recognises, until the lines end.
     func runPrompt() async throws { try await run(expected: nil) { for await _ in sourceEnd.stream {} } }
 
-    /// Answers items that are in the queue already; what is not found yet is looked up first.
+    /// Gets answers for items that are already in the queue. Items that are not found yet are looked up first.
     func answer(_ items: [IntakeItem]) async throws {
         events.expect(items)
         try await run(expected: items.count) { try await station.adopt(items) }
@@ -96,7 +96,7 @@ struct CaptureRun: Sendable {
             }
             for try await part in group where part == .answers { break }
         }
-        Output.shared.status("")
+        Output.shared.showStatus("")
         events.conclude()
     }
 
@@ -106,9 +106,9 @@ struct CaptureRun: Sendable {
         do {
             for await batch in batches { try await capture(batch) }
         } catch {
-            // What came while the last batch waited for the disk is not captured either.
+            // Batches that arrived while this one waited for the disk are not captured either.
             let rest = Task { for await batch in batches { Self.reportLost(batch.detections) } }
-            // Ends the stream after what it holds.
+            // Ends the stream after the elements that it holds.
             rest.cancel()
             await rest.value
             throw error
@@ -127,7 +127,7 @@ struct CaptureRun: Sendable {
     }
 
     private static func reportLost(_ detections: [Detection]) {
-        for detection in detections { Output.shared.complain("not captured: \(detection.raw.printable)") }
+        for detection in detections { Output.shared.printError("not captured: \(detection.raw.printable)") }
     }
 
     // MARK: Listening
@@ -143,7 +143,7 @@ struct CaptureRun: Sendable {
         }
     }
 
-    /// Prints news.
+    /// Prints one piece of news.
     ///
     /// - Throws: the error that ends the run.
     func show(_ news: Station.News) async throws {
@@ -157,7 +157,7 @@ struct CaptureRun: Sendable {
             events.show(settled)
         case .refused(let event, _): events.show([event], inBackground: true)
         case .captureWaits(let error):
-            Output.shared.complain("\(CommandError(describing: error)) Trying again every second.")
+            Output.shared.printError("\(CommandError(describing: error)) Trying again every second.")
         case .notCaptured(let detections, let error):
             Self.reportLost(detections)
             throw error
@@ -165,7 +165,7 @@ struct CaptureRun: Sendable {
         case .camera(let state): if let state { show(state) }
         case .sourceEnded:
             if case .trouble(let error) = await station.snapshot(limit: 0).camera {
-                report.note(error.kind == .noFrames ? .unreadable : .unavailable)
+                report.record(error.kind == .noFrames ? .unreadable : .unavailable)
             }
             sourceEnd.continuation.finish()
         case .saved(let saved): events.show(saved.events)
@@ -176,8 +176,8 @@ struct CaptureRun: Sendable {
     private func show(_ camera: CameraState) {
         switch camera {
         case .starting, .ended: break
-        case .streaming(let name, let format): Output.shared.note("\(name.printable): \(format)")
-        case .trouble(let error): Output.shared.complain(error.description)
+        case .streaming(let name, let format): Output.shared.printNotice("\(name.printable): \(format)")
+        case .trouble(let error): Output.shared.printError(error.description)
         }
     }
 
@@ -187,19 +187,19 @@ struct CaptureRun: Sendable {
         events.show(candidates.map { .queued($0) })
     }
 
-    /// Shows on the status line what is going on when it takes more than a second.
+    /// Shows the progress on the status line if it takes more than a second.
     private func showProgress() async {
         if case .prompt = answer { return }
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
             let open = events.count(.captured)
-            if open > 0 { Output.shared.status("looking up \(open) of \(events.total) …") }
+            if open > 0 { Output.shared.showStatus("looking up \(open) of \(events.total) …") }
         }
     }
 }
 
 extension Candidate {
-    /// True if a source was unavailable, blocked or sent bad data, and nothing else filled the gap.
+    /// True if a source was unavailable, was blocked or sent bad data, and no other source provided a title.
     var lacksASource: Bool {
         guard let outcome = item.outcome, !isComplete else { return false }
         return outcome != .found && outcome != .notFound
@@ -208,5 +208,5 @@ extension Candidate {
 
 extension ExitReport {
     /// Records that something was left because a source could not answer.
-    func recordSources(of left: [Candidate]) { if left.contains(where: \.lacksASource) { note(.unavailable) } }
+    func recordSources(of left: [Candidate]) { if left.contains(where: \.lacksASource) { record(.unavailable) } }
 }

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// The form of the terminal: a few fields, one line each. The others are edited in the library.
+/// The terminal's form for a book: a few fields, one line each. The other fields can be edited in the library.
 struct EditForm {
     enum Step: Equatable {
         case editing, nextField, done, cancelled
@@ -38,13 +38,13 @@ struct EditForm {
         editor = LineEditor(label: Field.title.label, text: before[.title] ?? "")
     }
 
-    /// The line of the field being edited.
-    func shown(width: Int) -> String { editor.shown(width: width) }
+    /// Returns the output that shows the field being edited.
+    func line(width: Int) -> String { editor.line(width: width) }
 
     /// All fields with their values, for a screen that shows them at once.
     var rows: [(label: String, text: String, isBeingEdited: Bool)] {
-        Field.allCases.enumerated().map { place, field in
-            (field.label, place == index ? editor.text : texts[field] ?? "", place == index)
+        Field.allCases.enumerated().map { position, field in
+            (field.label, position == index ? editor.text : texts[field] ?? "", position == index)
         }
     }
 
@@ -56,7 +56,7 @@ struct EditForm {
         }
     }
 
-    /// Enters a whole line: an empty one keeps the field, `-` clears it, `.` leaves everything as it was.
+    /// Enters a whole line: an empty one keeps the field, `-` clears it, `.` cancels.
     mutating func enter(_ line: String) -> Step {
         switch line {
         case ".": .cancelled
@@ -77,7 +77,7 @@ struct EditForm {
         return .nextField
     }
 
-    /// The reason that the text is no value of the field; nil when it is one.
+    /// Returns the reason why the text is not a value of the field; nil if it is one.
     private static func refusal(of text: String, for field: Field) -> String? {
         var metadata = Metadata()
         do {

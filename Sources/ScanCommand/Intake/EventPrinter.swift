@@ -10,13 +10,13 @@ final class EventPrinter: Sendable {
         var lastEvents: [ID<IntakeItem>: CaptureEvent.Name] = [:]
         var refused = 0
         var unreadable = 0
-        /// Lines that wait until the card is answered; nil while none is open.
+        /// Events that wait until the card is answered; nil while no card is open.
         var held: [CaptureEvent]?
     }
 
     private let json: Bool
     private let report: ExitReport
-    /// How to undo later what was saved or skipped.
+    /// The advice on undoing saves and skips later.
     private let undoHint: String
     private let state = Mutex(State())
 
@@ -26,7 +26,7 @@ final class EventPrinter: Sendable {
         self.undoHint = undoHint
     }
 
-    /// The number of items whose last event is one of these.
+    /// Returns the number of items whose last event is one of these.
     func count(_ names: CaptureEvent.Name...) -> Int {
         state.withLock { state in state.lastEvents.values.count { names.contains($0) } }
     }
@@ -39,7 +39,7 @@ final class EventPrinter: Sendable {
         state.withLock { state in for item in items { state.lastEvents[item.id] = .captured } }
     }
 
-    /// Holds back background events while a card is open, so that they do not push it away, and prints them afterwards.
+    /// Holds back background events while a card is open, so that they do not scroll it away, and prints them afterwards.
     func hold(_ isOpen: Bool) {
         let held = state.withLock { state in
             defer { state.held = isOpen ? state.held ?? [] : nil }
@@ -54,7 +54,7 @@ final class EventPrinter: Sendable {
     func show(_ events: [CaptureEvent], inBackground: Bool = false) {
         record(events)
         if json {
-            if !events.isEmpty { Output.shared.raw(events.map { $0.json.text + "\n" }.joined()) }
+            if !events.isEmpty { Output.shared.printRaw(events.map { $0.json.text + "\n" }.joined()) }
             return
         }
         let isHeld =
@@ -67,7 +67,7 @@ final class EventPrinter: Sendable {
     }
 
     private func printLine(_ event: CaptureEvent) {
-        if let line = line(for: event) { Output.shared.line(line) }
+        if let line = line(for: event) { Output.shared.printLine(line) }
     }
 
     /// Counts events without printing them.
@@ -85,14 +85,14 @@ final class EventPrinter: Sendable {
             }
         }
         switch event.name {
-        case .unreadable: report.note(.unreadable)
-        // A code held up to the camera or beside the ISBN on a cover is no wrong number.
-        case .refused where event.origin != .photo && event.origin != .camera: report.note(.nothing)
+        case .unreadable: report.record(.unreadable)
+        // Another code on a cover, or one held up to the camera, is not a wrong number.
+        case .refused where event.origin != .photo && event.origin != .camera: report.record(.nothing)
         default: break
         }
     }
 
-    /// The line that a person reads; nil when the event is not worth one.
+    /// Returns the line for a person; nil if the event is not worth one.
     private func line(for event: CaptureEvent) -> String? {
         let style = Output.shared.style
         let raw = event.raw.map { $0.isEmpty ? "\"\"" : $0.oneLine }
@@ -104,10 +104,10 @@ final class EventPrinter: Sendable {
         case .owned: return style.owned("● owned") + "   \(number)\(title)\(why)"
         case .queued: return style.attention("▲ waiting") + " \(number)\(title)\(why)"
         case .refused:
-            let place = event.raw != nil ? event.image.map { " in \($0.oneLine)" } ?? "" : ""
-            return style.problem("✕ refused") + " \(number)\(place): \(event.reason?.oneLine ?? "")"
+            let photo = event.raw != nil ? event.image.map { " in \($0.oneLine)" } ?? "" : ""
+            return style.problem("✕ refused") + " \(number)\(photo): \(event.reason?.oneLine ?? "")"
         case .unreadable:
-            Output.shared.complain(event.reason?.oneLine ?? "\(number) cannot be read.")
+            Output.shared.printError(event.reason?.oneLine ?? "\(number) cannot be read.")
             return nil
         case .skipped: return style.faint("– skipped \(number)\(title)")
         case .undone: return style.attention("↶ undone") + "  \(number)\(title)"
@@ -122,13 +122,13 @@ final class EventPrinter: Sendable {
         ]
         var parts = settled.map { (count($0.0), $0.1) }
         let left = total - parts.reduce(0) { $0 + $1.0 }
-        if left > 0 { report.note(.unconfirmed) }
+        if left > 0 { report.record(.unconfirmed) }
         guard !json else { return }
         let (refused, unreadable) = state.withLock { ($0.refused, $0.unreadable) }
         parts += [(left, "waiting in the queue"), (refused, "refused"), (unreadable, "unreadable")]
         let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         guard !words.isEmpty else { return }
-        Output.shared.note(
+        Output.shared.printNotice(
             words.joined(separator: ", ") + "."
                 + (count(.saved, .skipped) > 0 ? " \(undoHint)" : ""))
     }

@@ -3,28 +3,28 @@ import Capture
 import Foundation
 import Station
 
-/// Detections that arrive together, and what was refused among them.
+/// Detections that arrive together, and the inputs among them that were refused.
 struct InputBatch: Sendable {
     var detections: [Detection] = []
     /// Codes and numbers that name no book, and inputs that could not be read.
     var refused: [CaptureEvent] = []
-    /// Called once it is captured: a source that is faster than the disk waits for it.
+    /// Called once the batch is captured, for which a source that is faster than the disk waits.
     var onCaptured: @Sendable () -> Void = {}
 }
 
-/// Where a run's detections come from: photos, numbers or lines.
+/// The source of a run's detections: photos, numbers or lines.
 struct InputSource: Sendable {
     let batches: AsyncStream<InputBatch>
-    /// The number of books to come, where it is known.
+    /// The number of books to expect; nil if unknown.
     var expected: Int?
 
-    /// Photos, folders, and - for standard input.
+    /// Reads photos: files, folders, and - for standard input.
     ///
-    /// - Parameter print: how printed ISBNs are read as well.
+    /// - Parameter print: whether to read printed ISBNs too.
     init(photos: [String], print: PrintOptions, report: ExitReport) {
         let (inputs, problems) = PhotoInput.expand(photos)
         if inputs.isEmpty, problems.isEmpty {
-            Output.shared.complain("there is no photo in \(photos.joined(separator: ", ").printable).")
+            Output.shared.printError("there is no photo in \(photos.joined(separator: ", ").printable).")
         }
         let results = PhotoBatchReader(withThumbnails: true, print: print.reader()).read(inputs)
         let bar = ProgressBar("photos", total: inputs.count)
@@ -36,8 +36,8 @@ struct InputSource: Sendable {
             let reading = Task {
                 for await result in results {
                     bar.advance()
-                    // Printed numbers may have been left because of it.
-                    if result.printTrouble != nil { report.note(.unavailable) }
+                    // Printed numbers may have been missed because of it.
+                    if result.printTrouble != nil { report.record(.unavailable) }
                     continuation.yield(InputBatch(result))
                 }
                 bar.finish()
@@ -47,7 +47,7 @@ struct InputSource: Sendable {
         }
     }
 
-    /// Numbers of the command line.
+    /// Reads the numbers of the command line.
     init(numbers: [String]) {
         let batch = InputBatch(numbers: numbers, origin: .typed)
         batches = AsyncStream { continuation in
@@ -57,7 +57,7 @@ struct InputSource: Sendable {
         expected = numbers.count
     }
 
-    /// Numbers on standard input, one a line.
+    /// Reads numbers from standard input, one per line.
     init(lines: InputLines) {
         let release: @Sendable () -> Void = { lines.release() }
         batches = AsyncStream { continuation in
@@ -86,7 +86,7 @@ extension InputBatch {
         }
     }
 
-    /// The books in a photo, and what else is in it.
+    /// Collects the books in a photo, and its other codes as refused.
     init(_ photo: PhotoResult) {
         func refuse(_ name: CaptureEvent.Name, _ reason: String) {
             refused.append(CaptureEvent(refused: name, origin: .photo, image: photo.name, reason: reason))
@@ -112,7 +112,7 @@ extension InputBatch {
                 refused.append(CaptureEvent(refused: symbol, error, origin: .photo, image: photo.name))
             }
         }
-        // Stored as typed, with the photo: that marks a number that was read from print, also for whoever goes through the queue later.
+        // Stored as typed, with the photo: this marks a number read from print, also for the person who confirms it later.
         detections += photo.printed.map { number in
             Detection(
                 isbn: number.isbn, raw: number.text, origin: .typed, image: photo.name,
@@ -122,16 +122,16 @@ extension InputBatch {
     }
 }
 
-/// The lines of standard input, read on a thread of its own; lines that are there at once come as one batch.
+/// The lines of standard input, read on a separate thread. Lines that arrive together form a batch.
 struct InputLines: Sendable {
-    /// A longer line is no number; the rest of it is ignored.
+    /// In bytes; the rest of a longer line, which is no number, is ignored.
     static let longestLine = 1024
-    /// The batches that may be read ahead of capturing.
+    /// The number of batches that may be read ahead of capturing.
     private static let ahead = 16
 
-    /// At most 64 lines, without their line ends.
+    /// Batches of at most 64 lines, without their line breaks.
     let batches: AsyncStream<[String]>
-    /// Counted up from 0: libdispatch traps when a semaphore is released below its initial value.
+    /// Counted up from 0, because libdispatch traps when a semaphore is destroyed below its initial value.
     private let room = DispatchSemaphore(value: 0)
 
     init(from descriptor: Int32 = STDIN_FILENO) {
@@ -180,7 +180,7 @@ struct LineSplitter {
         return lines
     }
 
-    /// Returns the text after the last line end.
+    /// Returns the text after the last line break.
     mutating func finish() -> [String] { pending.isEmpty ? [] : [takeLine()] }
 
     private mutating func takeLine() -> String {

@@ -5,12 +5,12 @@ import Foundation
 import PrintedText
 import Synchronization
 
-/// A photo that was asked for by name.
+/// A photo named on the command line.
 enum PhotoInput: Sendable {
     case file(String)
     case standardInput
 
-    /// As given; standard input is `-`.
+    /// The name as given; `-` for standard input.
     var name: String {
         switch self {
         case .file(let path): path
@@ -18,9 +18,9 @@ enum PhotoInput: Sendable {
         }
     }
 
-    /// Turns the arguments into photos: folders become the photos in and below them, in order of their names.
+    /// Turns arguments into photos: a folder becomes the photos in and below it, in order of their names.
     ///
-    /// What cannot be opened stays in the list; reading it tells why. Folders below that cannot be opened come as problems.
+    /// A file that cannot be opened stays in the list; reading it reports the error. Folders that cannot be opened are listed as problems.
     static func expand(_ arguments: [String]) -> (photos: [PhotoInput], problems: [PhotoError]) {
         var photos: [PhotoInput] = []
         var problems: [PhotoError] = []
@@ -50,49 +50,49 @@ enum PhotoInput: Sendable {
     }
 }
 
-/// What one photo came to.
+/// The result of reading one photo.
 struct PhotoResult: Sendable {
     let name: String
     /// In reading order.
     var symbols: [Symbol] = []
     /// A small JPEG around each symbol, in the same order; empty when none was asked for.
     var thumbnails: [[UInt8]?] = []
-    /// ISBNs that are printed as text, where no bar code names a book and print was asked for. Never among the symbols: a bar code
-    /// is sure, these want a person's look.
+    /// ISBNs printed as text, if no bar code names a book and reading print was requested. They are not among the symbols, because they are
+    /// less certain than bar codes and a person has to check them.
     var printed: [PrintedISBN] = []
-    /// A small JPEG of the whole photo beside them.
+    /// A small JPEG of the whole photo, for the printed ISBNs.
     var printedThumbnail: [UInt8]?
-    /// Whether print was looked at.
+    /// True if the print of the photo was read.
     var isPrintRead = false
-    /// Why print was not read although it was asked for.
+    /// The reason why print was not read although it was requested.
     var printTrouble: TesseractError?
-    /// What the decoder did, where that was asked for.
+    /// The decoder's steps, if requested.
     var explanation: Explanation?
-    /// A grey JPEG of the whole photo, for what the decoder did to be drawn on; where that was asked for.
+    /// A grey JPEG of the whole photo on which the decoder's steps can be drawn, if requested.
     var picture: [UInt8]?
-    /// Why nothing, or not all, could be read, for a person; `nil` when the photo was read whole.
+    /// The reason why nothing, or not everything, could be read, for a person; nil if the whole photo was read.
     var error: String?
-    /// Whether the photo could not be read at all.
+    /// True if the photo could not be read at all.
     var isUnreadable = false
 
-    /// Whether a bar code in it names a book.
+    /// True if a bar code in it names a book.
     var hasISBN: Bool { symbols.contains { $0.kind == .isbn } }
 }
 
-/// Reads photos on threads of its own, as many as there are processors: zbar and the image libraries block.
+/// Reads photos on separate threads, one per processor, because zbar and the image libraries block.
 struct PhotoBatchReader {
     let withThumbnails: Bool
-    /// Whether to tell what the decoder did.
+    /// True to record the decoder's steps.
     var isExplaining = false
-    /// Whether to give the picture that this can be drawn on.
+    /// True to make the picture on which the steps can be drawn.
     var withPicture = false
-    /// Reads the print of photos without an ISBN among their bar codes; `nil` when nobody asked for it.
+    /// Reads the print of photos that have no ISBN among their bar codes; nil to read no print.
     var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
-    /// - Returns: a reading for each input, in the order of the inputs.
+    /// - Returns: a result for each input, in the order of the inputs.
     func read(_ inputs: [PhotoInput]) -> AsyncStream<PhotoResult> {
         let (stream, continuation) = AsyncStream.makeStream(of: PhotoResult.self)
-        let queue = InOrder(total: inputs.count) {
+        let queue = WorkQueue(total: inputs.count) {
             continuation.yield($0)
         } finish: {
             continuation.finish()
@@ -108,7 +108,7 @@ struct PhotoBatchReader {
         return stream
     }
 
-    private func work(through inputs: [PhotoInput], _ queue: InOrder) {
+    private func work(through inputs: [PhotoInput], _ queue: WorkQueue) {
         var decoder: PhotoReader?
         while let index = queue.next() {
             queue.finish(index, read(inputs[index], with: &decoder))
@@ -135,25 +135,25 @@ struct PhotoBatchReader {
         return reading
     }
 
-    /// What goes wrong here takes nothing away from what the bar codes said.
+    /// Reads the print of a photo. An error here does not affect the bar codes that were read.
     private func readPrint(of photo: PhotoFile, into reading: inout PhotoResult) throws {
         guard let print, !reading.hasISBN else { return }
         do {
             reading.printed = try print(photo)
             reading.isPrintRead = true
-        } catch let trouble as TesseractError {
-            reading.printTrouble = trouble
+        } catch let error as TesseractError {
+            reading.printTrouble = error
         }
         if withThumbnails, !reading.printed.isEmpty { reading.printedThumbnail = try photo.thumbnail() }
     }
 }
 
-/// Hands out indices, and hands on results in their order whatever order they come in.
-private final class InOrder: Sendable {
+/// Distributes indices to threads, and yields their results in the order of the indices.
+private final class WorkQueue: Sendable {
     private struct State {
         var next = 0
-        var handedOn = 0
-        var waiting: [Int: PhotoResult] = [:]
+        var yielded = 0
+        var finished: [Int: PhotoResult] = [:]
         var isStopped = false
     }
 
@@ -176,14 +176,14 @@ private final class InOrder: Sendable {
         }
     }
 
-    func finish(_ index: Int, _ reading: PhotoResult) {
+    func finish(_ index: Int, _ result: PhotoResult) {
         let isLast = state.withLock { state in
-            state.waiting[index] = reading
-            while let reading = state.waiting.removeValue(forKey: state.handedOn) {
-                yield(reading)
-                state.handedOn += 1
+            state.finished[index] = result
+            while let result = state.finished.removeValue(forKey: state.yielded) {
+                yield(result)
+                state.yielded += 1
             }
-            return state.handedOn == total
+            return state.yielded == total
         }
         if isLast { finished() }
     }

@@ -4,9 +4,9 @@ import Station
 
 /// The source of a person's answers.
 enum PromptInput: Sendable {
-    /// Single keys from the terminal.
+    /// Single keys of the terminal.
     case keyboard(Keyboard)
-    /// Lines of a terminal: one letter is an answer, anything else a number to capture.
+    /// Lines of a terminal: a single letter is an answer, anything else is a number to capture.
     case lines(InputLines)
 
     enum Event: Sendable {
@@ -14,11 +14,11 @@ enum PromptInput: Sendable {
         case newsEnded
         case key(Keyboard.Key)
         case line(String)
-        /// Nobody can answer any more.
+        /// No more answers will arrive.
         case answersEnded
     }
 
-    /// News and answers in the order in which they come. Ending the iteration ends both.
+    /// Returns news and answers in the order in which they arrive. Ending the iteration stops both.
     func events(beside station: Station) -> AsyncStream<Event> {
         AsyncStream { events in
             let listening = Task {
@@ -44,10 +44,10 @@ enum PromptInput: Sendable {
         }
     }
 
-    func giveBackTerminal() { if case .keyboard(let keyboard) = self { keyboard.close() } }
+    func restoreTerminal() { if case .keyboard(let keyboard) = self { keyboard.close() } }
 }
 
-/// Asks for an answer to each book, one card and one key at a time, while more of them come in.
+/// Asks a person for an answer to each book, one card and one key at a time, while more books arrive.
 struct Prompt {
     private let run: CaptureRun
     private let input: PromptInput
@@ -59,8 +59,9 @@ struct Prompt {
     private var form: EditForm?
     private var answered = 0
     private var hasActs = false
-    /// After `a`: the change that everything is saved in, once there is one.
+    /// True after the key `a`.
     private var savesAll = false
+    /// The change in which everything is saved after `a`, once there is one.
     private var change: ID<Change>?
     private var hasQuit = false
     private var haveNewsEnded = false
@@ -89,12 +90,12 @@ struct Prompt {
             }
             await showNext()
             if hasQuit || (haveNewsEnded && open == nil && waiting.isEmpty) { break }
-            if open == nil { Output.shared.status("  looking up …  \(hasActs ? "[u] undo last  " : "")[q] quit") }
+            if open == nil { Output.shared.showStatus("  looking up …  \(hasActs ? "[u] undo last  " : "")[q] quit") }
         }
-        Output.shared.status("")
+        Output.shared.showStatus("")
         run.events.hold(false)
         run.leave([open].compactMap { $0 } + waiting)
-        if let failure { run.report.note(failure) }
+        if let failure { run.report.record(failure) }
     }
 
     private func isAsked(_ id: ID<IntakeItem>) -> Bool {
@@ -121,8 +122,8 @@ struct Prompt {
     private func show() {
         guard let open else { return }
         run.events.hold(true)
-        let place = expected.map { "\(answered + 1) of \($0)" } ?? "\(answered + 1)"
-        for line in Card(candidate: open, place: place, style: style).lines() { Output.shared.line(line) }
+        let position = expected.map { "\(answered + 1) of \($0)" } ?? "\(answered + 1)"
+        for line in Card(candidate: open, position: position, style: style).lines() { Output.shared.printLine(line) }
         var keys = ["[k] skip", "[a] save all", hasActs ? "[u] undo last" : "", "[q] quit"].filter { !$0.isEmpty }
         if open.owned != nil {
             keys.insert("[c] another copy", at: 0)
@@ -132,7 +133,7 @@ struct Prompt {
             keys.insert(contentsOf: ["[e] enter it by hand", "[l] later"], at: 0)
         }
         for line in keys.joined(separator: "  ").wrapped(terminalSize().columns - 3) {
-            Output.shared.line(style.faint("  " + line))
+            Output.shared.printLine(style.faint("  " + line))
         }
     }
 
@@ -153,10 +154,10 @@ struct Prompt {
         switch (key, open) {
         case (.character("q"), _), (.end, _): hasQuit = true
         case (.character("u"), _): await undo()
-        // Not Enter: a handheld scanner that types into the prompt would confirm a book with it.
+        // Enter does nothing: a handheld scanner that types into the prompt would confirm a book with it.
         case (.character("s"), let candidate?):
             if candidate.owned != nil {
-                Output.shared.line("  You have it already: c adds another copy, k skips it.")
+                Output.shared.printLine("  You have it already: c adds another copy, k skips it.")
             } else if candidate.isComplete {
                 await save([candidate])
             } else {
@@ -182,7 +183,9 @@ struct Prompt {
         }
     }
 
-    // MARK: Acts. A book whose act fails stays on the screen and in the queue; the next key tries again.
+    // MARK: Acts
+
+    // If an act fails, the book stays on the screen and in the queue, and the next key tries again.
 
     private mutating func save(_ candidates: [Candidate], anotherCopy: Bool = false) async {
         do {
@@ -209,7 +212,7 @@ struct Prompt {
         }
     }
 
-    /// Saves what a yes to all covers; the rest is asked one by one.
+    /// Saves the books that `a` covers; the person is asked about the others one by one.
     private mutating func saveSureOnes() async {
         let sure = waiting.filter { $0.owned == nil && $0.isSureEnough }
         guard !sure.isEmpty else { return }
@@ -246,7 +249,7 @@ struct Prompt {
             hasActs = await station.snapshot(limit: 0).nextUndo != nil
             show()
         } catch Station.Refusal.nothingToUndo {
-            Output.shared.line("  Nothing to undo in this run; scan undo goes further back.")
+            Output.shared.printLine("  Nothing to undo in this run; scan undo goes further back.")
         } catch {
             showFailure(error)
         }
@@ -255,7 +258,7 @@ struct Prompt {
     private mutating func showFailure(_ error: any Error) {
         let error = CommandError(describing: error)
         failure = error.status
-        Output.shared.complain(error.description)
+        Output.shared.printError(error.description)
         show()
     }
 
@@ -264,15 +267,15 @@ struct Prompt {
     private mutating func beginForm(_ candidate: Candidate) {
         form = EditForm(metadata: candidate.metadata)
         if case .lines = input {
-            Output.shared.line(
-                style.faint("  An empty line keeps a field, - clears it, . leaves everything as it was."))
+            Output.shared.printLine(
+                style.faint("  An empty line keeps a field, - clears it, . cancels."))
         } else {
-            Output.shared.line(style.faint("  Enter keeps a field, Esc leaves everything as it was."))
+            Output.shared.printLine(style.faint("  Enter keeps a field, Esc cancels."))
         }
         showField()
     }
 
-    private func showField() { Output.shared.raw(form?.shown(width: terminalSize().columns) ?? "") }
+    private func showField() { Output.shared.printRaw(form?.line(width: terminalSize().columns) ?? "") }
 
     private mutating func advance(_ step: (inout EditForm) -> EditForm.Step) async {
         guard var form, let candidate = open else { return }
@@ -281,14 +284,14 @@ struct Prompt {
         switch result {
         case .editing: showField()
         case .nextField:
-            Output.shared.line("")
+            Output.shared.printLine("")
             showField()
         case .refused(let reason):
-            Output.shared.raw("\n  \(style.attention(reason))\n")
+            Output.shared.printRaw("\n  \(style.attention(reason))\n")
             showField()
         case .cancelled:
             self.form = nil
-            Output.shared.line("")
+            Output.shared.printLine("")
             show()
         case .done:
             do {
@@ -296,12 +299,12 @@ struct Prompt {
                 open = edited
                 failure = nil
                 self.form = nil
-                Output.shared.line("")
+                Output.shared.printLine("")
                 run.events.show([.edited(edited)])
                 show()
             } catch {
-                // The form stays as it is: Enter tries again.
-                Output.shared.line("")
+                // The form stays open: Enter tries again.
+                Output.shared.printLine("")
                 showFailure(error)
                 showField()
             }

@@ -25,7 +25,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
         let library = try Wiring(settings: paths.settings()).openLibrary()
         if clear {
             try await library.setAccessCode(nil, at: Date())
-            Output.shared.line("The access code is removed, and all devices are signed out. \(Self.stations)")
+            Output.shared.printLine("The access code is removed, and all devices are signed out. \(Self.stations)")
             return
         }
         let code = try Self.readCode()
@@ -34,7 +34,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
         } catch let refusal as AccessCodeRefusal {
             throw CommandError(.usage, refusal.description + ". Nothing was changed.")
         }
-        Output.shared.line("The access code is set. All devices must sign in again. \(Self.stations)")
+        Output.shared.printLine("The access code is set. All devices must sign in again. \(Self.stations)")
     }
 
     private static let stations =

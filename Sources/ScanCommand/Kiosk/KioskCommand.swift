@@ -13,8 +13,8 @@ struct KioskCommand: AsyncParsableCommand {
         abstract: "Serve the web pages: scanning station and library in a browser.",
         discussion: """
             Serves http://127.0.0.1:8278 until a signal ends it, and captures with the
-            camera meanwhile. What waits in the queue stands on its pages again after a
-            restart. A first Control-C ends it in order, a second at once.
+            camera meanwhile. After a restart its pages show the queue again. The first
+            Control-C ends it in order, the second at once.
 
               scan kiosk                               for a browser on this machine
               scan kiosk --port 9000 --no-camera
@@ -26,8 +26,8 @@ struct KioskCommand: AsyncParsableCommand {
               scan kiosk code
               scan kiosk --listen 0.0.0.0
 
-            A web server or tunnel on this machine that passes others on (nginx, ssh -R)
-            looks like somebody at this machine. With --behind-proxy all sign in:
+            Requests through a web server or tunnel on this machine (nginx, ssh -R) look
+            like requests of this machine. With --behind-proxy everyone signs in:
 
               scan kiosk --behind-proxy --name shelf.example
             """,
@@ -42,36 +42,36 @@ struct KioskCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("name"),
         help: ArgumentHelp(
-            "Another name by which browsers ask for it, such as shelf.example (can be repeated).", valueName: "host"))
+            "Another host name of the kiosk, such as shelf.example (can be repeated).", valueName: "host"))
     var names: [String] = []
 
     @Flag(
-        help: "A proxy or tunnel on this machine passes others on: also who comes from this machine signs in.")
+        help: "A proxy or tunnel on this machine forwards requests: clients on this machine sign in too.")
     var behindProxy = false
 
     @Flag(help: "Capture without a camera: numbers, photos and handheld scanners.")
     var noCamera = false
 
     @OptionGroup var live: LiveOptions
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
 
     func validate() throws {
-        if !(0...65_535).contains(port) { throw ValidationError("--port takes 0 to 65535.") }
+        if !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
         if noCamera, live.camera.isUsed || live.frames != nil {
-            throw ValidationError("--no-camera goes with none of --device, --size, --fps, --format and --frames.")
+            throw ValidationError("--no-camera excludes --device, --size, --fps, --format and --frames.")
         }
         try ListenCheck.check(listen: listen, names: names)
     }
 
     func run() async throws {
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.openLibrary()
         try await ListenCheck.requireCode(for: listen, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
         library.onUnwrittenUse { logger.warning("the last use of sign-ins and stations is not written: \($0)") }
         let preview = noCamera ? nil : PreviewFeed()
         let camera = try noCamera ? nil : live.scan(wiring.settings, preview: preview)
-        if noCamera { logger.notice("camera: none, as --no-camera says") }
+        if noCamera { logger.notice("camera: none (--no-camera)") }
         var options = Station.Options()
         (options.isOffline, options.followsQueue, options.looksUpDue) = (wiring.isOffline, true, true)
         let station = Station(
@@ -100,7 +100,7 @@ struct KioskCommand: AsyncParsableCommand {
         Interrupts.onFirst {
             library.hurry(within: Self.lastWrite)
             Task {
-                // First, so that what it sent is still captured.
+                // The scanner stops first, so that what it sent is still captured.
                 scanner.cancel()
                 await scanner.value
                 await server.stop()
@@ -110,7 +110,7 @@ struct KioskCommand: AsyncParsableCommand {
                 end.yield(.late)
             }
         }
-        defer { Interrupts.giveBack() }
+        defer { Interrupts.release() }
         let serving = Task {
             try await watchdog.guarding(Watchdog.look(at: library, camera: { camera?.snapshot.camera })) {
                 try await server.run()
@@ -126,7 +126,7 @@ struct KioskCommand: AsyncParsableCommand {
         }
         do {
             if try await ends.first(where: { _ in true }) == .late {
-                logger.warning("what waited for the library was given up; nothing that was acknowledged is lost")
+                logger.warning("pending writes were abandoned; nothing that was acknowledged is lost")
             }
         } catch let failure as KioskServer.ListenError {
             scanner.cancel()
@@ -136,10 +136,10 @@ struct KioskCommand: AsyncParsableCommand {
         logger.notice("ended")
     }
 
-    /// From the signal to the end, whatever hangs: less than who stops services waits before killing, and than a person does.
+    /// The time from the signal to the end, whatever hangs: less than a service manager, or a person, waits before killing the process.
     private static let patience: Duration = .seconds(4)
 
-    /// How long the last writes wait for a program that keeps the library locked.
+    /// The time for which the last writes wait for a program that keeps the library locked.
     private static let lastWrite: Duration = .seconds(1)
 
     private enum Ending { case inOrder, late }
@@ -152,16 +152,16 @@ struct KioskCommand: AsyncParsableCommand {
         return configuration
     }
 
-    private func started(_ port: Int) { Output.shared.note("The kiosk is at \(address(port))") }
+    private func started(_ port: Int) { Output.shared.printNotice("The kiosk is at \(address(port))") }
 
     private func address(_ port: Int) -> String {
         "http://\(listen.contains(":") ? "[\(listen)]" : listen):\(port)/"
     }
 
-    /// To standard error, a line for each thing that happens; who keeps logs adds the time once more, or not.
+    /// Makes a logger that writes to standard error.
     private static func logger() -> Logger {
         var logger = Logger(label: "kiosk", factory: { StreamLogHandler.standardError(label: $0) })
-        // What is below is told by libraries about themselves.
+        // Lower levels are details of the libraries.
         logger.logLevel = .notice
         return logger
     }
@@ -179,36 +179,36 @@ struct KioskCommand: AsyncParsableCommand {
 }
 
 extension KioskCommand {
-    /// Why the service cannot listen: what, where, what next.
+    /// Describes why the service cannot listen, and what to do.
     static func error(for failure: KioskServer.ListenError) -> CommandError {
-        let place = "\(failure.address.printable), port \(failure.port)"
+        let socket = "\(failure.address.printable), port \(failure.port)"
         switch failure.errno {
         case EADDRINUSE:
             let holder = PortHolder.name(of: failure.port).map { ": \($0)" } ?? ""
             return CommandError(
                 .unavailable,
-                "cannot listen at \(place): another program is there\(holder). End it, or name another port with --port."
+                "cannot listen at \(socket): another program uses the port\(holder). End it, or name another port with --port."
             )
         case EADDRNOTAVAIL:
             return CommandError(
                 .unavailable,
-                "cannot listen at \(place): this machine has no such address. Name one that it has, or 0.0.0.0 for all."
+                "cannot listen at \(socket): this machine has no such address. Name one that it has, or 0.0.0.0 for all."
             )
         case EACCES:
             return CommandError(
                 .permission,
-                "cannot listen at \(place): ports below 1024 are the system's. Name another with --port.")
+                "cannot listen at \(socket): ports below 1024 are reserved for the system. Name another with --port.")
         default:
             return CommandError(
                 .unavailable,
-                "cannot listen at \(place): \(failure.reason.printable). Name another address with --listen or port with --port."
+                "cannot listen at \(socket): \(failure.reason.printable). Name another address with --listen or port with --port."
             )
         }
     }
 }
 
 extension KioskError {
-    /// The error as pages show it. They never name files: where the library lies is none of a browser's business.
+    /// Describes an error as pages show it. They never name files: browsers need not know where the library is.
     init(describing error: any Error) { self = Self.described(error) }
 
     private static func described(_ error: any Error) -> KioskError {
@@ -236,14 +236,14 @@ extension KioskError {
     }
 }
 
-/// What has to be so before the kiosk opens to others.
+/// Checks the addresses and the access code before the kiosk listens.
 enum ListenCheck {
-    /// - Throws: when it is no address to listen on, or no names.
+    /// - Throws: if it is not an address to listen on, or a name is not a host name.
     static func check(listen: String, names: [String]) throws {
         if listen != "localhost", bytes(of: listen) == nil {
             throw ValidationError(
                 "--listen takes an address of this machine (127.0.0.1, 192.168.1.5, 0.0.0.0 for all of them), not "
-                    + "\"\(listen.oneLine)\". A name goes with --name.")
+                    + "\"\(listen.oneLine)\". Use --name for a name.")
         }
         for name in names where !isHostName(name) {
             throw ValidationError(
@@ -252,25 +252,25 @@ enum ListenCheck {
         }
     }
 
-    /// Only this machine may come in without a code.
+    /// Requires an access code unless only this machine has access.
     ///
-    /// - Throws: ``CommandError`` with what to do.
+    /// - Throws: ``CommandError`` if there is no code.
     static func requireCode(for listen: String, behindProxy: Bool = false, of access: some Access) async throws {
         if isLoopback(listen), !behindProxy { return }
         if try await access.hasAccessCode() { return }
         if isLoopback(listen) {
             throw CommandError(
                 .configuration,
-                "with --behind-proxy everybody signs in, and no access code is set. Set one with 'scan kiosk code'.")
+                "with --behind-proxy everyone signs in, and no access code is set. Set one with 'scan kiosk code'.")
         } else {
             throw CommandError(
                 .configuration,
                 "others could reach the library at \(listen), and no access code is set. Set one with 'scan kiosk code', "
-                    + "or leave --listen out: then only this machine gets in.")
+                    + "or leave out --listen, so that only this machine has access.")
         }
     }
 
-    /// 127.0.0.0/8 and ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+    /// Returns true for 127.0.0.0/8 and ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
     static func isLoopback(_ address: String) -> Bool {
         if address == "localhost" { return true }
         guard let bytes = bytes(of: address) else { return false }
@@ -285,7 +285,7 @@ enum ListenCheck {
         return nil
     }
 
-    /// Labels of letters, digits and hyphens (RFC 1123, 2.1).
+    /// Returns true for labels of letters, digits and hyphens (RFC 1123, 2.1).
     private static func isHostName(_ name: String) -> Bool {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         return name.utf8.count <= 253
@@ -298,9 +298,9 @@ enum ListenCheck {
     }
 }
 
-/// Who listens at a TCP port of this machine, as far as this account may see.
+/// Finds the process that listens at a TCP port of this machine, as far as this account may see.
 enum PortHolder {
-    /// - Returns: such as "scan (process 1234)"; `nil` when it cannot be seen.
+    /// - Returns: such as "scan (process 1234)"; nil if it cannot be seen.
     static func name(of port: Int) -> String? {
         let sockets = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { listening(at: port, in: $0) })
         guard !sockets.isEmpty else { return nil }
@@ -314,7 +314,8 @@ enum PortHolder {
         return nil
     }
 
-    /// The sockets, as the links in /proc/…/fd name them. Source: proc_pid_net(5); state 0A is TCP_LISTEN, the tenth field the inode.
+    /// Returns the sockets, named as the links in /proc/…/fd are. Source: proc_pid_net(5); state 0A is TCP_LISTEN, the tenth field the
+    /// inode.
     static func listening(at port: Int, in table: String) -> [String] {
         guard let lines = text(of: table)?.split(separator: "\n").dropFirst() else { return [] }
         return lines.compactMap { line in
@@ -326,7 +327,7 @@ enum PortHolder {
         }
     }
 
-    // What cannot be looked at belongs to another account, or is gone: then the message names nobody.
+    // Entries that cannot be read belong to another account or have disappeared: the message then names no process.
     private static func entries(of folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }

@@ -151,7 +151,7 @@ struct ReadPhotoCommand: ParsableCommand {
 
     func run() throws {
         try PhotoChildLimits.apply()
-        Output.shared.line(Self.answer())
+        Output.shared.printLine(Self.answer())
     }
 
     private static func answer() -> JSONValue {

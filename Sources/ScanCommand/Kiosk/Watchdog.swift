@@ -18,7 +18,7 @@ struct Watchdog: Sendable {
     /// - Parameter report: called when a problem begins, changes or ends.
     init(
         _ notice: ServiceNotice?, clock: any Clock<Duration> = ContinuousClock(),
-        report: @escaping @Sendable (String) -> Void = { Output.shared.complain($0) }
+        report: @escaping @Sendable (String) -> Void = { Output.shared.printError($0) }
     ) {
         self.notice = notice
         self.clock = clock

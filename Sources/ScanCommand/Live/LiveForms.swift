@@ -1,10 +1,10 @@
 import Bookplate
 
-/// A number as it is typed, checked with every key.
+/// A number that is being typed, checked with every key.
 struct NumberEntry {
     private(set) var editor = LineEditor(label: "ISBN", text: "")
 
-    /// What begins a number: a digit, or the `]E0` in front of what handheld scanners send.
+    /// Returns true if the character begins a number: a digit, or the `]E0` that handheld scanners send before it.
     static func begins(with character: Character) -> Bool {
         character.isASCII && (character.isNumber || character == "]")
     }
@@ -13,21 +13,21 @@ struct NumberEntry {
 
     mutating func press(_ key: Keyboard.Key) -> LineEditor.Step { editor.press(key) }
 
-    /// "✓ right, Enter takes it", or how far it is.
+    /// "✓ 978-0-441-47812-5: Enter captures it", or the number of digits so far, or the error.
     var verdict: (text: String, ink: Ink) {
         do throws(ISBNRefusal) {
-            return ("✓ \(try ISBN(text).hyphenated): Enter takes it", .new)
+            return ("✓ \(try ISBN(text).hyphenated): Enter captures it", .new)
         } catch {
             switch error {
             case .wrongLength(let count) where count < 13: return (counted(count, "digit"), .faint)
-            case .empty: return ("Esc leaves", .faint)
+            case .empty: return ("Esc cancels", .faint)
             default: return ("✕ \(error)", .problem)
             }
         }
     }
 }
 
-/// What the batch's books are saved with, as a form of four lines.
+/// The form for the batch's preset, with four lines.
 struct PresetForm {
     enum Step { case editing, done(Preset), cancelled, refused(String) }
 
@@ -55,8 +55,8 @@ struct PresetForm {
         case .up: index = max(0, index - 1)
         case .character(" ") where index == 2:
             let all = Copy.Status.allCases
-            let place = all.firstIndex(of: preset.status) ?? 0
-            preset.status = all[(place + 1) % all.count]
+            let position = all.firstIndex(of: preset.status) ?? 0
+            preset.status = all[(position + 1) % all.count]
         case .character(" ") where index == 3: preset.isWishlist.toggle()
         default:
             if index == 0 { _ = shelf.press(key) }
@@ -80,14 +80,14 @@ struct PresetForm {
     }
 }
 
-/// Tells a handheld scanner that types from a person: eight characters of a number and more, under 50 ms apart, then Enter.
+/// Tells a handheld scanner that types from a person: at least eight characters of a number, each within 50 ms of the last, then Enter.
 struct KeyBurst {
     static let fewest = 8
     static let gap: Duration = .milliseconds(50)
     private var text = ""
     private var last: Duration = .zero
 
-    /// - Returns: the number, when this key was the Enter behind one.
+    /// - Returns: the number, if this key is the Enter that ends one.
     mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
         defer { last = time }
         if time - last > Self.gap { text = "" }

@@ -1,11 +1,11 @@
 import Bookplate
 import Station
 
-/// The keys, as hints that fit and as a page.
+/// The keys: a line of hints, and a help page.
 struct LiveKeys {
     let state: LiveState
 
-    /// The most useful first; help and the way out always.
+    /// Returns as many hints as fit, the most useful first; always those for help and quitting.
     func line(columns: Int) -> ScreenLine {
         let last = ["[?] keys", "[q] quit"]
         var hints: [String] = []
@@ -27,8 +27,8 @@ struct LiveKeys {
     private var useful: [String] {
         switch state.mode {
         case .help: return []
-        case .number: return ["[Enter] take it", "[Esc] leave"]
-        case .edit, .preset: return ["[Enter] next", "[Esc] leave as it was"]
+        case .number: return ["[Enter] capture", "[Esc] cancel"]
+        case .edit, .preset: return ["[Enter] next", "[Esc] cancel"]
         case .list: break
         }
         let ticked = state.batch.counts.ticked
@@ -50,15 +50,15 @@ struct LiveKeys {
         return hints
     }
 
-    /// All keys, in two columns where there is room.
+    /// Returns all keys, in two columns if there is room.
     static func help(columns: Int, rows: Int) -> [ScreenLine] {
         let keys: [(String, String)] = [
-            ("s", "save the book on the card"), ("a", "save all that is ticked"), ("Space", "tick or untick"),
-            ("↑ ↓", "go through the list"), ("k", "skip: out of the queue, unsaved"), ("e", "edit, or enter by hand"),
+            ("s", "save the book on the card"), ("a", "save all ticked books"), ("Space", "tick or untick"),
+            ("↑ ↓", "move through the list"), ("k", "skip: remove it from the queue"), ("e", "edit, or enter by hand"),
             ("c", "save another copy"), ("l", "later: it stays in the queue"), ("u", "undo the last act"),
-            ("U", "undo all that was saved here"), ("p", "shelf, tags, status, wishlist"),
-            ("r", "ask the sources again"),
-            ("0-9", "type a number; Enter takes it"), ("m", "sounds on or off"), ("q", "quit; what is open waits"),
+            ("U", "undo all saves of this run"), ("p", "shelf, tags, status, wishlist"),
+            ("r", "ask the sources again"), ("0-9", "type a number, then Enter"), ("m", "sounds on or off"),
+            ("q", "quit; open books stay queued"),
             ("?", "these keys; any key closes"),
         ]
         let texts = keys.map { "  \($0.0.padded(5))  \($0.1)" }

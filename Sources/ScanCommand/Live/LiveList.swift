@@ -1,18 +1,18 @@
 import Bookplate
 import Station
 
-/// The batch, newest first, one line a book, scrolled to the row that is selected.
+/// The batch, newest first, one line per book, scrolled to the selected row.
 struct LiveList {
     let state: LiveState
     let columns: Int
 
-    /// Exactly `count` lines.
+    /// Returns exactly `count` lines.
     func lines(_ count: Int, isTitled: Bool) -> [ScreenLine] {
         guard count > 0 else { return [] }
         let rows = state.batch.rows
         let under = isTitled ? count - 1 : count
-        // The newest on their way stand on top; the list keeps the larger part.
-        let pending = state.pending.reversed().prefix(max(min(1, under), under / 3)).map { onTheWay($0) }
+        // The newest pending detections are on top and get a third at most.
+        let pending = state.pending.reversed().prefix(max(min(1, under), under / 3)).map { line(pending: $0) }
         let room = under - pending.count
         let selected = rows.firstIndex { $0.id == state.current?.id }.map { rows.count - 1 - $0 } ?? 0
         let first = max(0, min(selected - room / 2, rows.count - room))
@@ -29,33 +29,33 @@ struct LiveList {
         return hidden.isEmpty ? "" : hidden.joined(separator: "  ")
     }
 
-    private func onTheWay(_ detection: Detection) -> ScreenLine {
+    private func line(pending detection: Detection) -> ScreenLine {
         ScreenLine([
             .init("     "), .init("○ ", .attention), .init("\(detection.isbn.hyphenated)  ", .strong),
-            .init("on the way to the disk …", .faint),
+            .init("not on disk yet …", .faint),
         ])
     }
 
     private func line(_ row: Batch.Row, isSelected: Bool) -> ScreenLine {
-        let look = StatusStyle(state.batch.status(of: row), hasTitle: row.candidate.isComplete)
+        let style = StatusStyle(state.batch.status(of: row), hasTitle: row.candidate.isComplete)
         let tick = row.end != nil ? "   " : state.batch.isTicked(row) ? "[x]" : "[ ]"
-        let noteWidth = columns >= 60 ? 23 : min(columns / 3, look.note.columns)
+        let noteWidth = columns >= 60 ? 23 : min(columns / 3, style.note.columns)
         let authorWidth = columns >= 76 ? (columns - 40) * 2 / 5 : 0
         let titleWidth = max(8, columns - 8 - noteWidth - authorWidth - (authorWidth > 0 ? 2 : 1))
         let metadata = row.candidate.metadata
         let title = (metadata.title ?? row.candidate.item.isbn.hyphenated).oneLine
         let isFaint = row.end != nil
         var pieces: [ScreenLine.Piece] = [
-            .init(isSelected ? "▸" : " ", .strong), .init("\(tick) "), .init("\(look.mark) ", look.ink),
+            .init(isSelected ? "▸" : " ", .strong), .init("\(tick) "), .init("\(style.mark) ", style.ink),
             .init(title.fitted(titleWidth).padded(titleWidth) + " ", isFaint ? .faint : isSelected ? .strong : .plain),
         ]
         let author = (metadata.authorNames.first ?? "").oneLine
-        if authorWidth > 0, look.note.isEmpty {
+        if authorWidth > 0, style.note.isEmpty {
             pieces.append(.init(author.fitted(authorWidth + 1 + noteWidth), .faint))
         } else if authorWidth > 0 {
             pieces.append(.init(author.fitted(authorWidth).padded(authorWidth) + " ", .faint))
         }
-        pieces.append(.init(look.note.oneLine.fitted(noteWidth), look.ink))
+        pieces.append(.init(style.note.oneLine.fitted(noteWidth), style.ink))
         return ScreenLine(pieces)
     }
 }

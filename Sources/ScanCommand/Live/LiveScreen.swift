@@ -2,19 +2,19 @@ import Bookplate
 import Foundation
 import Station
 
-/// Lays the live station out on as many rows and columns as there are: the camera on top, the last capture as a card, what it is saved
-/// with, the batch newest first, and at the bottom what one message, the counts and the keys take.
+/// Lays the live station out on the rows and columns available: the camera on top, the last capture as a card, the preset, the batch with
+/// the newest book first, and at the bottom a message, the counts and the keys.
 struct LiveScreen {
     let state: LiveState
     let columns: Int
     let rows: Int
-    /// Time of day of a capture, "12:41".
+    /// Formats the time of day of a capture, such as "12:41".
     var timeOfDay: (Date) -> String = { $0.localTimeOfDay }
 
-    /// Room for rules and a full card.
+    /// True if there is room for rules and a full card.
     private var isRoomy: Bool { rows >= 18 }
 
-    /// Exactly `rows` lines.
+    /// Returns exactly `rows` lines.
     func lines() -> [ScreenLine] {
         let top = topLines()
         let bottom = messageLines + [countsLine, LiveKeys(state: state).line(columns: columns)]
@@ -38,27 +38,27 @@ struct LiveScreen {
 
     private func topLines() -> [ScreenLine] {
         var right: [ScreenLine.Piece] = []
-        if let hub = state.hub { right.append(.init(" \(hub.words.text)", hub.words.ink)) }
+        if let hub = state.hub { right.append(.init(" \(hub.summary.text)", hub.summary.ink)) }
         if state.isOffline { right.append(.init(" ○ offline", .faint)) }
         if state.isMuted { right.append(.init(" muted", .faint)) }
         let name = ScreenLine.Piece("Bookplate  ", .strong)
         switch state.camera {
-        case .starting: return [ScreenLine([name, .init("○ camera starts …", .faint)], right: right)]
+        case .starting: return [ScreenLine([name, .init("○ starting the camera …", .faint)], right: right)]
         case .ended:
-            let words = state.isStream ? "○ the stream is over" : "○ the camera is off"
-            return [ScreenLine([name, .init(words, .faint)], right: right)]
+            let text = state.isStream ? "○ the stream ended" : "○ the camera is off"
+            return [ScreenLine([name, .init(text, .faint)], right: right)]
         case .streaming(let camera, let format):
             var facts = " \(format.width)x\(format.height) \(format.pixelFormat.rawValue)"
             if state.framesPerSecond > 0 { facts += " \(Int(state.framesPerSecond.rounded())) fps" }
             return [ScreenLine([name, .init("● ", .new), .init(camera), .init(facts, .faint)], right: right)]
-        case .trouble(let trouble):
-            let why = trouble.description.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1)
-            return [ScreenLine([name, .init("▲ \(trouble.kind.word)", .attention)], right: right)]
-                + why.map { ScreenLine("  \($0)", .attention) }
+        case .trouble(let error):
+            let reason = error.description.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1)
+            return [ScreenLine([name, .init("▲ \(error.kind.word)", .attention)], right: right)]
+                + reason.map { ScreenLine("  \($0)", .attention) }
         }
     }
 
-    // MARK: The card and what comes with it
+    // MARK: The card and the list
 
     private func cardAndList(_ room: Int) -> [ScreenLine] {
         var lines: [ScreenLine] = isRoomy ? [.rule(columns: columns)] : []
@@ -68,7 +68,7 @@ struct LiveScreen {
         return lines + LiveList(state: state, columns: columns).lines(room - lines.count, isTitled: isRoomy)
     }
 
-    /// What the camera needs goes before what the books are saved with, where there is no room for both.
+    /// The preset and the camera's hint; the hint alone if there is no room for both.
     private var presetLine: ScreenLine {
         let preset = [ScreenLine.Piece("  "), .init(state.batch.preset.line, .faint)]
         guard let hint = state.hint.map({ ScreenLine.Piece("▲ \($0.text) ", .attention) }) else {
@@ -85,17 +85,18 @@ struct LiveScreen {
         for row in form.rows { lines.append(field(row.label, row.text, isBeingEdited: row.isBeingEdited)) }
         return lines + [
             .empty,
-            ScreenLine("  Enter keeps a field, the last one keeps them all; Esc leaves everything as it was.", .faint),
+            ScreenLine(
+                "  Enter keeps a field and goes to the next; after the last, all are kept. Esc cancels.", .faint),
         ]
     }
 
     private func presetLines(_ form: PresetForm) -> [ScreenLine] {
-        var lines: [ScreenLine] = [.rule("What this batch is saved with", columns: columns)]
+        var lines: [ScreenLine] = [.rule("Preset of this batch", columns: columns)]
         for (index, (label, text)) in zip(PresetForm.labels, form.texts).enumerated() {
             lines.append(field(label, text, isBeingEdited: index == form.index))
         }
         let note =
-            "  Enter goes on, the last one gives it to every book not saved yet; Esc leaves everything as it was."
+            "  Enter goes to the next field; after the last, the preset applies to all unsaved books. Esc cancels."
         return lines + [.empty] + note.wrapped(columns - 2).map { ScreenLine("  \($0)", .faint) }
     }
 
@@ -108,7 +109,7 @@ struct LiveScreen {
 
     // MARK: Bottom
 
-    /// One line as a rule; what says what to do next must be read whole.
+    /// One line as a rule; more for a message that would be cut, since it says what to do next.
     private var messageLines: [ScreenLine] {
         if case .number(let entry) = state.mode {
             let verdict = entry.verdict
@@ -127,9 +128,9 @@ struct LiveScreen {
                 ScreenLine("  \($0)", message.ink)
             }
         }
-        // It stays while it lasts; a message goes before it where there is no room for both.
-        if let trouble = state.captureError, isRoomy || lines.isEmpty {
-            lines += trouble.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
+        // It is shown as long as it lasts; where there is no room for both, the message is shown instead.
+        if let error = state.captureError, isRoomy || lines.isEmpty {
+            lines += error.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
                 ScreenLine("  \($0)", .problem)
             }
         }
@@ -139,11 +140,11 @@ struct LiveScreen {
     private var countsLine: ScreenLine {
         let counts = state.batch.counts.line
         var left = "  " + (counts.isEmpty ? "Nothing captured yet" : counts)
-        if !state.pending.isEmpty { left += " · \(state.pending.count) on the way to the disk" }
+        if !state.pending.isEmpty { left += " · \(state.pending.count) not on disk yet" }
         guard state.earlier > 0 else { return ScreenLine(left) }
-        let words = "\(state.earlier) \(state.earlier == 1 ? "waits" : "wait") from earlier"
-        let way = state.hub == nil ? "scan intake confirm" : "the hub's intake shows them"
-        let right = [words + " (\(way)) ", words + " "].first { left.columns + $0.columns + 1 <= columns }
+        let waiting = "\(state.earlier) waiting from earlier"
+        let advice = state.hub == nil ? "scan intake confirm" : "the hub's intake shows them"
+        let right = [waiting + " (\(advice)) ", waiting + " "].first { left.columns + $0.columns + 1 <= columns }
         return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])
     }
 }

@@ -5,16 +5,16 @@ import Foundation
 import Hub
 import Station
 
-/// `scan` at a terminal: shows the station's batch on a screen of its own and turns keys into the station's acts.
+/// `scan` at a terminal: shows the station's batch on a full screen and turns keys into the station's acts.
 ///
-/// Captures, lookups and acts go on in the station while a key or the terminal is slow.
+/// Captures, lookups and acts continue in the station while a key is handled or the terminal is slow.
 actor LiveTerminal {
     let station: Station
     private let keyboard: Keyboard?
     private let sounds: Sounds
     private let events: EventPrinter
     private let report: ExitReport
-    /// The monotonic clock; keys carry its times.
+    /// The monotonic clock, whose times keys carry.
     private let now: @Sendable () -> Duration
     /// Reads the camera's state at this moment.
     private let live: LiveScan?
@@ -47,12 +47,12 @@ actor LiveTerminal {
         var time: Duration
     }
 
-    /// Nobody reads a card and answers it faster: the key was meant for the card before.
+    /// Nobody reads a card and answers it faster than this: the key was meant for the card before.
     static let reaction: Duration = .milliseconds(400)
-    /// A person who has not touched a key for this long has both hands at the books: the card follows the captures again.
+    /// After this time without a key the person is handling books: the card follows the captures again.
     private static let handsFree: Duration = .seconds(10)
     private static let messageLifetime: Duration = .seconds(8)
-    private static let frame: Duration = .milliseconds(200)
+    private static let drawInterval: Duration = .milliseconds(200)
 
     init(
         station: Station, state: LiveState, live: LiveScan?, keyboard: Keyboard?, sounds: Sounds, events: EventPrinter,
@@ -70,11 +70,11 @@ actor LiveTerminal {
 
     // MARK: - Running
 
-    /// Runs until the person quits, or a stream is over and all its books are answered.
+    /// Runs until the person quits, or a stream has ended and all its books are answered.
     ///
     /// - Parameters:
-    ///   - scanner: the lines of a handheld scanner for this program alone.
-    ///   - hub: what happens at the hub that is captured into.
+    ///   - scanner: the events of a handheld scanner that this program reads exclusively.
+    ///   - hub: the events of the hub into whose library books are captured.
     func run(scanner: AsyncStream<HandheldScanner.Event>?, hub: AsyncStream<HubEvent>?) async {
         painter = ScreenPainter(style: Output.shared.style, isASCII: !localeIsUTF8())
         openScreen()
@@ -86,14 +86,16 @@ actor LiveTerminal {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.readKeys() }
                 group.addTask {
-                    for await _ in AsyncTimerSequence(interval: Self.frame, clock: .continuous) { await self.tick() }
+                    for await _ in AsyncTimerSequence(interval: Self.drawInterval, clock: .continuous) {
+                        await self.tick()
+                    }
                 }
                 if let scanner { group.addTask { for await event in scanner { await self.handle(event) } } }
                 if let hub { group.addTask { for await event in hub { await self.handle(event) } } }
             }
         }
         for await _ in closing { break }
-        // The screen stays until what is pending is on the disk or given up.
+        // The screen stays until pending detections are on disk or given up.
         running.cancel()
         await running.value
         await keyTask?.value
@@ -154,7 +156,7 @@ actor LiveTerminal {
         state.message = LiveState.Message(text: text, ink: ink, until: now() + Self.messageLifetime)
     }
 
-    /// A camera error says more than that no frames come any more.
+    /// Shows the camera's state. An error says more than the end of the frames.
     private func show(_ camera: CameraState) {
         if case .trouble = state.camera, camera == .ended { return }
         state.camera = camera
@@ -178,7 +180,7 @@ actor LiveTerminal {
         case .camera(let camera): if let camera { show(camera) }
         case .sourceEnded(let error?):
             closingMessages.append(CommandError(describing: error).description)
-            report.note(.unavailable)
+            report.record(.unavailable)
             close()
         case .sourceEnded(nil): state.isSourceOver = true
         }
@@ -188,7 +190,7 @@ actor LiveTerminal {
     private func showCaptured(_ row: Station.Row) async {
         await refresh()
         events.record([.captured(row.candidate.item)])
-        // A message about an earlier book is out of date; the failure of an act is not.
+        // A message about an earlier book is outdated; the failure of an act is not.
         if failure == nil { state.message = nil }
         let style = StatusStyle(row.status, hasTitle: row.candidate.isComplete)
         switch row.status {
@@ -197,7 +199,8 @@ actor LiveTerminal {
         }
         if !state.showsNewest {
             show(
-                "\(style.mark) taken: \(row.candidate.metadata.title ?? row.candidate.item.isbn.hyphenated)", style.ink)
+                "\(style.mark) captured: \(row.candidate.metadata.title ?? row.candidate.item.isbn.hyphenated)",
+                style.ink)
         }
     }
 
@@ -211,7 +214,7 @@ actor LiveTerminal {
 
     private func showLost(_ detections: [Detection], _ error: CommandError) {
         closingMessages += ["\(error)"] + detections.map { "not captured: \($0.raw)" }
-        report.note(error.status)
+        report.record(error.status)
         show("not captured: \(detections.map(\.isbn.hyphenated).joined(separator: ", ")). \(error)", .problem)
     }
 
@@ -231,13 +234,13 @@ actor LiveTerminal {
             guard status != state.hub?.status else { return }
             state.hub?.status = status
             switch status {
-            case .away(let why): show("\(why). Going on; it is all kept here.", .attention)
-            case .unpaired: show(HubWords.unpaired, .problem)
+            case .away(let reason): show("\(reason). Continuing; everything is kept here.", .attention)
+            case .unpaired: show(HubMessages.unpaired, .problem)
             case .unknown, .up: break
             }
         case .waiting(let count): state.hub?.waiting = count
         case .news(let news): for each in news { await handle(each) }
-        case .trouble(let words): show(words, .problem)
+        case .trouble(let message): show(message, .problem)
         }
         await refresh()
     }
@@ -252,14 +255,14 @@ actor LiveTerminal {
             events.record([event])
             show("answered at the hub: \(title ?? "")", .faint)
         case .owned, .kept, .refused:
-            if let words = news.words { show(words, .attention) }
+            if let message = news.message { show(message, .attention) }
         }
     }
 
     // MARK: - Keys
 
-    /// Queues a key for the row that it means: the one on the card when it was read. Keys are handled one after another, so that *undo*
-    /// after *save* undoes that save.
+    /// Queues a key for the row that was on the card when the key was read. Keys are handled one after another, so that *undo* after *save*
+    /// undoes that save.
     ///
     /// - Parameter time: when the key was read.
     func receive(_ key: Keyboard.Key, at time: Duration) {
@@ -271,10 +274,10 @@ actor LiveTerminal {
     /// Waits until the keys received so far are handled.
     func handledKeys() async { while let task = keyTask { await task.value } }
 
-    /// The row that a key is about: the one on the card, or the card before where a capture replaced it just before the key and it still
-    /// waits for an answer.
+    /// Returns the row that a key is about: the one on the card, or the one before it if a capture replaced the card just before the key
+    /// and the row before is still open.
     private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<IntakeItem>? {
-        // Whoever has pressed anything else meanwhile has seen the card.
+        // A person who pressed another key since has seen the new card.
         if !key.isAboutRow { cardChange = nil }
         if let cardChange, time - cardChange.time < Self.reaction, state.batch[cardChange.before]?.end == .none {
             return cardChange.before
@@ -299,12 +302,12 @@ actor LiveTerminal {
     private func press(_ held: HeldKey) async {
         if held.key == .resumed {
             openScreen()
-            painter?.forget()
+            painter?.invalidate()
         }
         guard let number = burst.append(held.key, at: held.time) else {
             return await pressInMode(held.key, for: held.row)
         }
-        // A handheld scanner types into whatever is open: its digits are no part of a form, nor of a number begun by hand.
+        // A handheld scanner types into whatever is open: its digits do not belong to a form or to a number begun by hand.
         func erase(_ press: (Keyboard.Key) -> Void) { for _ in number { press(.backspace) } }
         switch state.mode {
         case .list, .help: return await pressInMode(held.key, for: held.row)
@@ -326,7 +329,7 @@ actor LiveTerminal {
         case .list: await pressInList(key, for: row)
         case .help:
             state.mode = .list
-            // A handheld scanner does not know that a page is open.
+            // A handheld scanner does not know that the help is open.
             if case .character(let character) = key, NumberEntry.begins(with: character) {
                 await pressInList(key, for: row)
             }
@@ -336,7 +339,7 @@ actor LiveTerminal {
             case .editing: state.mode = entry.text.isEmpty ? .list : .number(entry)
             case .cancelled: state.mode = .list
             case .done:
-                // Closed in any case: the next burst of a handheld scanner starts a new number.
+                // Closed even if it is no number, so that the next burst of a handheld scanner starts a new one.
                 state.mode = .list
                 capture(TypedNumber(text: entry.text, origin: .typed))
             }
@@ -377,7 +380,7 @@ actor LiveTerminal {
 
     private func pressInList(_ key: Keyboard.Key, for row: ID<IntakeItem>?) async {
         switch key {
-        // Not Enter: handheld scanners type it, and so would confirm a book.
+        // Enter does nothing: handheld scanners type it and would confirm a book with it.
         case .enter, .escape, .backspace, .resumed: break
         case .end, .character("q"): close()
         case .up: state.move(by: -1)
@@ -407,7 +410,7 @@ actor LiveTerminal {
     private func press(_ key: Character, about id: ID<IntakeItem>?) async {
         await refresh()
         guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
-        guard row.end == nil else { return show("It is answered already; u takes the last answer back.", .attention) }
+        guard row.end == nil else { return show("It is already answered; u undoes the last answer.", .attention) }
         let isAnotherCopy = state.batch.isAnotherCopy(row)
         switch key {
         case "s" where isAnotherCopy: show("You have it already: c adds another copy, k skips it.", .attention)
@@ -438,13 +441,13 @@ actor LiveTerminal {
 
     private func capture(_ number: TypedNumber) {
         if isClosing {
-            closingMessages.append("not captured, as it came after the end: \(number.text.printable)")
+            closingMessages.append("not captured, because it arrived after the end: \(number.text.printable)")
         } else {
             station.enqueue(number)
         }
     }
 
-    /// Captures the numbers in a text that was pasted: a line that is one, else the words that are.
+    /// Captures the numbers in a pasted text: each line that is a number, or else the words of the line that are.
     private func capture(pasted text: String) {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         let numbers = lines.flatMap { line -> [TypedNumber] in
@@ -453,13 +456,13 @@ actor LiveTerminal {
             return line.split(whereSeparator: \.isWhitespace).map { TypedNumber(text: String($0), origin: .typed) }
                 .filter(\.isBook)
         }
-        if numbers.isEmpty { show("No ISBN is in what was pasted.", .attention) }
+        if numbers.isEmpty { show("The pasted text contains no ISBN.", .attention) }
         for number in numbers { capture(number) }
     }
 
     // MARK: - Acts
 
-    /// Runs an act of the station. When it fails the book stays where it was; the next key tries again.
+    /// Runs an act of the station. If it fails, the book stays as it was, and the next key tries again.
     private func act(_ body: () async throws -> Void) async {
         do {
             try await body()
@@ -493,11 +496,11 @@ actor LiveTerminal {
 
     private func showSaved(_ saved: Station.Saved) {
         events.record(saved.events)
-        state.goOn(from: saved.results.map(\.candidate.item.id))
+        state.advance(from: saved.results.map(\.candidate.item.id))
         if saved.saved == 1, saved.owned == 0 {
             show("✓ saved: \(saved.results.first?.candidate.metadata.title ?? "")", .new)
         } else {
-            let owned = saved.owned > 0 ? ", \(saved.owned) owned by now" : ""
+            let owned = saved.owned > 0 ? ", \(saved.owned) already owned" : ""
             show("✓ \(counted(saved.saved, "book")) saved\(owned)", .new)
         }
     }
@@ -507,7 +510,7 @@ actor LiveTerminal {
             let skipped = try await station.skip([id])
             await refresh()
             events.record(skipped.events)
-            state.goOn(from: [id])
+            state.advance(from: [id])
             show("– skipped: \(skipped.events.first?.title ?? skipped.events.first?.isbn?.hyphenated ?? "")", .faint)
         }
     }
@@ -533,11 +536,11 @@ actor LiveTerminal {
     func close() {
         guard !isClosing else { return }
         isClosing = true
-        if !state.pending.isEmpty { show("\(state.pending.count) on the way to the disk …", .attention) }
+        if !state.pending.isEmpty { show("\(state.pending.count) not on disk yet …", .attention) }
         closing.finish()
     }
 
-    /// A stream that is over, with nothing left to answer, needs nobody to quit.
+    /// Ends the run automatically when a stream has ended and nothing is left to answer.
     private func closeWhenDone() {
         guard state.isStream, state.isSourceOver, state.pending.isEmpty, keyTask == nil, case .list = state.mode,
             state.savesFound
@@ -546,7 +549,7 @@ actor LiveTerminal {
         close()
     }
 
-    /// Prints, after the screen, what stays and where, and records it for the exit code.
+    /// Prints what is left and where, after the screen is closed, and records it for the exit status.
     func conclude() async {
         await refresh()
         do {
@@ -554,30 +557,30 @@ actor LiveTerminal {
         } catch {
             let error = CommandError(describing: error)
             closingMessages.append(error.description)
-            report.note(error.status)
+            report.record(error.status)
         }
         await refresh()
         if let failure {
             closingMessages.append(failure.description)
-            report.note(failure.status)
+            report.record(failure.status)
         }
         if state.isStream, state.isSourceOver {
             if case .trouble(let error) = state.camera {
                 closingMessages.append(error.description)
-                report.note(.unreadable)
+                report.record(.unreadable)
             } else if state.batch.rows.isEmpty {
                 closingMessages.append("no ISBN was read in the stream.")
-                report.note(.nothing)
+                report.record(.nothing)
             }
         }
         let left = state.batch.rows.filter { $0.end == nil || $0.end == .postponed }.map(\.candidate)
         report.recordSources(of: left)
         events.record(left.map { .queued($0) })
-        for message in closingMessages { Output.shared.complain(message) }
+        for message in closingMessages { Output.shared.printError(message) }
         events.conclude()
         if !left.isEmpty {
-            let way = state.hub == nil ? "scan intake confirm goes through" : "the hub's intake shows"
-            Output.shared.note("\(left.count) not confirmed: \(way) \(left.count == 1 ? "it" : "them").")
+            let advice = state.hub == nil ? "scan intake confirm goes through" : "the hub's intake shows"
+            Output.shared.printNotice("\(left.count) not confirmed: \(advice) \(left.count == 1 ? "it" : "them").")
         }
     }
 }
@@ -591,7 +594,7 @@ extension Keyboard.Key {
         }
     }
 
-    /// True if it is about the book on the card.
+    /// True if it acts on the book on the card.
     fileprivate var isAboutRow: Bool {
         if case .character(let character) = self { "sckelr ".contains(character) } else { false }
     }

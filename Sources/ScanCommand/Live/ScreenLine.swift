@@ -1,23 +1,23 @@
 import Foundation
 
-/// What a piece of text means, for its colour.
+/// The meaning of a piece of text, which determines its colour.
 enum Ink { case plain, strong, faint, new, owned, attention, problem }
 
-/// One line of a screen, before it is cut to the columns there are.
+/// One line of a screen, before it is cut to the columns available.
 struct ScreenLine: Equatable {
     struct Piece: Equatable {
         var text: String
         var ink: Ink
 
         init(_ text: String, _ ink: Ink = .plain) {
-            // Titles come from anywhere: nothing in them may steer the terminal.
+            // Titles come from anywhere, so control characters are removed.
             self.text = text.oneLine
             self.ink = ink
         }
     }
 
     var left: [Piece]
-    /// At the right margin; goes before what is too long on the left.
+    /// Aligned to the right margin. If there is not enough room, the left part is cut.
     var right: [Piece]
 
     init(_ left: [Piece] = [], right: [Piece] = []) {
@@ -34,7 +34,7 @@ struct ScreenLine: Equatable {
         return ScreenLine(head + String(repeating: "─", count: max(0, columns - head.columns)), .faint)
     }
 
-    /// At most `columns` wide.
+    /// Returns the line, at most `columns` wide.
     func text(columns: Int, style: Style, isASCII: Bool) -> String {
         let rightWidth = right.reduce(0) { $0 + $1.text.columns }
         let fits = rightWidth > 0 && rightWidth + 8 <= columns
@@ -65,8 +65,8 @@ struct ScreenLine: Equatable {
 }
 
 extension String {
-    /// For a terminal that shows nothing else: our shapes as the likest characters, letters without their accents, and a question mark
-    /// for each column of what is left.
+    /// The text for a terminal that shows only ASCII: shapes become similar characters, letters lose their accents, and anything else
+    /// becomes a question mark for each of its columns.
     var inASCII: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return self }
         return map { character -> String in
@@ -85,15 +85,15 @@ extension String {
     ]
 }
 
-/// Whether the terminal's locale is UTF-8: the first of the three that is set decides (setlocale(3)).
+/// Returns true if the terminal's locale is UTF-8: the first of the three variables that is set decides (setlocale(3)).
 func localeIsUTF8(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     let name = locale.lowercased()
     return name.contains("utf-8") || name.contains("utf8")
 }
 
-/// Brings lines to the terminal: only those that changed, in one write, as one picture where the terminal can (synchronized
-/// output, private mode 2026; others pass over it).
+/// Draws lines on the terminal: only those that changed, in one write, and without flicker on terminals with synchronized output (private
+/// mode 2026, which others ignore).
 struct ScreenPainter {
     let style: Style
     let isASCII: Bool
@@ -105,17 +105,17 @@ struct ScreenPainter {
         self.isASCII = isASCII
     }
 
-    /// Everything is drawn anew next time.
-    mutating func forget() { shown = [] }
+    /// Has the next update draw everything again.
+    mutating func invalidate() { shown = [] }
 
-    /// - Returns: what brings the terminal from the lines before to these; empty when nothing changed.
+    /// - Returns: the output that turns the previous lines into these; empty if nothing changed.
     mutating func update(to lines: [ScreenLine], columns: Int) -> String {
         let texts = lines.map { $0.text(columns: columns, style: style, isASCII: isASCII) }
         let isNew = shown.count != texts.count || columns != self.columns
         var out = isNew ? "\u{1B}[0m\u{1B}[2J" : ""
         for (row, text) in texts.enumerated() where isNew || text != shown[row] {
             out += "\u{1B}[\(row + 1);1H\(text)"
-            // Behind a full line the cursor still stands on its last column, which would be erased.
+            // After a full line the cursor is still on the last column, which would be erased.
             if text.columns < columns { out += "\u{1B}[K" }
         }
         shown = texts

@@ -1,43 +1,43 @@
 import Foundation
 import Synchronization
 
-/// Three short sounds that tell without a look what became of a book. Played by the first player of the machine, or the terminal's
-/// bell where there is none, or where the person sits elsewhere (SSH).
+/// Three short sounds by which a person knows the result of a capture without looking. They are played by the first player found, or are
+/// the terminal's bell if there is none or the person is connected over SSH.
 ///
-/// Playing never holds anything up: one sound at a time, and of those that come meanwhile the newest.
+/// Playing never blocks: one sound is played at a time, and of those requested meanwhile only the newest.
 final class Sounds: Sendable {
     enum Sound: CaseIterable, Sendable {
         /// Rising.
         case new
-        /// Twice level.
+        /// The same tone twice.
         case owned
         /// Falling.
         case attention
     }
 
-    /// PipeWire's, PulseAudio's and ALSA's, in this order; they take a WAV file's name last.
+    /// The players of PipeWire, PulseAudio and ALSA, in this order. Their last argument is the name of a WAV file.
     static let players: [(name: String, options: [String])] = [("pw-play", []), ("paplay", []), ("aplay", ["-q"])]
-    /// A sound server that hangs must not keep a player for ever.
+    /// The limit for one sound, since a sound server may hang.
     private let longestPlay: DispatchTimeInterval
 
     private struct State {
         var isMuted: Bool
         var player: (path: String, options: [String])?
         var isPlaying = false
-        /// The number of the player that was started last; one that was given up has nothing more to say.
-        var turn = 0
+        /// The number of the player that was started last; the end of an earlier one is ignored.
+        var playerNumber = 0
         var next: Sound?
-        /// Files without a name, one for each sound; they go with the process.
+        /// Unlinked files, one for each sound; they disappear with the process.
         var files: [Sound: FileHandle] = [:]
     }
 
     private let state: Mutex<State>
-    /// Starting a process takes milliseconds, which capturing shall not wait for.
+    /// Starting a process takes milliseconds, for which capturing should not wait.
     private let queue = DispatchQueue(label: "sounds")
     private let ring: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - longestPlay: a player that takes longer is killed, and the bell is rung from then on.
+    ///   - longestPlay: a player that takes longer is killed, and the bell is used from then on.
     ///   - ring: rings the terminal's bell.
     init(
         isMuted: Bool, environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -53,7 +53,7 @@ final class Sounds: Sendable {
         set { state.withLock { $0.isMuted = newValue } }
     }
 
-    /// What plays them, `nil` for the terminal's bell.
+    /// The program that plays the sounds; nil for the terminal's bell.
     var playerPath: String? { state.withLock { $0.player?.path } }
 
     func play(_ sound: Sound) {
@@ -84,32 +84,32 @@ final class Sounds: Sendable {
             return true
         }
         guard isReady else { return giveUp() }
-        let turn = state.withLock { state in
-            state.turn += 1
-            return state.turn
+        let number = state.withLock { state in
+            state.playerNumber += 1
+            return state.playerNumber
         }
         process.terminationHandler = { [self] process in
-            queue.async { self.ended(turn, well: process.terminationStatus == 0) }
+            queue.async { self.playerEnded(number, hasPlayed: process.terminationStatus == 0) }
         }
         do {
             try process.run()
             queue.asyncAfter(deadline: .now() + longestPlay) {
-                // Nothing it does can put this off, not even when it hangs in the driver and does not end.
+                // A player that hangs in the driver does not end even now, and is abandoned.
                 if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-                self.ended(turn, well: false)
+                self.playerEnded(number, hasPlayed: false)
             }
         } catch {
             giveUp()
         }
     }
 
-    private func ended(_ turn: Int, well: Bool) {
+    private func playerEnded(_ number: Int, hasPlayed: Bool) {
         let isCurrent = state.withLock { state in
-            defer { if state.turn == turn { state.turn += 1 } }
-            return state.turn == turn
+            defer { if state.playerNumber == number { state.playerNumber += 1 } }
+            return state.playerNumber == number
         }
         guard isCurrent else { return }
-        guard well else { return giveUp() }
+        guard hasPlayed else { return giveUp() }
         let next = state.withLock { state in
             defer { state.next = nil }
             state.isPlaying = state.next != nil
@@ -118,7 +118,7 @@ final class Sounds: Sendable {
         if let next { start(next) }
     }
 
-    /// The player does not work (no sound card, no server): the bell from now on.
+    /// Uses the bell from now on, because the player does not work (no sound card, no server).
     private func giveUp() {
         state.withLock { state in (state.player, state.isPlaying, state.next) = (nil, false, nil) }
         ring()
@@ -137,7 +137,7 @@ final class Sounds: Sendable {
 /// A sound as a WAV file: 16-bit PCM, one channel. Source: Multimedia Programming Interface and Data Specifications 1.0, RIFF WAVE.
 struct WAV {
     static let samplesPerSecond = 22_050
-    /// Of full scale: heard at the shelf, not in the next room.
+    /// The fraction of full scale: loud enough at the shelf, but not in the next room.
     private static let volume = 0.25
     /// Fades at both ends of a tone, without which it clicks.
     private static let fade: Duration = .milliseconds(8)
@@ -183,7 +183,7 @@ struct WAV {
             + format + Array("data".utf8) + little(UInt32(data.count)) + data
     }
 
-    /// A file without a name that holds the sound; `nil` where none can be made.
+    /// Returns an unlinked file that holds the sound; nil if none can be created.
     func file() -> FileHandle? {
         var name = Array((NSTemporaryDirectory() + "/bookplate-XXXXXX").utf8CString)
         let descriptor = mkstemp(&name)

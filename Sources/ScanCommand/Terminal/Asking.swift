@@ -1,21 +1,23 @@
 import Foundation
 
-/// Asks a person before something goes. `--yes` answers in advance, whatever the question.
+/// Asks a person for confirmation. `--yes` confirms in advance, whatever the question.
 enum Asking {
-    /// What the question says of the way back, and what holds where nobody can be asked: with `--json`, or without a terminal.
+    /// The way to reverse an act. It also decides what applies if nobody can be asked: with `--json`, or without a terminal.
     enum WayBack {
-        /// scan undo: the command itself is the answer.
+        /// `scan undo` reverses the act, so giving the command is enough.
         case undo
-        /// The act is a way back itself, and the command the answer.
+        /// The act itself reverses another, so giving the command is enough.
         case isOne
-        /// None: only `--yes` is an answer.
+        /// The act cannot be reversed: only `--yes` is enough.
         case forGood
-        /// None that a command takes; refused with these words.
+        /// The command alone does not say what to do: refused with this message.
         case choice(String)
     }
 
-    /// - Parameter question: "Delete the note?"
-    /// - Throws: ``CommandError`` where nobody can be asked and the command alone does not say enough.
+    /// Returns true if the act may be carried out.
+    ///
+    /// - Parameter question: such as "Delete the note?"
+    /// - Throws: ``CommandError`` if nobody can be asked and the command alone is not enough.
     static func mayGoOn(
         _ question: String, yes: Bool, json: Bool, _ wayBack: WayBack = .undo
     ) throws -> Bool {
@@ -29,7 +31,7 @@ enum Asking {
         case .forGood:
             guard !isAlone else {
                 throw CommandError(
-                    .usage, "this cannot be undone, and there is no terminal to ask at; --yes says that it is meant.")
+                    .usage, "this cannot be undone, and there is no terminal to ask at. Confirm it with --yes.")
             }
             return ask("\(question) This cannot be undone.")
         case .choice(let refusal):
@@ -39,7 +41,7 @@ enum Asking {
     }
 
     private static func ask(_ question: String) -> Bool {
-        Output.shared.raw("\(question) [y/N] ")
+        Output.shared.printRaw("\(question) [y/N] ")
         return readLine()?.lowercased().hasPrefix("y") == true
     }
 }

@@ -1,14 +1,14 @@
 import Bookplate
 import Foundation
 
-/// The compact card of one candidate, as wide as the terminal up to 76 columns.
+/// The compact card of one candidate, as wide as the terminal but at most 76 columns.
 struct Card {
     let candidate: Candidate
-    /// "3 of 24", or nothing.
-    let place: String
+    /// The position in the batch, "3 of 24", or an empty string.
+    let position: String
     let style: Style
 
-    /// How the candidate stands: by shape, word and colour.
+    /// The candidate's status, as shape, word and colour.
     var state: (mark: String, word: String, paint: (String) -> String) {
         if candidate.owned != nil { return ("●", "OWNED ALREADY", style.owned) }
         switch candidate.item.outcome {
@@ -52,21 +52,21 @@ struct Card {
         }
         let state = state
         let head = "\(state.mark) \(state.word)"
-        let dashes = String(repeating: "─", count: max(1, inner - head.columns - place.columns - 2))
-        return ["┌ \(state.paint(head)) \(dashes) \(place) ┐"] + rows.map { "│ \($0.padded(inner)) │" }
+        let dashes = String(repeating: "─", count: max(1, inner - head.columns - position.columns - 2))
+        return ["┌ \(state.paint(head)) \(dashes) \(position) ┐"] + rows.map { "│ \($0.padded(inner)) │" }
             + ["└" + String(repeating: "─", count: inner + 2) + "┘"]
     }
 }
 
 extension String {
-    /// Printable, and on one line.
+    /// The text on one line, without control characters.
     var oneLine: String { printable.replacingOccurrences(of: "\n", with: " ") }
 
-    /// Broken at spaces into lines of at most `width` columns.
+    /// Returns the text broken at spaces into lines of at most `width` columns.
     func wrapped(_ width: Int, atMost most: Int = 4) -> [String] {
         var lines: [String] = []
         var line = ""
-        // Two spaces between words stay two.
+        // Two spaces between words are kept.
         for word in split(separator: " ", omittingEmptySubsequences: false) {
             if !line.isEmpty, line.columns + 1 + String(word).columns > width {
                 lines.append(line)

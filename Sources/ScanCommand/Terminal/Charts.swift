@@ -1,9 +1,9 @@
 import Bookplate
 import Foundation
 
-/// Draws figures with characters: bars, a month's grid, a graph. What a terminal cannot show is drawn in ASCII.
+/// Draws statistics with characters: bars, a month's grid, a curve. On terminals without UTF-8 it uses ASCII.
 struct Charts {
-    /// Columns, 40 to 200.
+    /// The width in columns, 40 to 200.
     let width: Int
     let style: Style
     let isASCII: Bool
@@ -14,15 +14,15 @@ struct Charts {
         self.isASCII = isASCII
     }
 
-    /// As wide as the terminal; 80 columns where the output is none.
+    /// Charts as wide as the terminal; 80 columns if the output is not a terminal.
     static var forOutput: Charts {
         Charts(
             width: Output.shared.isTerminal ? terminalSize().columns : 80, style: Output.shared.style,
             isASCII: !localeIsUTF8())
     }
 
-    /// What the terminal shows of finished lines. Lines hold no text that steers it.
-    func shown(_ lines: [String]) -> String {
+    /// Joins finished lines, without trailing spaces and in ASCII if necessary. The lines must not contain control characters.
+    func text(of lines: [String]) -> String {
         lines.map { line in
             var text = isASCII ? line.inASCII : line
             while text.last == " " { text.removeLast() }
@@ -30,16 +30,16 @@ struct Charts {
         }.joined(separator: "\n")
     }
 
-    /// A ``Track``.
+    /// Returns a ``Track``, coloured.
     func progress(_ fraction: Double, width: Int) -> String {
         let track = Track(fraction, width: width)
         return style.new(track.fullPart(isASCII: isASCII)) + style.faint(track.emptyPart(isASCII: isASCII))
     }
 
-    /// How long a track may be that stands alone on a line: it grows with the terminal, less than that.
+    /// The length of a track alone on its line: it grows with the terminal, but more slowly.
     var longestTrack: Int { width / 2 + 10 }
 
-    /// A bar without a track, in eighths of a column: what is not zero shows.
+    /// Returns a bar without a track, in eighths of a column. Any value above zero is visible.
     func bar(_ value: Int, of most: Int, width: Int) -> String {
         guard value > 0, most > 0, width > 0 else { return "" }
         let eighths = max(1, Int((Double(value) / Double(most) * Double(width) * 8).rounded()))
@@ -52,11 +52,11 @@ struct Charts {
     struct Row {
         var label: String
         var value: Int
-        /// What stands behind the bar; the value alone unless told.
+        /// The text after the bar; the value if nil.
         var note: String?
     }
 
-    /// Labels, bars on one scale, and what they mean.
+    /// Returns rows with their labels, bars on one scale, and notes.
     func bars(_ rows: [Row]) -> [String] {
         let labels = rows.map { $0.label.oneLine.fitted(max(14, width / 3)) }
         let notes = rows.map { ($0.note ?? String($0.value)).oneLine }
@@ -70,11 +70,11 @@ struct Charts {
         }
     }
 
-    /// Values over a span of columns as a filled curve; `nil` draws nothing.
+    /// Returns values as a filled curve; nil draws nothing.
     ///
     /// - Parameters:
-    ///   - values: 0 to 1, one a column.
-    ///   - labels: of the top, and of the bottom, at the left.
+    ///   - values: 0 to 1, one per column.
+    ///   - labels: the labels of the top and the bottom, at the left.
     func curve(_ values: [Double?], labels: (top: String, bottom: String), height: Int = 8) -> [String] {
         let margin = max(labels.top.columns, labels.bottom.columns)
         return (0..<height).reversed().map { row in
@@ -83,7 +83,7 @@ struct Charts {
                 guard let value else { return " " }
                 let fill = min(max(0, value), 1) * Double(height) - Double(row)
                 if fill >= 1 { return isASCII ? "#" : "█" }
-                // The lowest row shows that there is something, even at nought.
+                // The lowest row shows that there is a value, even if it is zero.
                 let eighths = max(row == 0 ? 1 : 0, Int((fill * 8).rounded()))
                 guard eighths > 0 else { return " " }
                 return isASCII ? (eighths >= 4 ? "#" : ".") : Self.heights[min(eighths, 8) - 1]
@@ -94,9 +94,9 @@ struct Charts {
         }
     }
 
-    /// A month as a grid, weeks from Monday, each day with its pages and minutes.
+    /// Returns a month as a grid with weeks from Monday, each day with its pages and minutes.
     ///
-    /// - Parameter days: those with reading; others are passed over.
+    /// - Parameter days: days with reading; those outside the month are ignored.
     func month(_ year: Int, _ month: Int, _ days: [DayStats], today: CalendarDay) -> [String] {
         guard let span = CalendarDay(year: year, month: month)?.span else { return [] }
         let cell = min(11, width / 7)
@@ -127,17 +127,17 @@ struct Charts {
     private static let heights: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 }
 
-/// "3 h 20 min".
+/// Formats minutes as "3 h 20 min".
 func spoken(minutes: Int) -> String {
     let (hours, rest) = (minutes / 60, minutes % 60)
     if hours == 0 { return "\(rest) min" }
     return rest == 0 ? "\(hours) h" : "\(hours) h \(rest) min"
 }
 
-/// "45m", and from ten hours on "12h": four columns hold any day.
+/// Formats minutes as "45m", and from ten hours on as "12h", so that four columns are enough for any day.
 private func short(minutes: Int) -> String { minutes < 600 ? "\(minutes)m" : "\(minutes / 60)h".fitted(4) }
 
-/// One digit behind the point, none where it is a whole number.
+/// Formats a number with one digit after the point, or none if it is whole.
 func rounded(_ value: Double) -> String {
     let tenths = (value * 10).rounded()
     guard abs(tenths) < 1e15 else { return "\(value)" }

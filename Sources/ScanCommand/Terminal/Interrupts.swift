@@ -1,31 +1,31 @@
 import Foundation
 import Synchronization
 
-/// What Control-C, a closed terminal or `kill` does: the terminal is put back, one line says what stays, and the process ends
-/// by the very signal, so that the caller sees 128 + its number. Nothing needs to be saved: what was acknowledged is on the disk.
+/// The handling of Control-C, a closed terminal and `kill`: the terminal is restored, one line says what is kept, and the process ends with
+/// the same signal, so that the caller sees 128 + its number. Nothing needs to be saved: what was acknowledged is on disk.
 enum Interrupts {
     private struct State {
         var isListening = false
         var terminal: Int32?
         var settings = termios()
-        var lastWords: (@Sendable () -> String?)?
-        /// What goes back to others before the program ends.
-        var giveBack: (@Sendable () -> Void)?
+        var lastMessage: (@Sendable () -> String?)?
+        /// Releases devices before the program ends.
+        var release: (@Sendable () -> Void)?
         // No closure that does nothing: Swift 6.3.1, optimising, keeps a null pointer for it in a global, and its call ends the program.
         var resume: (@Sendable () -> Void)?
-        /// What is done before the terminal is given back.
+        /// Called before the terminal is restored.
         var leave: (@Sendable () -> Void)?
-        /// What the first signal does instead of ending the program.
+        /// Called by the first signal, instead of ending the program.
         var first: (@Sendable () -> Void)?
     }
 
     private static let state = Mutex(State())
     private static let ends = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Starts to listen. `lastWords` makes the line that is printed, `nil` for none.
-    static func handle(lastWords: @escaping @Sendable () -> String?) {
+    /// Starts to handle signals. `lastMessage` returns the line to print, nil for none.
+    static func handle(lastMessage: @escaping @Sendable () -> String?) {
         let isFirst = state.withLock { state in
-            state.lastWords = lastWords
+            state.lastMessage = lastMessage
             defer { state.isListening = true }
             return !state.isListening
         }
@@ -40,7 +40,7 @@ enum Interrupts {
         }
     }
 
-    /// For a service: the first signal has it end in order, and only the second ends the program at once.
+    /// Has the first signal shut a service down in order; only the second ends the program at once.
     static func onFirst(_ first: @escaping @Sendable () -> Void) { state.withLock { $0.first = first } }
 
     private static func takeFirst() -> (@Sendable () -> Void)? {
@@ -50,19 +50,19 @@ enum Interrupts {
         }
     }
 
-    /// What is done before the program ends, by a signal or by itself: so that a camera gets its controls back.
-    static func onEnd(_ giveBack: @escaping @Sendable () -> Void) { state.withLock { $0.giveBack = giveBack } }
+    /// Sets what is called before the program ends, whether by a signal or normally, such as restoring the camera's controls.
+    static func onEnd(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.release = release } }
 
-    /// Does now what ``onEnd(_:)`` was told, once.
-    static func giveBack() {
-        let giveBack = state.withLock { state in
-            defer { state.giveBack = nil }
-            return state.giveBack
+    /// Calls the closure of ``onEnd(_:)`` now, once.
+    static func release() {
+        let release = state.withLock { state in
+            defer { state.release = nil }
+            return state.release
         }
-        giveBack?()
+        release?()
     }
 
-    /// The terminal to put back, `nil` when it is back already.
+    /// Sets the terminal to restore; nil if it is restored already.
     static func restoreOnSignal(terminal: Int32?, to settings: termios) {
         state.withLock { state in
             state.terminal = terminal
@@ -70,17 +70,17 @@ enum Interrupts {
         }
     }
 
-    /// What is done when the program goes on after Control-Z, `nil` for nothing.
+    /// Sets what is called when the program continues after Control-Z; nil for nothing.
     static func onResume(_ resume: (@Sendable () -> Void)?) { state.withLock { $0.resume = resume } }
 
-    /// What is done before the terminal is given back, to a signal that ends the program or to Control-Z: for a screen that is drawn
-    /// over all of it. `nil` when there is none any more.
+    /// Sets what is called before the terminal is restored because of a signal that ends the program or of Control-Z: closes a full screen.
+    /// nil if there is no full screen any more.
     static func onLeaving(_ leave: (@Sendable () -> Void)?) {
         state.withLock { $0.leave = leave }
-        if leave == nil { Signals.asUsual(SIGTSTP) } else { Signals.install(SIGTSTP) }
+        if leave == nil { Signals.useDefault(SIGTSTP) } else { Signals.install(SIGTSTP) }
     }
 
-    /// Control-Z: the terminal is given back, and the program stops as it would have without us.
+    /// Handles Control-Z: restores the terminal, and stops the program as the system would have.
     private static func stop() {
         let isScreen = state.withLock { state in
             guard let leave = state.leave else { return false }
@@ -89,8 +89,8 @@ enum Interrupts {
             return true
         }
         guard isScreen else { return }
-        // The kernel stops nobody whom no shell could continue; then the signal is lost and this goes on at once.
-        Signals.asUsual(SIGTSTP)
+        // The kernel stops no process that no shell could continue: the signal is then lost, and this continues at once.
+        Signals.useDefault(SIGTSTP)
         Signals.raise(SIGTSTP)
         Signals.install(SIGTSTP)
         resume()
@@ -102,14 +102,14 @@ enum Interrupts {
     }
 
     private static func end(by number: Int32) {
-        let words: String? = state.withLock { state in
+        let message: String? = state.withLock { state in
             state.leave?()
             if let terminal = state.terminal { tcsetattr(terminal, TCSANOW, &state.settings) }
-            return state.lastWords?()
+            return state.lastMessage?()
         }
-        if let words { Output.shared.note("\n" + words) }
-        giveBack()
-        Signals.asUsual(number)
+        if let message { Output.shared.printNotice("\n" + message) }
+        release()
+        Signals.useDefault(number)
         Signals.raise(number)
     }
 }

@@ -2,23 +2,23 @@ import Bookplate
 import Foundation
 import Synchronization
 
-/// The person's keys, read from the terminal one by one and without echo, while standard input may carry data.
+/// Reads a person's keys from the terminal one by one and without echo, while standard input may carry data.
 ///
-/// The terminal is put back when it is closed, and by ``Interrupts`` when a signal ends the program.
+/// The terminal is restored when the keyboard is closed, and by ``Interrupts`` when a signal ends the program.
 final class Keyboard: Sendable {
     enum Key: Equatable, Sendable {
         case character(Character)
         case enter, escape, backspace
         case up, down, pageUp, pageDown, top, bottom
-        /// What was pasted, where the terminal marks it (bracketed paste, xterm's private mode 2004): text, never keys.
+        /// Pasted text, if the terminal marks it (bracketed paste, xterm's private mode 2004); never handled as keys.
         case paste(String)
-        /// Control-D, or the terminal is gone.
+        /// Control-D, or the terminal was closed.
         case end
-        /// The program was stopped and goes on: the screen has to be drawn again.
+        /// The program was stopped and continues: the screen has to be drawn again.
         case resumed
     }
 
-    /// A key, and when it was read (on the monotonic clock): a burst is told by its times, however late it is looked at.
+    /// A key and the time when it was read, on the monotonic clock: a burst is recognised by its times, however late it is handled.
     struct Press: Sendable {
         let key: Key
         let time: Duration
@@ -26,11 +26,11 @@ final class Keyboard: Sendable {
 
     private let descriptor: Int32
     private let saved: termios
-    /// The keys as they are pressed. One consumer, of this or of ``keys``.
+    /// The keys with their times, for one consumer of this or of ``keys``.
     let presses: AsyncStream<Press>
     private let wakePipe: (read: Int32, write: Int32)
 
-    /// - Returns: `nil` when there is no terminal to ask.
+    /// - Returns: nil if there is no terminal.
     static func open() -> Keyboard? {
         let descriptor = Foundation.open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -47,9 +47,9 @@ final class Keyboard: Sendable {
         self.descriptor = descriptor
         self.saved = saved
         var raw = saved
-        // Signals stay on: Control-C ends the program as everywhere.
+        // Signals stay on, so that Control-C ends the program as usual.
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-        // Control-S would hold up what is drawn, and everything that waits for it.
+        // Control-S would block drawing, and everything that waits for it.
         raw.c_iflag &= ~tcflag_t(IXON)
         tcsetattr(descriptor, TCSANOW, &raw)
         var ends: [Int32] = [0, 0]
@@ -60,7 +60,7 @@ final class Keyboard: Sendable {
         presses = stream
         Interrupts.restoreOnSignal(terminal: descriptor, to: saved)
         Interrupts.onResume { [raw] in
-            // The shell had the terminal meanwhile; what was typed there was not meant for a card.
+            // The shell used the terminal meanwhile: keys typed there were not meant for this program.
             var raw = raw
             tcsetattr(descriptor, TCSAFLUSH, &raw)
             continuation.yield(Press(key: .resumed, time: .monotonicNow))
@@ -69,10 +69,10 @@ final class Keyboard: Sendable {
         Thread { Self.readKeys(from: descriptor, until: wake, into: continuation) }.start()
     }
 
-    /// The keys as they are pressed. One consumer.
+    /// The keys, for one consumer of this or of ``presses``.
     var keys: some AsyncSequence<Key, Never> { presses.map(\.key) }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func close() {
         var saved = saved
         tcsetattr(descriptor, TCSANOW, &saved)
@@ -81,7 +81,7 @@ final class Keyboard: Sendable {
         Foundation.close(wakePipe.write)
     }
 
-    /// How long the rest of a cursor key may take after its Esc, over a slow line too.
+    /// The time, in milliseconds, in which the rest of a cursor key arrives after its Esc, even over a slow connection.
     private static let restOfSequence: Int32 = 50
 
     private static func readKeys(
@@ -119,12 +119,12 @@ final class Keyboard: Sendable {
 
     private static let pasteBegins = Array("\u{1B}[200~".utf8)
     private static let pasteEnds = Array("\u{1B}[201~".utf8)
-    /// Bytes; a longer one is no list of numbers.
+    /// In bytes; a longer text is not a list of numbers.
     private static let longestPaste = 64 << 10
 
-    /// Takes whole keys off the front; an unfinished UTF-8 or escape sequence stays. Function keys are passed over.
+    /// Removes complete keys from the front and returns them; an incomplete UTF-8 or escape sequence stays. Function keys are ignored.
     ///
-    /// - Parameter isWhole: no more will come soon: an Esc alone is the key itself.
+    /// - Parameter isWhole: true if no more bytes will arrive soon, so that an Esc alone is the key Esc.
     static func parse(_ bytes: inout [UInt8], isWhole: Bool) -> [Key] {
         var keys: [Key] = []
         while let first = bytes.first {
@@ -144,7 +144,7 @@ final class Keyboard: Sendable {
                 continue
             case 0x1B where bytes.count > 1 && (bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O")):
                 guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-                    // Nothing that a keyboard sends is so long without an end.
+                    // No key is this long.
                     if isWhole || bytes.count > 16 { bytes.removeAll() }
                     return keys
                 }
@@ -169,7 +169,7 @@ final class Keyboard: Sendable {
         return keys
     }
 
-    /// What follows `ESC [` or `ESC O` (ECMA-48, and xterm's control sequences for the rest).
+    /// Parses the bytes after `ESC [` or `ESC O`. Source: ECMA-48, and xterm's control sequences for the others.
     private static func cursorKey(_ sequence: ArraySlice<UInt8>) -> Key? {
         switch String(decoding: sequence, as: UTF8.self) {
         case "A": .up

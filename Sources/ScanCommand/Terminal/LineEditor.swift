@@ -1,4 +1,4 @@
-/// One field that a person edits in place, on a terminal without echo.
+/// A field that a person edits in place, on a terminal without echo.
 struct LineEditor {
     private(set) var text: String
     let label: String
@@ -10,7 +10,7 @@ struct LineEditor {
 
     enum Step: Equatable { case editing, done, cancelled }
 
-    /// Takes a key: Enter ends, Esc leaves it as it was, Backspace deletes, Control-U deletes all.
+    /// Handles a key: Enter ends, Esc cancels, Backspace deletes, Control-U deletes all.
     mutating func press(_ key: Keyboard.Key) -> Step {
         switch key {
         case .enter: return .done
@@ -24,12 +24,12 @@ struct LineEditor {
         return .editing
     }
 
-    /// The line as it is shown, from the left margin.
-    func shown(width: Int) -> String {
+    /// Returns the output that shows the field from the left margin.
+    func line(width: Int) -> String {
         "\r\u{1B}[K  \(label): \(end(room: max(10, width - label.count - 4)))"
     }
 
-    /// The end of a text that is too long to be shown whole, where the person types.
+    /// Returns the end of the text, where the person types, in at most `room` columns.
     func end(room: Int) -> String {
         var tail = ""
         var used = 0

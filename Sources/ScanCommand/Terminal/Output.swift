@@ -2,29 +2,29 @@ import Bookplate
 import Foundation
 import Synchronization
 
-/// Standard output and standard error: whole lines at once, from any task, with a status line at the bottom of a terminal.
+/// Writes to standard output and standard error: whole lines, from any task, with a status line at the bottom of a terminal.
 ///
-/// When nobody reads any more (EPIPE) the process ends by SIGPIPE, as programs in a pipe do.
+/// If the reader of a pipe is gone (EPIPE), the process ends with SIGPIPE, as programs in a pipe do.
 final class Output: Sendable {
     static let shared = Output()
 
     private struct State {
-        /// What the status line shows now, without escapes; empty when there is none.
+        /// The status line, without escapes; empty if there is none.
         var status = ""
-        /// While a screen covers the terminal: takes what would be printed.
+        /// Receives the texts that would be printed while a screen covers the terminal.
         var screen: (@Sendable (String) -> Void)?
     }
 
     private let state = Mutex(State())
     let isTerminal = isatty(STDOUT_FILENO) == 1
-    /// Where the status line goes: standard error, so that data on standard output stays clean.
+    /// True if a status line is shown: on standard error, so that it does not mix with data on standard output.
     let showsStatus = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     let style: Style
 
     init() { style = Style(isOn: isTerminal && Style.isWanted) }
 
-    /// Prints one or several whole lines to standard output.
-    func line(_ text: String) {
+    /// Prints one or more whole lines on standard output.
+    func printLine(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text) }
             clear(&state)
@@ -33,10 +33,10 @@ final class Output: Sendable {
     }
 
     /// Prints a JSON value on one line.
-    func line(_ value: JSONValue) { line(value.text) }
+    func printLine(_ value: JSONValue) { printLine(value.text) }
 
-    /// Prints text as it is, without a line break.
-    func raw(_ text: String) {
+    /// Prints text on standard output, without adding a line break.
+    func printRaw(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text) }
             clear(&state)
@@ -44,8 +44,8 @@ final class Output: Sendable {
         }
     }
 
-    /// Tells what went wrong, on standard error, with the program's name in front.
-    func complain(_ text: String) {
+    /// Prints an error on standard error, after the program's name.
+    func printError(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text.printable) }
             clear(&state)
@@ -53,8 +53,8 @@ final class Output: Sendable {
         }
     }
 
-    /// Tells something that is neither data nor an error, on standard error.
-    func note(_ text: String) {
+    /// Prints something that is neither data nor an error, on standard error.
+    func printNotice(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text) }
             clear(&state)
@@ -62,14 +62,14 @@ final class Output: Sendable {
         }
     }
 
-    /// Tells what a command changed: the results on standard output, the way back on standard error.
-    func changed(_ results: [String]) {
-        for result in results { line(result) }
-        note("scan undo takes it back.")
+    /// Prints what a command changed on standard output, and how to undo it on standard error.
+    func printChange(_ results: [String]) {
+        for result in results { printLine(result) }
+        printNotice("scan undo takes it back.")
     }
 
-    /// Replaces the status line; on anything but a terminal nothing happens. Empty takes it away.
-    func status(_ text: String) {
+    /// Replaces the status line, if standard error is a terminal. An empty text removes it.
+    func showStatus(_ text: String) {
         guard showsStatus else { return }
         state.withLock { state in
             guard text != state.status, state.screen == nil else { return }
@@ -79,18 +79,20 @@ final class Output: Sendable {
         }
     }
 
-    /// Covers the terminal with a screen of its own, on the alternate buffer (xterm's control sequences, private modes 1049, 25,
-    /// 7, and 2004 so that what is pasted is told from keys). Until it is closed, `takes` is given what would have been printed. Opened twice is opened once.
-    func openScreen(_ takes: @escaping @Sendable (String) -> Void) {
+    /// Covers the terminal with a full screen on the alternate buffer (xterm's private modes 1049, 25, 7, and 2004 to distinguish pasted
+    /// text from keys). Does nothing if it is open already.
+    ///
+    /// - Parameter receive: called with each text that would have been printed, until the screen is closed.
+    func openScreen(_ receive: @escaping @Sendable (String) -> Void) {
         state.withLock { state in
             guard state.screen == nil else { return }
             clear(&state)
-            state.screen = takes
+            state.screen = receive
             Self.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[2J", to: STDOUT_FILENO)
         }
     }
 
-    /// Shows what was there before the screen. Closed twice is closed once.
+    /// Closes the full screen and shows the terminal's content before it. Does nothing if it is closed already.
     func closeScreen() {
         state.withLock { state in
             guard state.screen != nil else { return }
@@ -99,9 +101,9 @@ final class Output: Sendable {
         }
     }
 
-    /// Writes to the screen; nothing happens while it is closed.
+    /// Writes to the full screen, if it is open.
     ///
-    /// - Returns: whether it was open.
+    /// - Returns: true if it is open.
     @discardableResult
     func draw(_ text: String) -> Bool {
         state.withLock { state in
@@ -138,7 +140,7 @@ final class Output: Sendable {
     }
 }
 
-/// Columns and rows of the terminal, 80x24 where it does not say.
+/// Returns the columns and rows of the terminal; 80x24 if they are not known.
 func terminalSize() -> (columns: Int, rows: Int) {
     var size = winsize()
     for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO] {
@@ -149,11 +151,11 @@ func terminalSize() -> (columns: Int, rows: Int) {
     return (80, 24)
 }
 
-/// Colours by meaning, empty when they are not wanted.
+/// Colours by meaning. If they are off, texts are unchanged.
 struct Style: Sendable {
     let isOn: Bool
 
-    /// Never with NO_COLOR (https://no-color.org) or on a terminal that has none.
+    /// False with NO_COLOR (https://no-color.org) and on a terminal without colours.
     static var isWanted: Bool {
         let environment = ProcessInfo.processInfo.environment
         return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
@@ -170,7 +172,7 @@ struct Style: Sendable {
 }
 
 extension String {
-    /// The text without anything that could steer a terminal: control characters and bidirectional overrides become spaces.
+    /// The text without anything that could control a terminal: control characters and bidirectional overrides become spaces.
     var printable: String {
         String(
             String.UnicodeScalarView(

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// A bar on the status line for whatever takes more than a second.
+/// A bar on the status line, for work that takes more than a second.
 final class ProgressBar: Sendable {
     private let state: Mutex<(done: Int, total: Int)>
     private let started = ContinuousClock.now
     private let noun: String
 
     /// - Parameters:
-    ///   - noun: what is counted, in the plural ("photos").
-    ///   - total: 0 when it is not known.
+    ///   - noun: the things that are counted, in the plural ("photos").
+    ///   - total: 0 if it is not known.
     init(_ noun: String, total: Int) {
         self.noun = noun
         state = Mutex((0, total))
@@ -23,7 +23,7 @@ final class ProgressBar: Sendable {
         show(now)
     }
 
-    /// Counts were known elsewhere.
+    /// Sets the numbers, if they are counted elsewhere.
     func set(_ done: Int, of total: Int) {
         state.withLock { $0 = (done, total) }
         show((done, total))
@@ -31,10 +31,10 @@ final class ProgressBar: Sendable {
 
     private func show(_ now: (done: Int, total: Int)) {
         guard Output.shared.showsStatus, ContinuousClock.now - started > .seconds(1) else { return }
-        Output.shared.status(Self.text(done: now.done, total: now.total, noun: noun))
+        Output.shared.showStatus(Self.text(done: now.done, total: now.total, noun: noun))
     }
 
-    func finish() { Output.shared.status("") }
+    func finish() { Output.shared.showStatus("") }
 
     static func text(done: Int, total: Int, noun: String, isASCII: Bool = !localeIsUTF8()) -> String {
         guard total > 0 else { return "\(done) \(noun)" }

@@ -1,15 +1,15 @@
 import Bookplate
 
-/// How far a book is read, in words and as a bar: `Page 145 of 382 ████░░░░░░ 38 %`.
+/// The progress through a book, as text and as a bar: `Page 145 of 382 ████░░░░░░ 38 %`.
 struct ReadingBar {
     let amount: ProgressEntry.Amount
-    /// Of the edition; `nil` when unknown.
+    /// The number of pages of the edition; nil if unknown.
     let pageCount: Int?
 
-    /// As this terminal can show it.
+    /// The text in the characters that this terminal can show.
     var textForOutput: String { text(isASCII: !localeIsUTF8()) }
 
-    /// - Parameter width: columns of the bar.
+    /// - Parameter width: the columns of the bar.
     func text(width: Int = 10, isASCII: Bool = false) -> String {
         var words: [String] = []
         if let page = amount.page {
@@ -25,14 +25,14 @@ struct ReadingBar {
     }
 }
 
-/// A track that is filled in part: something begun is never empty, and only what is done is full.
+/// A partly filled track. It is empty only at zero and full only when all is done.
 struct Track {
     let filled: Int
     let empty: Int
 
     /// - Parameters:
-    ///   - part: 0 to 1.
-    ///   - width: in columns.
+    ///   - part: the filled part, 0 to 1.
+    ///   - width: the width in columns.
     init(_ part: Double, width: Int) {
         let part = min(max(0, part), 1)
         var cells = Int((part * Double(width)).rounded(.down))

@@ -1,11 +1,11 @@
 import Foundation
 
-/// One line that nobody is to see.
+/// Reads a line of standard input without showing it.
 enum SecretLine {
-    /// Whether a person types it: then nobody sees a slip.
+    /// True if a person types it, who may make a mistake without seeing it.
     static var isTyped: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// - Returns: without the line's end; `nil` at the end of the input.
+    /// - Returns: the line without its line break; nil at the end of the input.
     static func read(_ prompt: String) -> String? {
         var saved = termios()
         guard isTyped, tcgetattr(STDIN_FILENO, &saved) == 0 else { return readLine() }
@@ -13,7 +13,7 @@ enum SecretLine {
         silent.c_lflag &= ~tcflag_t(ECHO)
         Interrupts.restoreOnSignal(terminal: STDIN_FILENO, to: saved)
         Interrupts.onResume { [silent] in
-            // The shell had the terminal meanwhile, and shows what is typed.
+            // The shell used the terminal meanwhile and turned the echo on.
             var silent = silent
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         }
@@ -23,9 +23,9 @@ enum SecretLine {
             Interrupts.onResume(nil)
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved)
             Interrupts.restoreOnSignal(terminal: nil, to: saved)
-            Output.shared.raw("\n")
+            Output.shared.printRaw("\n")
         }
-        Output.shared.raw(prompt)
+        Output.shared.printRaw(prompt)
         return readLine()
     }
 }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Signals as events on a thread of their own.
+/// Handles signals on a separate thread.
 ///
-/// Not dispatch sources: those ignore a signal first and begin to listen some time later, on a busy machine noticeably; a Control-C
-/// in between is lost (seen as a program that did not end). Here a signal is heard from the moment `listen` returns.
+/// Dispatch sources first ignore a signal and begin to listen some time later, noticeably later on a busy machine, so that a Control-C in
+/// between is lost (seen as a program that did not end). Here a signal is handled from the moment that `listen` returns.
 enum Signals {
-    /// - Parameter hear: called on a thread that is there for nothing else.
-    static func listen(to numbers: [Int32], _ hear: @escaping @Sendable (Int32) -> Void) {
+    /// - Parameter handle: called on a thread that does nothing else.
+    static func listen(to numbers: [Int32], _ handle: @escaping @Sendable (Int32) -> Void) {
         if pipeEnds.write < 0 {
             var ends: [Int32] = [-1, -1]
-            // Without descriptors to spare the signals do what they do to every program.
+            // If no descriptors are left, signals keep their default action.
             guard pipe(&ends) == 0 else { return }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             pipeEnds = (ends[0], ends[1])
@@ -20,18 +20,18 @@ enum Signals {
             var number: UInt8 = 0
             while true {
                 let count = read(from, &number, 1)
-                if count == 1 { hear(Int32(number)) } else if count == 0 || errno != EINTR { return }
+                if count == 1 { handle(Int32(number)) } else if count == 0 || errno != EINTR { return }
             }
         }
         thread.name = "signals"
         thread.start()
     }
 
-    /// Has a signal heard; what else was done with it, such as ``asUsual(_:)``, is over.
+    /// Handles a signal from now on, in place of ``useDefault(_:)``.
     static func install(_ number: Int32) {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
-            // Nothing but what signal-safety(7) allows.
+            // Only what signal-safety(7) allows.
             let code = errno
             var byte = UInt8(truncatingIfNeeded: number)
             _ = write(Signals.pipeEnds.write, &byte, 1)
@@ -41,10 +41,10 @@ enum Signals {
         sigaction(number, &action, nil)
     }
 
-    /// What the system does with a signal when nobody listens.
-    static func asUsual(_ number: Int32) { signal(number, SIG_DFL) }
+    /// Restores the default action of a signal.
+    static func useDefault(_ number: Int32) { signal(number, SIG_DFL) }
 
-    /// Sends a signal to this process and has it take effect before it returns, whatever the calling thread blocks.
+    /// Sends a signal to this process, which takes effect before this returns, whatever the calling thread blocks.
     static func raise(_ number: Int32) {
         var (mask, old) = (sigset_t(), sigset_t())
         sigemptyset(&mask)
@@ -54,6 +54,6 @@ enum Signals {
         pthread_sigmask(SIG_SETMASK, &old, nil)
     }
 
-    // Written once, before the first handler is installed that reads it: a handler can hold no lock.
+    // Written once, before the first handler that reads it is installed, because a handler cannot hold a lock.
     nonisolated(unsafe) private static var pipeEnds: (read: Int32, write: Int32) = (-1, -1)
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Character {
-    /// Columns that a terminal gives it: 2 for East Asian wide characters and emoji, 0 for combining marks alone.
+    /// The number of columns on a terminal: 2 for East Asian wide characters and emoji, 0 for combining marks alone.
     /// Source: Unicode Standard Annex 11, the ranges that are wide or full-width.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
@@ -19,10 +19,10 @@ extension Character {
 }
 
 extension String {
-    /// Columns on a terminal, escapes not counted.
+    /// The number of columns on a terminal, without escapes.
     var columns: Int { withoutEscapes.reduce(0) { $0 + $1.columns } }
 
-    /// Cut to `width` columns, with an ellipsis where something was cut. The text must hold no escapes.
+    /// Returns the text cut to `width` columns, with an ellipsis where it was cut. The text must not contain escapes.
     func fitted(_ width: Int) -> String {
         guard columns > width else { return self }
         var out = ""
@@ -35,7 +35,7 @@ extension String {
         return out + "…"
     }
 
-    /// Filled with spaces to `width` columns.
+    /// Returns the text filled with spaces to `width` columns.
     func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - columns)) }
 
     private var withoutEscapes: String {
@@ -55,5 +55,5 @@ extension String {
     }
 }
 
-/// "1 book", "2 books".
+/// Returns the number with its noun: "1 book", "2 books".
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -158,9 +158,9 @@ struct AnnotationList {
         if annotations.isEmpty { return Self.printEmpty(Content.noun, json: json) }
         for annotation in annotations {
             if json {
-                Output.shared.line(Content.json(annotation))
+                Output.shared.printLine(Content.json(annotation))
             } else {
-                for line in Self.lines(annotation.content, zone, Output.shared.style) { Output.shared.line(line) }
+                for line in Self.lines(annotation.content, zone, Output.shared.style) { Output.shared.printLine(line) }
             }
         }
     }
@@ -171,12 +171,12 @@ struct AnnotationList {
         let width = Output.shared.isTerminal ? max(60, terminalSize().columns) : 200
         for annotation in annotations {
             if json {
-                Output.shared.line(Content.json(annotation))
+                Output.shared.printLine(Content.json(annotation))
             } else {
                 let content = annotation.content
                 let head = "\(content.id.rawValue.suffix(6))  \(CalendarDay(content.created, in: zone))  "
                 let text = "\(annotation.book.displayTitle.oneLine): \(content.text.oneLine)"
-                Output.shared.line(head + text.fitted(width - head.columns))
+                Output.shared.printLine(head + text.fitted(width - head.columns))
             }
         }
     }
@@ -190,19 +190,19 @@ struct AnnotationList {
 
     /// Prints an annotation after a change.
     func printChanged<Content: PrintedAnnotation>(_ what: String, _ annotation: Annotation<Content>) {
-        if json { return Output.shared.line(Content.json(annotation)) }
-        Output.shared.changed([
+        if json { return Output.shared.printLine(Content.json(annotation)) }
+        Output.shared.printChange([
             "\(what) \(Content.preposition) \(annotation.book.displayTitle.oneLine): \(annotation.content.id.rawValue.suffix(6))"
         ])
     }
 
     func printDeleted<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>]) {
-        if !json { return Output.shared.changed(["\(counted(annotations.count, Content.noun)) deleted."]) }
-        for annotation in annotations { Output.shared.line(Content.json(annotation)) }
+        if !json { return Output.shared.printChange(["\(counted(annotations.count, Content.noun)) deleted."]) }
+        for annotation in annotations { Output.shared.printLine(Content.json(annotation)) }
     }
 
     static func printEmpty(_ noun: String, json: Bool) {
-        if !json { Output.shared.note("There is no \(noun) yet. scan \(noun) add BOOK TEXT adds one.") }
+        if !json { Output.shared.printNotice("There is no \(noun) yet. scan \(noun) add BOOK TEXT adds one.") }
     }
 }
 

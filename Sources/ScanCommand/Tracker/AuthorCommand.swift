@@ -27,11 +27,11 @@ struct AuthorCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).openExistingLibrary()
             let authors = try await library?.authors() ?? []
             if authors.isEmpty, !output.json {
-                Output.shared.note("There are no authors yet; they are added with books.")
+                Output.shared.printNotice("There are no authors yet; they are added with books.")
             }
             let width = min(60, authors.map(\.name.oneLine.columns).max() ?? 0)
             for author in authors {
-                Output.shared.line(output.json ? author.json.text : Self.line(for: author, width: width))
+                Output.shared.printLine(output.json ? author.json.text : Self.line(for: author, width: width))
             }
         }
 
@@ -98,8 +98,8 @@ struct AuthorCommand: AsyncParsableCommand {
 /// Prints the authors after a change.
 private func printChanged(_ done: [AuthorChange], _ what: String, _ output: OutputOptions) {
     if !output.json {
-        return Output.shared.changed(
+        return Output.shared.printChange(
             done.map { "\(what): \($0.author.name.oneLine), \(counted($0.author.books, "book"))" })
     }
-    for change in done { Output.shared.line(change.author.json) }
+    for change in done { Output.shared.printLine(change.author.json) }
 }

@@ -26,8 +26,8 @@ struct HomeCommand: AsyncParsableCommand {
         let (now, zone) = (Date(), TimeZone.current)
         let library = try Wiring(settings: paths.settings()).openExistingLibrary()
         let home = try await library?.home(limit: limit, at: now, in: zone) ?? Home(at: now, in: zone)
-        if output.json { return Output.shared.line(home.json) }
-        Output.shared.line(Charts.forOutput.shown(HomeScreen(home: home, charts: .forOutput, zone: zone).lines))
+        if output.json { return Output.shared.printLine(home.json) }
+        Output.shared.printLine(Charts.forOutput.text(of: HomeScreen(home: home, charts: .forOutput, zone: zone).lines))
     }
 }
 

@@ -183,7 +183,11 @@ struct LabelActions {
         if labels.isEmpty { return printEmpty() }
         let width = min(60, labels.map(\.name.oneLine.columns).max() ?? 0)
         for label in labels {
-            if json { Output.shared.line(label.json) } else { Output.shared.line(Self.line(for: label, width: width)) }
+            if json {
+                Output.shared.printLine(label.json)
+            } else {
+                Output.shared.printLine(Self.line(for: label, width: width))
+            }
         }
     }
 
@@ -221,10 +225,10 @@ struct LabelActions {
         guard try Asking.mayGoOn(question, yes: yes, json: json) else { return }
         let deleted = try await library.deleteLabels(kind, names, at: Date())
         if !json {
-            return Output.shared.changed(
+            return Output.shared.printChange(
                 deleted.map { "Deleted: \($0.label.name.oneLine), \(counted($0.changedBooks, "book"))" })
         }
-        for change in deleted { Output.shared.line(change.label.json) }
+        for change in deleted { Output.shared.printLine(change.label.json) }
     }
 
     private func copies(_ names: [String], _ library: LibraryFile) async throws -> [ID<Copy>] {
@@ -234,13 +238,14 @@ struct LabelActions {
     }
 
     private func printChanged(_ done: LabelChange, _ what: String) {
-        if json { return Output.shared.line(done.label.json) }
-        Output.shared.changed(["\(what): \(done.label.name.oneLine), \(counted(done.label.books, "book"))"])
+        if json { return Output.shared.printLine(done.label.json) }
+        Output.shared.printChange(["\(what): \(done.label.name.oneLine), \(counted(done.label.books, "book"))"])
     }
 
     private func printEmpty() {
         if !json {
-            Output.shared.note("There is no \(kind.rawValue) yet. scan \(kind.rawValue) add NAME BOOK creates one.")
+            Output.shared.printNotice(
+                "There is no \(kind.rawValue) yet. scan \(kind.rawValue) add NAME BOOK creates one.")
         }
     }
 

@@ -144,7 +144,7 @@ struct ReadingDates: AsyncParsableCommand {
         let readings = chosen.map { [$0] } ?? book.copy.countedReadings
         if readings.isEmpty, !output.json { ReadingHistory.printUnread(book) }
         for reading in readings {
-            Output.shared.line(
+            Output.shared.printLine(
                 output.json ? book.json(of: reading).text : ReadingHistory.title(of: reading, in: book))
         }
     }
@@ -329,17 +329,17 @@ struct ReadingHistory: AsyncParsableCommand {
         for reading in readings {
             let entries = try await library.progress(
                 of: reading.id, limit: limit ?? (output.json ? .max : 50), offset: 0)
-            if !output.json { Output.shared.line(Self.title(of: reading, in: book)) }
+            if !output.json { Output.shared.printLine(Self.title(of: reading, in: book)) }
             if output.json {
-                Output.shared.line(book.json(of: reading, with: entries))
+                Output.shared.printLine(book.json(of: reading, with: entries))
             } else {
-                for entry in entries { Output.shared.line(Self.line(for: entry, in: book)) }
+                for entry in entries { Output.shared.printLine(Self.line(for: entry, in: book)) }
             }
         }
     }
 
     static func printUnread(_ book: Book) {
-        Output.shared.note("\(quoted([book.displayTitle])) has no reading yet. scan reading start starts it.")
+        Output.shared.printNotice("\(quoted([book.displayTitle])) has no reading yet. scan reading start starts it.")
     }
 
     /// Returns `Reading 1 of 2 · Read · started 2026-01-02 · finished 2026-02`
@@ -370,18 +370,20 @@ struct ReadingAction {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         guard let result = try await change(library, .current) else { return }
         // On standard error, hence with JSON too.
-        if result.sessionStillRuns { Output.shared.note("Its session is still running; scan session stop ends it.") }
-        if output.json { return Output.shared.line(result.json) }
-        Output.shared.line(Self.line(for: result.book, result.reading))
+        if result.sessionStillRuns {
+            Output.shared.printNotice("Its session is still running; scan session stop ends it.")
+        }
+        if output.json { return Output.shared.printLine(result.json) }
+        Output.shared.printLine(Self.line(for: result.book, result.reading))
         if result.isBeyondLastPage {
-            Output.shared.note(
+            Output.shared.printNotice(
                 "That is beyond the last page; it is recorded as given. scan library edit --pages corrects a wrong page count."
             )
         }
         if result.change == nil {
-            Output.shared.note(unchanged ?? "Nothing changed.")
+            Output.shared.printNotice(unchanged ?? "Nothing changed.")
         } else {
-            Output.shared.note("scan undo takes it back.")
+            Output.shared.printNotice("scan undo takes it back.")
         }
     }
 

@@ -84,7 +84,7 @@ struct SessionCommand: AsyncParsableCommand {
             if let record = try await library?.runningSession() {
                 SessionReport(output: output, localTime: .current).show(record)
             } else if !output.json {
-                Output.shared.note(
+                Output.shared.printNotice(
                     "\(SessionError.notActive.errorDescription ?? "") scan session start BOOK starts one.")
             }
         }
@@ -99,15 +99,15 @@ struct SessionReport {
     /// Prints a session after a change, and how to take the change back.
     func printChanged(_ record: SessionRecord) {
         show(record)
-        if !output.json { Output.shared.note("scan undo takes it back.") }
+        if !output.json { Output.shared.printNotice("scan undo takes it back.") }
     }
 
     /// Prints a session, and how to end it if it is running.
     func show(_ record: SessionRecord) {
-        if output.json { return Output.shared.line(record.json(at: localTime.now)) }
-        Output.shared.line(line(for: record))
+        if output.json { return Output.shared.printLine(record.json(at: localTime.now)) }
+        Output.shared.printLine(line(for: record))
         if record.session.isRunning {
-            Output.shared.note(
+            Output.shared.printNotice(
                 (record.isInTrash ? "The book is in the trash; scan library restore restores it. " : "")
                     + "scan session stop PAGE ends it.")
         }
@@ -162,20 +162,20 @@ struct SessionList: AsyncParsableCommand {
             of: book?.id, limit: limit ?? (output.json ? .max : 50), offset: offset)
         let report = SessionReport(output: output, localTime: localTime)
         for record in records {
-            Output.shared.line(output.json ? record.json(at: localTime.now).text : report.line(for: record))
+            Output.shared.printLine(output.json ? record.json(at: localTime.now).text : report.line(for: record))
         }
         if records.isEmpty { printEmpty() }
         if let book, !output.json { printTotals(try await library.sessionTotals(of: book.id)) }
     }
 
     private func printEmpty() {
-        if !output.json { Output.shared.note("There is no session yet. scan session start BOOK starts one.") }
+        if !output.json { Output.shared.printNotice("There is no session yet. scan session start BOOK starts one.") }
     }
 
     private func printTotals(_ totals: SessionTotals) {
         guard totals.sessions > 0 else { return }
         let pace = totals.meanPace.map { ", \(counted(Int($0.rounded()), "page")) an hour on average" } ?? ""
-        Output.shared.note(
+        Output.shared.printNotice(
             "\(counted(totals.sessions, "session")), \(counted(totals.minutes, "minute")), \(counted(totals.pages, "page"))\(pace)."
         )
     }
@@ -301,8 +301,8 @@ struct SessionDelete: AsyncParsableCommand {
         let question = "\(report.line(for: session))\nDelete this session and the progress that it recorded?"
         guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
         let record = try await library.deleteSession(session.session.id, at: localTime.now)
-        if output.json { return Output.shared.line(record.json(at: localTime.now)) }
-        Output.shared.changed(["Deleted: \(report.line(for: record))"])
+        if output.json { return Output.shared.printLine(record.json(at: localTime.now)) }
+        Output.shared.printChange(["Deleted: \(report.line(for: record))"])
     }
 }
 

@@ -64,8 +64,8 @@ struct StatsOverview: AsyncParsableCommand {
     func run() async throws {
         let asked = try period.period()
         let overview = try await paths.stats().overview(asked, year: period.year, at: Date(), in: .current)
-        if output.json { return Output.shared.line(overview.json) }
-        Output.shared.line(Charts.forOutput.shown(StatsScreen(overview: overview, charts: .forOutput).lines))
+        if output.json { return Output.shared.printLine(overview.json) }
+        Output.shared.printLine(Charts.forOutput.text(of: StatsScreen(overview: overview, charts: .forOutput).lines))
     }
 }
 
@@ -81,12 +81,12 @@ struct StatsChallenge: AsyncParsableCommand {
         let period = try year.map { try PeriodOptions.year($0) } ?? .all
         let overview = try await paths.stats().overview(period, year: year, at: Date(), in: .current)
         if output.json {
-            return Output.shared.line([
+            return Output.shared.printLine([
                 "challenge": overview.challenge?.json ?? .null, "dailyGoal": overview.dailyGoal?.json ?? .null,
                 "culturalGoals": .array(overview.culturalGoals.map(\.json)),
             ])
         }
-        Output.shared.line(Charts.forOutput.shown(StatsScreen(overview: overview, charts: .forOutput).goals))
+        Output.shared.printLine(Charts.forOutput.text(of: StatsScreen(overview: overview, charts: .forOutput).goals))
     }
 }
 
@@ -113,7 +113,7 @@ struct StatsCalendar: AsyncParsableCommand {
         let days = try await paths.stats().days(in: period, zone: localTime.zone)
         let totals = Totals(days, [], in: period)
         if output.json {
-            return Output.shared.line([
+            return Output.shared.printLine([
                 "month": JSONValue(asked), "days": .array(days.map(\.json)), "pages": .integer(totals.pages),
                 "minutes": .integer(totals.minutes), "daysRead": .integer(totals.daysRead),
             ])
@@ -121,9 +121,9 @@ struct StatsCalendar: AsyncParsableCommand {
         let charts = Charts.forOutput
         let sum =
             "\(counted(totals.pages, "page")) · \(spoken(minutes: totals.minutes)) · \(counted(totals.daysRead, "day"))"
-        Output.shared.line(
-            charts.shown(
-                [charts.style.strong(asked.description) + "  " + sum, ""]
+        Output.shared.printLine(
+            charts.text(
+                of: [charts.style.strong(asked.description) + "  " + sum, ""]
                     + charts.month(asked.year, month, days, today: today)))
     }
 }
@@ -144,10 +144,10 @@ struct StatsBook: AsyncParsableCommand {
                 .nothing,
                 "\(quoted([book.displayTitle])) is no longer in the library. scan undo --list shows what happened.")
         }
-        if output.json { return Output.shared.line(stats.json) }
+        if output.json { return Output.shared.printLine(stats.json) }
         let screen = BookScreen(
             stats: stats, charts: .forOutput, today: CalendarDay(now, in: zone), zone: zone)
-        Output.shared.line(Charts.forOutput.shown(screen.lines))
+        Output.shared.printLine(Charts.forOutput.text(of: screen.lines))
     }
 }
 
@@ -248,9 +248,9 @@ struct StatsOnThisDay: AsyncParsableCommand {
         let memories = try await paths.stats().onThisDay(at: now, in: zone)
         let today = CalendarDay(now, in: zone)
         if output.json {
-            return Output.shared.line(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
+            return Output.shared.printLine(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
         }
-        Output.shared.line(Charts.forOutput.shown(MemoryScreen(memories: memories, charts: .forOutput).lines))
+        Output.shared.printLine(Charts.forOutput.text(of: MemoryScreen(memories: memories, charts: .forOutput).lines))
     }
 }
 

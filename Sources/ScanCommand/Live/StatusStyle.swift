@@ -1,13 +1,13 @@
 import Bookplate
 import Station
 
-/// A status as people see it: always a shape and a word beside the colour.
+/// The appearance of a status: always a shape and a word, not a colour alone.
 struct StatusStyle {
-    /// ✓ new, ● owned, ▲ needs you, – out of the way.
+    /// ✓ new, ● owned, ▲ needs attention, – answered.
     let mark: String
-    /// On the card.
+    /// The text on the card.
     let word: String
-    /// In the list: what stands in the way, or nothing.
+    /// The text in the list: the reason why the book is not ready to be saved, or an empty string.
     let note: String
     let ink: Ink
 
@@ -18,7 +18,7 @@ struct StatusStyle {
     init(_ status: Batch.Status, hasTitle: Bool) {
         self =
             switch status {
-            case .lookingUp: StatusStyle("✓", "TAKEN, LOOKING UP …", "looking up", .new)
+            case .lookingUp: StatusStyle("✓", "CAPTURED, LOOKING UP …", "looking up", .new)
             case .found: StatusStyle("✓", "NEW", "", .new)
             case .owned(let book):
                 StatusStyle("●", "OWNED ALREADY", "owned\(book.copy.shelf.map { ", \($0)" } ?? "")", .owned)
@@ -39,7 +39,7 @@ struct StatusStyle {
 }
 
 extension CameraError.Kind {
-    /// Two words for the top line; the sentence follows below.
+    /// Two words for the top line, followed by the whole sentence below.
     var word: String {
         switch self {
         case .noCamera: "no camera"
