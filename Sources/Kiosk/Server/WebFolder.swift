@@ -1,0 +1,139 @@
+import Bookplate
+import CZlib
+import Foundation
+import Hummingbird
+import Mustache
+
+/// The files that come with the program: templates, texts, and what browsers get as it is. Read once, at the start.
+struct WebFolder: Sendable {
+    struct Asset: Sendable {
+        let bytes: [UInt8]
+        /// The same, smaller, for browsers that take it; `nil` where it would not be.
+        let compressed: [UInt8]?
+        let type: String
+        /// Of its bytes: a browser keeps it for as long as they are the same.
+        let tag: String
+    }
+
+    let templates: MustacheLibrary
+    let texts: [Language: Texts]
+    /// What the API takes and answers (OpenAPI 3.1).
+    let description: Asset
+    /// By path below /assets.
+    let assets: [String: Asset]
+
+    /// That of this program.
+    static let ofProgram = Result { try WebFolder() }
+
+    /// - Throws: when the folder is not beside the program, or a file in it makes no sense.
+    init(path: String = Bundle.module.bundlePath + "/Web") throws {
+        PageText.register()
+        var templates = MustacheLibrary()
+        for file in try Self.files(in: path + "/templates") where file.hasSuffix(".mustache") {
+            let text = String(decoding: try Self.bytes(of: path + "/templates/" + file), as: UTF8.self)
+            try templates.register(text, named: String(file.dropLast(".mustache".count)))
+        }
+        self.templates = templates
+        texts = try Texts.load(
+            try Self.files(in: path + "/texts").filter { $0.hasSuffix(".json") }
+                .map { (String($0.dropLast(5)), Data(try Self.bytes(of: path + "/texts/" + $0))) })
+        var assets: [String: Asset] = [:]
+        for file in try Self.files(in: path + "/assets") {
+            assets[file] = try Self.asset(path + "/assets/" + file)
+        }
+        self.assets = assets
+        description = try Self.asset(path + "/openapi.json")
+    }
+
+    private static func asset(_ path: String) throws -> Asset {
+        let bytes = try bytes(of: path)
+        return Asset(bytes: bytes, compressed: Gzip.compressed(bytes), type: type(of: path), tag: tag(of: bytes))
+    }
+
+    private static func files(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder).sorted().filter { path in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: folder + "/" + path, isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }
+    }
+
+    private static func bytes(of path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    private static func type(of file: String) -> String {
+        switch file.split(separator: ".").last {
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        case "png": "image/png"
+        case "json", "webmanifest": "application/json"
+        default: "application/octet-stream"
+        }
+    }
+
+    /// FNV-1a, 64 bits: tells versions of one file apart, and guards nothing.
+    private static func tag(of bytes: [UInt8]) -> String {
+        let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return "\"" + String(hash, radix: 16) + "\""
+    }
+}
+
+/// Scripts, styles and pictures that come with the program.
+struct AssetRoutes: Sendable {
+    let web: WebFolder
+
+    var routes: [Route] { [Route(.get, "/assets/**", for: .everyone, asset)] }
+
+    private func asset(_ request: Request, _ context: KioskContext) throws -> Response {
+        let path = context.parameters.getCatchAll().joined(separator: "/")
+        guard let asset = web.assets[path] else { throw RequestRefusal.notThere("file") }
+        let compressed = request.takesGzip ? asset.compressed : nil
+        // Other bytes have another tag (RFC 9110, 8.8.3).
+        let tag = compressed == nil ? asset.tag : asset.tag.dropLast() + "-gzip\""
+        var headers: HTTPFields = [
+            .contentType: asset.type, .eTag: tag, .cacheControl: "no-cache", .vary: "Accept-Encoding",
+        ]
+        if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+        if compressed != nil { headers[.contentEncoding] = "gzip" }
+        let bytes = ByteBuffer(bytes: compressed ?? asset.bytes)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+    }
+}
+
+extension Request {
+    /// Whether the browser names gzip among what it takes, and does not refuse it (RFC 9110, 12.5.3).
+    fileprivate var takesGzip: Bool {
+        (headers[.acceptEncoding] ?? "").prefix(500).lowercased().split(separator: ",").contains { wish in
+            let parts = wish.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+            return parts.first == "gzip" && !parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" }
+        }
+    }
+}
+
+/// gzip (RFC 1952), for what comes with the program and is the same for everybody.
+enum Gzip {
+    /// - Returns: `nil` where it would come out no smaller, or memory runs out.
+    static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
+        var stream = z_stream()
+        // 15 bits of window, and 16 for gzip's head instead of zlib's (zlib.h, deflateInit2).
+        guard
+            deflateInit2_(
+                &stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+                Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        else { return nil }
+        defer { deflateEnd(&stream) }
+        var input = bytes
+        var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, uLong(bytes.count))))
+        let isWhole = input.withUnsafeMutableBufferPointer { input in
+            output.withUnsafeMutableBufferPointer { output in
+                (stream.next_in, stream.avail_in) = (input.baseAddress, uInt(input.count))
+                (stream.next_out, stream.avail_out) = (output.baseAddress, uInt(output.count))
+                return deflate(&stream, Z_FINISH) == Z_STREAM_END
+            }
+        }
+        let count = Int(stream.total_out)
+        return isWhole && count < bytes.count ? Array(output.prefix(count)) : nil
+    }
+}
