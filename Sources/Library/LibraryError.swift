@@ -156,6 +156,19 @@ struct RowDecodingError: Error {
     var what: String
 }
 
+extension LibraryError: FileNamingError {
+    public var namesFile: Bool {
+        switch self {
+        case .newerSchema, .foreign, .corrupt, .networkFileSystem, .permission, .diskFull, .noRoom, .noBackupFolder,
+            .inputOutput, .locked, .inUse, .wouldOverwrite, .constraint:
+            true
+        case .noSuchBook, .notInTrash, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .coverTooLarge,
+            .accessCode:
+            false
+        }
+    }
+}
+
 extension LibraryError: TransientError {
     public var isTransient: Bool {
         switch self {

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// What holds for each page, whatever is on it.
+    /// Requirements on every page.
     @Suite struct `Every page` {
-        /// All pages, with a library that has something on each of them; "BOOK" stands for a book's id.
+        /// The paths of all pages; "BOOK" stands for a book's id.
         static let pages = [
             "scan", "home", "library", "library?view=grid", "library?q=the", "library?wishlist=yes", "books/BOOK",
             "books/BOOK/edit", "add", "intake", "stats", "stats/timeline", "settings", "settings/tags",
@@ -12,11 +12,11 @@ extension `In a browser` {
             "settings/authors", "changes",
         ]
 
-        @Test func `has nothing that axe calls serious, in light and dark`() async throws {
+        @Test func `has no serious finding of axe, in light and dark`() async throws {
             try await onEachPage { browser, page in try await browser.expectAccess(page) }
         }
 
-        @Test func `fits every screen: nothing to be pushed sideways, every target 44 pixels high`() async throws {
+        @Test func `fits every screen without scrolling sideways, with targets 44 pixels high`() async throws {
             try await onEachPage { browser, page in try await browser.expectFit(page) }
         }
 
@@ -42,7 +42,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `can be gone through with the Tab key alone, and shows where one is`() async throws {
+        @Test func `can be traversed with the Tab key alone, with a visible focus`() async throws {
             try await onEachPage { browser, page in
                 try await browser.driver.run("document.activeElement?.blur(); window.scrollTo(0, 0)")
                 let stops =
@@ -87,7 +87,7 @@ extension `In a browser` {
             }
         }
 
-        /// Opens one page after the other, with books in the library, a capture that waits, and a running session.
+        /// Opens one page after the other, with books in the library, a capture in the queue, and a running session.
         private func onEachPage(_ body: (Browser, String) async throws -> Void) async throws {
             try await visit(prepare: household) { kiosk, browser, book in
                 for page in Self.pages {
@@ -104,7 +104,7 @@ extension `In a browser` {
     }
 }
 
-/// Something for every page; gives the id of the book that is being read.
+/// Fills the library with data for every page, and returns the id of the book being read.
 func household(_ kiosk: KioskProcess) async throws -> String {
     try kiosk.scan("import", KioskProcess.root.appendingPathComponent("samples/exports/goodreads.csv").path)
     try kiosk.scan(

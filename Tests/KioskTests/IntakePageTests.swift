@@ -16,7 +16,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
         }
     }
 
-    @Test func `tells between which books one lies on the pile`() async throws {
+    @Test func `says between which books one was captured`() async throws {
         try await withStation { station in
             for number in ["9780441478125", "9780441172719", "9783161484100"] {
                 try await station.becomes("notFound", station.capture(number))
@@ -29,7 +29,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
         }
     }
 
-    @Test func `saves what is ticked, by name`() async throws {
+    @Test func `names the ticked books that it saves`() async throws {
         try await withStation { station in
             let item = try await station.capture("9780441478125")
             try await station.becomes("notFound", item)
@@ -46,7 +46,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
         }
     }
 
-    @Test func `has a group for each day and station, the newest first`() {
+    @Test func `has a group for each day and device, the newest first`() {
         func row(_ hours: Double, _ station: String) -> Desk.Row {
             var item = IntakeItem(
                 isbn: try! ISBN("9780441478125"), raw: "", origin: .camera, station: station,

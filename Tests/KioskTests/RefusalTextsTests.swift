@@ -7,7 +7,7 @@ import Testing
 
 private let day = CalendarDay("2026-03-17")!
 
-@Suite struct `What is refused` {
+@Suite struct `A refusal` {
     private static let refusals: [any Error & Sendable] =
         [
             ISBNRefusal.empty, ISBNRefusal.unexpectedCharacter("q", position: 3), ISBNRefusal.wrongLength(9),
@@ -39,21 +39,21 @@ private let day = CalendarDay("2026-03-17")!
             FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")),
         ] + CodeKind.allCases.map { ISBNRefusal.notABook($0) }
 
-    @Test(arguments: Language.allCases) func `is said in the language of the page, whole, with nothing left to fill in`(
+    @Test(arguments: Language.allCases) func `has a whole sentence in every language, without unfilled placeholders`(
         _ language: Language
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         let english = try #require(try WebFolder().texts[.english])
         for refusal in Self.refusals {
-            let words = try #require(texts.words(for: refusal), "\(refusal)")
+            let words = try #require(texts.message(for: refusal), "\(refusal)")
             #expect(words.hasSuffix(".") || words.contains("https://") || words.contains("goodreads:"), "\(words)")
             #expect(words.first?.isLowercase != true, "\(words)")
             #expect(!words.contains("{") && !words.contains("refusals."), "\(words)")
-            if language != .english { #expect(words != english.words(for: refusal), "\(refusal) is still English") }
+            if language != .english { #expect(words != english.message(for: refusal), "\(refusal) is still English") }
         }
     }
 
-    @Test func `is said so whichever route refuses it, with a word for programs`() async throws {
+    @Test func `has the same text and code on every route`() async throws {
         try await RunningKiosk().use { kiosk in
             let book = try await kiosk.book("Dune")
             for (method, path, body, status, code, words) in [
@@ -95,39 +95,39 @@ private let day = CalendarDay("2026-03-17")!
             "Terminé en mars 2018 mais commencé le 17 mars 2019\u{A0}: changez ou effacez l’un des deux jours."
         ),
     ])
-    func `is said of a month and of a year as of a day`(
+    func `names a month or a year as precisely as a day`(
         _ language: Language, _ started: String, _ finished: String, _ words: String
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         let days = try [started, finished].map { try #require(CalendarDay($0)) }
-        #expect(texts.words(for: ReadingRefusal.finishedBeforeStarted(started: days[0], finished: days[1])) == words)
+        #expect(texts.message(for: ReadingRefusal.finishedBeforeStarted(started: days[0], finished: days[1])) == words)
     }
 
-    @Test(arguments: Language.allCases) func `and why the library takes nothing just now, without its paths`(
+    @Test(arguments: Language.allCases) func `of an unavailable library gives the reason without file names`(
         _ language: Language
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         let english = try #require(try WebFolder().texts[.english])
-        let troubles =
+        let errors =
             KioskError.Cause.allCases.map { KioskError(.unavailable, "/b is not there.", cause: $0) }
             + [KioskError.Kind.unavailable, .fault, .refused].map { KioskError($0, "/b is not there.") }
-        for trouble in troubles {
-            let miss = Desk.Miss.notCaptured(trouble)
-            let words = texts.words(for: miss) { _ in trouble }
+        for error in errors {
+            let miss = Desk.Miss.notCaptured(error)
+            let words = texts.message(for: miss) { _ in error }
             #expect(!words.contains("/b") && !words.contains("{") && !words.contains("refusals."), "\(words)")
             #expect(!words.contains("..") && !words.contains(". ."), "\(words)")
-            #expect((words == english.words(for: miss) { _ in trouble }) == (language == .english), "\(words)")
+            #expect((words == english.message(for: miss) { _ in error }) == (language == .english), "\(words)")
         }
         let refusal = TextRefusal.empty(what: "note")
-        #expect(texts.reason(of: refusal) { _ in troubles[0] } == texts.words(for: refusal))
+        #expect(texts.reason(of: refusal) { _ in errors[0] } == texts.message(for: refusal))
     }
 
-    @Test(arguments: Language.allCases) func `and what is wrong with the camera, and what would help it`(
+    @Test(arguments: Language.allCases) func `of the camera is translated, and so is its advice`(
         _ language: Language
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         for kind in CameraError.Kind.allCases {
-            let words = texts.words(for: CameraError(kind, "The camera fails."))
+            let words = texts.message(for: CameraError(kind, "The camera fails."))
             #expect((words == "The camera fails.") == (language == .english), "\(kind)")
         }
         let english = try #require(try WebFolder().texts[.english])

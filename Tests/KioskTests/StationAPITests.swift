@@ -16,9 +16,9 @@ private let dune = "9780441013593"
         #expect(captured.status == 200)
         #expect(captured.text("row.isbn13") == dune && captured.text("row.standing") == "lookingUp")
         #expect(captured.text("row.hyphenated") == "978-0-441-01359-3" && captured["row.owned"] == nil)
-        // The library's word comes first, the sources' later.
-        let told = try await events.read(until: #""standing":"found""#)
-        #expect(told.contains("event: captured") && told.contains("event: known"))
+        // The library answers first, the sources later.
+        let received = try await events.read(until: #""standing":"found""#)
+        #expect(received.contains("event: captured") && received.contains("event: known"))
         try await events.read(until: "event: batch")
 
         let id = try #require(captured.text("row.id"))
@@ -121,7 +121,7 @@ private let dune = "9780441013593"
         let rig = try await StationRig { _ in DecodedPhoto(symbols: []) }
         #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "text/plain").status == 415)
         #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "image/png").status == 422)
-        let large = [UInt8](repeating: 0, count: Request.mostPhoto + 1)
+        let large = [UInt8](repeating: 0, count: Request.maxPhotoBytes + 1)
         #expect(try await rig.ask("POST", "/api/station/photos", large, type: "image/png").status == 413)
         try await rig.stop()
         let blind = try await StationRig()

@@ -2,7 +2,7 @@ import Bookplate
 import Hummingbird
 import Synchronization
 
-/// One book as JSON, and what is done to it.
+/// Returns a book as JSON, and edits, deletes, restores and copies it.
 struct BookAPI: Sendable {
     let parts: KioskParts
 
@@ -19,55 +19,57 @@ struct BookAPI: Sendable {
         ]
     }
 
-    private func book(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func book(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard let whole = try await parts.library.wholeBook(context.id(of: Copy.self)) else {
-            throw RequestRefusal.notThere("book")
+            throw RequestRefusal.notFound("book")
         }
-        guard context.isGuest else { return JSONAnswer(whole.json) }
-        guard whole.book.copy.deleted == nil else { throw RequestRefusal.notThere("book") }
-        return JSONAnswer(whole.book.forGuests.json)
+        guard context.isGuest else { return JSONResponse(whole.json) }
+        guard whole.book.copy.deleted == nil else { throw RequestRefusal.notFound("book") }
+        return JSONResponse(whole.book.forGuests.json)
     }
 
-    private func change(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func change(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(SentObject.self)
-        return try await parts.acting(on: copy) {
-            let (patch, seen) = (try BookPatch(sent, and: [SeenValues.name]), try SeenValues(sent))
+        let sent = try await request.json(RequestObject.self)
+        return try await parts.perform(on: copy) {
+            let (patch, precondition) = (
+                try BookPatch(sent, and: [EditPrecondition.memberName]), try EditPrecondition(sent)
+            )
             return try await update(copy) { book in
                 let tags = book.copy.tags
-                try seen.check { $0 == "tags" ? [] : book.shown($0) }
+                try precondition.check { $0 == "tags" ? [] : book.shownValues($0) }
                 patch(&book)
-                book.copy.tags = seen.merged("tags", into: tags, said: book.copy.tags)
+                book.copy.tags = precondition.merged("tags", into: tags, wanted: book.copy.tags)
             }
         }
     }
 
-    /// One tag beside the others, whatever another screen does to those meanwhile.
-    private func addTag(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    /// Adds one tag without touching the others, which another screen may be changing.
+    private func addTag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         try await changeTags(request, context) { tags, name in tags.append(name) }
     }
 
-    private func removeTag(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func removeTag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         try await changeTags(request, context) { tags, name in
             tags.removeAll { $0.lowercased() == name.lowercased() }
         }
     }
 
     private func changeTags(
-        _ request: Request, _ context: KioskContext, _ change: @escaping @Sendable (inout [String], String) -> Void
-    ) async throws -> JSONAnswer {
+        _ request: Request, _ context: KioskContext, _ edit: @escaping @Sendable (inout [String], String) -> Void
+    ) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(SentObject.self)
-        try sent.only(["name"])
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["name"])
         let sentName = try sent.text("name").value ?? ""
-        return try await parts.acting(on: copy) {
+        return try await parts.perform(on: copy) {
             let name = try FieldRefusal.at("name") { try sentName.checked(as: "tag", limit: TextLimit.name) }
-            return try await update(copy) { change(&$0.copy.tags, name) }
+            return try await update(copy) { edit(&$0.copy.tags, name) }
         }
     }
 
     private func update(_ copy: ID<Copy>, _ edit: @escaping @Sendable (inout Book) throws -> Void) async throws
-        -> JSONAnswer
+        -> JSONResponse
     {
         let before = Mutex<Book?>(nil)
         let (book, change) = try await parts.library.update(copy, at: parts.ports.now()) { book in
@@ -75,38 +77,38 @@ struct BookAPI: Sendable {
             before.withLock { $0 = book }
             try edit(&book)
         }
-        return JSONAnswer(book.json.with(change: before.withLock { $0 } == book ? nil : change))
+        return JSONResponse(book.json.with(change: before.withLock { $0 } == book ? nil : change))
     }
 
-    private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        try await mark(context) { try await parts.library.trash([$0], at: parts.ports.now()) }
+    private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await move(context) { try await parts.library.trash([$0], at: parts.ports.now()) }
     }
 
-    private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        try await mark(context) { try await parts.library.restore([$0], at: parts.ports.now()) }
+    private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await move(context) { try await parts.library.restore([$0], at: parts.ports.now()) }
     }
 
-    private func mark(
+    private func move(
         _ context: KioskContext, _ act: (ID<Copy>) async throws -> ID<Change>?
-    ) async throws -> JSONAnswer {
+    ) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notThere("book") }
+        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notFound("book") }
         let change = try await act(copy)
-        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
-        return JSONAnswer(book.json.with(change: change))
+        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
+        return JSONResponse(book.json.with(change: change))
     }
 
-    /// Another copy of the same edition, owned, To Read. A book without an ISBN is entered once more: nothing else says that two
-    /// are the same.
-    private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    /// Adds another copy of the same edition, owned and To Read. A book without an ISBN becomes a new edition, because nothing
+    /// identifies the existing one.
+    private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(SentObject.self)
-        try sent.only(["request"])
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["request"])
         let name = try sent.request()
-        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notThere("book") }
+        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
         try book.checkOutsideTrash()
         var metadata = book.edition.metadata
-        // A copy of something that never had one goes by what it is shown as.
+        // A copy of a book without a title takes the displayed one.
         metadata.title = metadata.title ?? book.displayTitle
         let confirmed = try Confirmed(
             enteredBy: .form, request: name,
@@ -114,26 +116,42 @@ struct BookAPI: Sendable {
         let result = try await parts.library.add([confirmed], at: parts.ports.now())
         switch result.first {
         case .saved(let id, _)?, .wishFulfilled(let id, _)?, .restored(let id, _)?, .alreadySaved(let id)?:
-            guard let added = try await parts.library.book(id) else { throw RequestRefusal.notThere("book") }
-            return JSONAnswer(added.json.with(change: result[0].change), status: .created)
-        case .owned(let owned)?: return JSONAnswer(owned.json.with(change: nil))
-        case nil: throw RequestRefusal.notThere("book")
+            guard let added = try await parts.library.book(id) else { throw RequestRefusal.notFound("book") }
+            return JSONResponse(added.json.with(change: result[0].change), status: .created)
+        case .owned(let owned)?: return JSONResponse(owned.json.with(change: nil))
+        case nil: throw RequestRefusal.notFound("book")
         }
     }
 
-    private func figures(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func figures(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let ports = parts.ports
         let figures = try await parts.library.figures(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
-        guard let figures else { throw RequestRefusal.notThere("book") }
-        return JSONAnswer(figures.json)
+        guard let figures else { throw RequestRefusal.notFound("book") }
+        return JSONResponse(figures.json)
     }
 }
 
 extension Book {
-    /// Without what concerns other people and the reader's plans.
+    /// The book without what concerns other people and the reader's plans.
     var forGuests: Book {
         var book = self
         (book.copy.recommendedBy, book.copy.wouldRecommend, book.copy.dailyGoal) = (nil, nil, nil)
         return book
+    }
+}
+
+extension KioskParts {
+    /// Performs an action on a book. Turns an error of the library into a refusal if the book does not exist or is in the trash.
+    ///
+    /// - Throws: ``RequestRefusal`` (404) if there is no such book, ``InTrash``, or the action's error.
+    func perform<Result>(on copy: ID<Copy>, _ action: () async throws -> Result) async throws -> Result {
+        do {
+            return try await action()
+        } catch {
+            if error is RequestRefusal || RequestRefusal.meaning(of: error) != nil { throw error }
+            guard let book = try await library.book(copy) else { throw RequestRefusal.notFound("book") }
+            try book.checkOutsideTrash()
+            throw error
+        }
     }
 }

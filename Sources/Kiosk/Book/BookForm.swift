@@ -2,22 +2,23 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// One form to add a book by hand and to edit one.
+/// The form to add a book by hand or edit one.
 struct BookFormPage: Sendable {
     let parts: KioskParts
 
     var routes: [Route] {
         [
             Route(.get, "/add", for: .household, add), Route(.get, "/books/:id/edit", for: .household, edit),
+            Route(.post, "/api/books", for: .household, enter),
         ]
     }
 
-    /// `?isbn=` fills in what is known of it here, `?title=` the title.
+    /// Renders the empty form. `?isbn=` fills in what is known of it here, `?title=` the title.
     private func add(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let pairs = try LibraryAddress.pairs(request.uri.query ?? "")
+        let pairs = try request.queryPairs()
         let isbn = pairs.last { $0.name == "isbn" }?.value ?? ""
-        let known = try await KnownNumber(isbn, in: parts.library, texts)
+        let known = try await KnownISBN(isbn, in: parts.library, texts)
         var edition = Edition(isbn: known.isbn, metadata: known.metadata ?? Metadata())
         edition.isbnText = String(isbn.cleanedLine.prefix(64))
         if edition.metadata.title == nil {
@@ -30,30 +31,71 @@ struct BookFormPage: Sendable {
         view["request"] = ID<Confirmed>().rawValue
         if let refusal = known.refusal { view["numberTrouble"] = texts("form.wrongNumber", ["reason": refusal]) }
         if let owned = known.owned {
-            view["owned"] = ["id": owned.id.rawValue, "words": Self.ownedWords(owned, texts)] as View
+            view["owned"] = ["id": owned.id.rawValue, "words": Self.ownedMessage(owned, texts)] as View
         }
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "form", title: texts("form.add"), tab: .library, view: view), context)
     }
 
-    static func ownedWords(_ book: Book, _ texts: Texts) -> String {
+    static func ownedMessage(_ book: Book, _ texts: Texts) -> String {
         texts("form.ownedAlready", ["title": LibraryHit.short(book.displayTitle)])
     }
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         guard let book = try await parts.library.book(try context.id(of: Copy.self)) else {
-            throw RequestRefusal.notThere("book")
+            throw RequestRefusal.notFound("book")
         }
         try book.checkOutsideTrash()
         var view = BookFormView(book, texts).view
         view["id"] = book.id.rawValue
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "form", title: texts("form.edit"), tab: .library, view: view), context)
+    }
+
+    /// Saves a new book: 201 with its JSON and `change`; 409 `owned` if the edition is owned already and `anotherCopy` is not set;
+    /// 422 `field.NAME` for an invalid value, 400 for a wrong type. Repeating the same `request` saves nothing more.
+    private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let now = parts.ports.now()
+        let entered = try EnteredBook(try await request.json(RequestObject.self))
+        let confirmed = try await answeringItem(entered.confirmed)
+        let result: SaveResult
+        do {
+            result = try await parts.library.enter(
+                confirmed, notes: entered.notes(at: now), dates: entered.dates, at: now, entered.facts)
+        } catch let refusal as ReadingRefusal {
+            throw FieldRefusal(field: "finished", cause: refusal)
+        }
+        switch result {
+        case .owned(let book):
+            let title = String(book.displayTitle.cleanedLine.prefix(120))
+            let location = book.copy.shelf.map { " on the shelf \"\($0.cleanedLine.prefix(80))\"" } ?? ""
+            throw RequestRefusal(
+                status: .conflict, code: "owned",
+                message: "You have \"\(title)\" already\(location). Say that it is another copy to add it.",
+                values: ["title": title])
+        case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
+            do {
+                guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
+                return JSONResponse(book.json.with(change: result.change), status: .created)
+            } catch  where result.change != nil {
+                // The page must learn that the book is saved; it loads the rest with its next request.
+                parts.logger.warning("cannot read the book that was just saved: \(parts.ports.classify(error).message)")
+                return JSONResponse(
+                    ["id": .string(copy.rawValue), "change": JSONValue(result.change?.rawValue)], status: .created)
+            }
+        }
+    }
+
+    /// Makes the form answer the oldest item of the queue with its ISBN; further ones may be other copies.
+    private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
+        guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
+        let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }
+        return item.map { confirmed.answering($0.id) } ?? confirmed
     }
 }
 
-/// The form's fields with what the book has in them.
+/// Prepares the form for its template.
 struct BookFormView {
     let view: View
 
@@ -82,13 +124,13 @@ struct BookFormView {
         ]
         view["authors"] = (metadata.authors.isEmpty ? [Contributor(name: "")] : metadata.authors).map {
             person -> View in
-            ["person": person.name, "roles": choices(person.role, texts.word(for:))]
+            ["person": person.name, "roles": choices(person.role, texts.label(for:))]
         }
-        view["newRoles"] = choices(Contributor.Role.author, texts.word(for:))
+        view["newRoles"] = choices(Contributor.Role.author, texts.label(for:))
         view["subjects"] = metadata.subjects.map { ["text": $0] as View }
         view["tags"] = copy.tags.map { ["text": $0] as View }
-        view["formats"] = choices(metadata.format) { texts.word(for: $0) }
-        view["statuses"] = choices(copy.status, texts.word(for:))
+        view["formats"] = choices(metadata.format) { texts.label(for: $0) }
+        view["statuses"] = choices(copy.status, texts.label(for:))
         view["status"] = copy.status.rawValue
         view["f_started"] = copy.reading?.started?.description ?? ""
         view["f_finished"] = copy.reading?.finished?.description ?? ""
@@ -109,19 +151,19 @@ struct BookFormView {
     }
 }
 
-/// A book as the form sends it: what a ``BookPatch`` would say of one that is not there yet, and what belongs to its beginning.
+/// A new book from the form: the values of a ``BookPatch`` and those that only a new book has.
 struct EnteredBook: Sendable {
     let confirmed: Confirmed
-    /// Of the reading that the status makes.
+    /// The dates of the reading that the status creates.
     let dates: DateEdit
     private let note: String?
     private let patch: BookPatch
 
     private static let names: Set = ["request", "anotherCopy", "started", "finished", "stopped", "note"]
 
-    /// - Throws: ``RequestRefusal`` (400) for what is of another type or unknown, ``FieldRefusal`` for what cannot be.
-    init(_ object: SentObject) throws {
-        // A wish that it fulfils keeps what is said of it already: what the form leaves empty clears nothing.
+    /// - Throws: ``RequestRefusal`` (400) for unknown members and wrong types, ``FieldRefusal`` for invalid values.
+    init(_ object: RequestObject) throws {
+        // If the book fulfils a wish, empty fields of the form must not clear what the wish has.
         let sent = object.withoutNulls
         let patch = try BookPatch(sent, and: Self.names)
         self.patch = patch
@@ -145,7 +187,7 @@ struct EnteredBook: Sendable {
         }
     }
 
-    /// What is known of the copy besides status, shelf and tags.
+    /// Sets the properties of the copy besides status, shelf and tags.
     var facts: @Sendable (inout Copy) -> Void {
         { [patch] copy in
             var book = Book(edition: Edition(isbn: nil, metadata: Metadata()), copy: copy)

@@ -1,14 +1,14 @@
 import Bookplate
 import FoundationEssentials
 
-/// The times through a book: graph, entries, sessions, and what they come to.
+/// The reading history of a book: readings with their charts and entries, sessions, and totals.
 struct BookHistory {
     let book: Book
     let figures: BookStats?
     let entries: [ID<Reading>: ShownEntries]
-    /// Newest first; one more than are shown when there are older ones.
+    /// Newest first; one more than is shown if there are older ones.
     let sessions: [SessionRecord]
-    /// How many newer ones are passed over.
+    /// The number of newer ones that are skipped.
     let offset: Int
     let totals: SessionTotals
     let texts: Texts
@@ -18,7 +18,7 @@ struct BookHistory {
 
     var view: View {
         var view: View = [
-            // The newest first, as one asks for it.
+            // Newest first.
             "readings": book.copy.countedReadings.reversed().map(reading), "cancelled": cancelled,
             "sessions": shown.map(session),
         ]
@@ -37,7 +37,7 @@ struct BookHistory {
 
     private var shown: ArraySlice<SessionRecord> { sessions.prefix(BookPage.sessionsAtATime) }
 
-    /// "About 12 May at 20 pages a day".
+    /// "About 12 May at 20 pages a day"; `nil` if there is no forecast.
     private var forecast: String? {
         guard let forecast = figures?.readings.first(where: { $0.reading.id == book.copy.reading?.id })?.forecast
         else { return nil }
@@ -49,11 +49,11 @@ struct BookHistory {
     }
 
     private var sums: String {
-        let words = [
+        let sums = [
             texts("book.sessionsCount", count: totals.sessions), texts.duration(minutes: totals.minutes),
             texts("common.pages", count: totals.pages), totals.meanPace.map { texts.pace($0) },
         ]
-        return words.compactMap(\.self).joined(separator: " · ")
+        return sums.compactMap(\.self).joined(separator: " · ")
     }
 
     private func reading(_ reading: Reading) -> View {
@@ -66,18 +66,18 @@ struct BookHistory {
                 "book.readingOf", ["number": String(number), "count": String(book.copy.countedReadings.count)]),
             "state": isShown
                 ? texts("common.\(book.copy.status.rawValue)") : texts("book.state_\(reading.state.rawValue)"),
-            "isOpen": isShown || entries[reading.id]?.isAskedFor == true, "mayDelete": !isShown,
+            "isOpen": isShown || entries[reading.id]?.isSelected == true, "mayDelete": !isShown,
             "readingDates": dates(of: reading), "entries": entries[reading.id]?.entries.map(entry) ?? [],
         ]
         if let older = entries[reading.id]?.older { view["olderEntries"] = "?reading=\(reading.id)&entries=\(older)" }
         if let newer = entries[reading.id]?.newer { view["newerEntries"] = "?reading=\(reading.id)&entries=\(newer)" }
         let totals = figures?.totals
-        let words = [
+        let speed = [
             reading.daysToRead.map { texts("book.days", count: $0) },
             figures?.pagesPerDay.map { texts("book.pagesADay", count: Int($0.rounded())) },
             totals.flatMap { $0.minutes > 0 ? texts.duration(minutes: $0.minutes) : nil },
         ].compactMap(\.self)
-        if !words.isEmpty { view["speed"] = words.joined(separator: " · ") }
+        if !speed.isEmpty { view["speed"] = speed.joined(separator: " · ") }
         if let figures, let chart = HistoryChart(figures.points, pageCount: pageCount) {
             view["graph"] = chart.view(texts, id: "chart\(number)")
         }
@@ -94,14 +94,14 @@ struct BookHistory {
         return [ReadingDate.started, end].compactMap(\.self).map { texts.date($0, of: reading, copy: book.id) }
     }
 
-    /// Those that To Read took back: kept, and counted nowhere.
+    /// The readings that were cancelled by setting the book to To Read. They are kept but count nowhere.
     private var cancelled: [View] {
         book.copy.readings.filter { $0.state == .cancelled }.map { reading in
-            let words = [
+            let details = [
                 reading.started.map { texts("book.startedOn", ["when": texts.when($0)]) },
                 reading.progress.map { texts.progress($0.amount, pageCount: pageCount) },
             ].compactMap(\.self)
-            return ["cancelledWords": words.isEmpty ? texts("book.noDay") : words.joined(separator: " · ")]
+            return ["cancelledWords": details.isEmpty ? texts("book.noDay") : details.joined(separator: " · ")]
         }
     }
 
@@ -120,7 +120,7 @@ struct BookHistory {
 
     private func session(_ record: SessionRecord) -> View {
         let session = record.session
-        let words = [
+        let details = [
             session.minutes.map { texts.duration(minutes: $0) },
             session.endPage.map {
                 texts("book.pagesFromTo", ["from": texts.grouped(session.startPage), "to": texts.grouped($0)])
@@ -130,32 +130,32 @@ struct BookHistory {
         ]
         return [
             "sessionID": session.id.rawValue, "when": texts.instant(session.start, in: zone),
-            "sessionWords": words.compactMap(\.self).joined(separator: " · "), "ended": !session.isRunning,
+            "sessionWords": details.compactMap(\.self).joined(separator: " · "), "ended": !session.isRunning,
             "start": session.start.rfc3339, "minutes": session.minutes.map(String.init) ?? "",
             "firstPage": String(session.startPage), "lastPage": session.endPage.map(String.init) ?? "",
         ]
     }
 }
 
-/// What is shown of one reading's entries, newest first.
+/// The entries of a reading that the page shows, newest first.
 struct ShownEntries: Sendable {
-    /// Of each reading at first; of the one whose entries are gone through.
+    /// The number of entries of each reading at first, and of the selected one.
     static let (atFirst, atATime) = (12, 60)
 
     let entries: ArraySlice<ProgressEntry>
-    /// Whether it is this reading whose entries are gone through.
-    let isAskedFor: Bool
-    /// How many newer ones are passed over on the pages beside this one; `nil` where there is none.
+    /// True if this reading is selected in the URL.
+    let isSelected: Bool
+    /// The offsets of the pages with older and newer entries; `nil` if there are none.
     let older: Int?
     let newer: Int?
 
-    /// - Parameter offset: `nil` for a reading that is not gone through.
+    /// - Parameter offset: `nil` for a reading that is not selected.
     init(of reading: ID<Reading>, from offset: Int?, in library: any KioskLibrary) async throws {
         let (first, count) = (offset ?? 0, offset == nil ? Self.atFirst : Self.atATime)
-        // One more than is shown tells whether there are older ones.
+        // One more than shown, to know if there are older ones.
         let found = try await library.progress(of: reading, limit: count + 1, offset: first)
         entries = found.prefix(count)
-        isAskedFor = offset != nil
+        isSelected = offset != nil
         older = found.count > count ? offset.map { $0 + count } ?? 0 : nil
         newer = first > 0 ? max(0, first - count) : nil
     }
@@ -165,10 +165,10 @@ extension Texts {
     func pace(_ pace: Double) -> String { self("book.pace", count: Int(pace.rounded())) }
 }
 
-/// The graph of one reading: how far the reader was on which day. Drawn as inline SVG of 100 by 100 units that is stretched to its
-/// place, so that lines keep their width and words stay beside it, in their own size.
+/// The chart of a reading's progress by day. Drawn as inline SVG of 100 by 100 units that is stretched to its box; lines keep their
+/// width, and labels are placed outside so that they keep their size.
 struct HistoryChart: Sendable {
-    /// From the left, and from the top: 0 to 100.
+    /// A point; coordinates are from 0 to 100 from the top left.
     struct Mark: Sendable, Equatable {
         var x: Double
         var y: Double
@@ -176,19 +176,19 @@ struct HistoryChart: Sendable {
     }
 
     let marks: [Mark]
-    /// The page at the top; `nil` where percent is.
+    /// The page at the top; `nil` if the scale is percent.
     let topPage: Int?
 
-    /// More points than this say nothing more at the width of a page.
-    static let mostMarks = 60
+    /// The most points: more are not distinguishable at the width of a page.
+    static let maxMarks = 60
 
     /// - Parameters:
     ///   - points: oldest first.
-    ///   - pageCount: of the edition; `nil` when unknown.
+    ///   - pageCount: the page count of the edition; `nil` if unknown.
     /// - Returns: `nil` for fewer than two points, which make no line.
     init?(_ points: [ProgressPoint], pageCount: Int?) {
         let known = pageCount.flatMap { $0 > 0 ? $0 : nil }
-        // Pages of a book without page count go up to the last that was reached; its percents have no place among them.
+        // Without a page count, the scale ends at the last page reached, and percentages cannot be placed.
         let top = known ?? points.compactMap(\.amount.page).max()
         let usesPages = known == nil && points.contains { $0.amount.page != nil }
         let placed = points.compactMap { point -> (day: Int, part: Double, point: ProgressPoint)? in
@@ -199,27 +199,27 @@ struct HistoryChart: Sendable {
         }
         guard placed.count > 1, let first = placed.first?.day, let last = placed.last?.day else { return nil }
         let length = Double(max(1, last - first))
-        let step = Double(placed.count - 1) / Double(min(placed.count, Self.mostMarks) - 1)
-        marks = (0..<min(placed.count, Self.mostMarks)).map { index in
+        let step = Double(placed.count - 1) / Double(min(placed.count, Self.maxMarks) - 1)
+        marks = (0..<min(placed.count, Self.maxMarks)).map { index in
             let (day, part, point) = placed[min(placed.count - 1, Int((Double(index) * step).rounded()))]
             return Mark(x: Double(day - first) / length * 100, y: (1 - part) * 100, point: point)
         }
         topPage = top
     }
 
-    /// The line, for `<polyline points>`.
-    var line: String { marks.map { "\(Self.short($0.x)),\(Self.short($0.y))" }.joined(separator: " ") }
+    /// The line for `<polyline points>`.
+    var line: String { marks.map { "\(Self.format($0.x)),\(Self.format($0.y))" }.joined(separator: " ") }
 
-    /// The points as lines of no length with round ends, for `<path d>`: circles would be stretched.
-    var dots: String { marks.map { "M\(Self.short($0.x)) \(Self.short($0.y))h0" }.joined() }
+    /// The points for `<path d>`, as lines of zero length with round caps: circles would be stretched.
+    var dots: String { marks.map { "M\(Self.format($0.x)) \(Self.format($0.y))h0" }.joined() }
 
-    /// In tenths.
-    private static func short(_ number: Double) -> String {
+    /// Formats a coordinate to a tenth.
+    private static func format(_ number: Double) -> String {
         let tenths = Int((number * 10).rounded())
         return tenths.isMultiple(of: 10) ? String(tenths / 10) : "\(tenths / 10).\(abs(tenths % 10))"
     }
 
-    /// For the template `history`.
+    /// Returns the values for the template `history`.
     func view(_ texts: Texts, id: String) -> View {
         func reached(_ point: ProgressPoint) -> String {
             [
@@ -240,34 +240,5 @@ struct HistoryChart: Sendable {
                 ]),
             "points": marks.map { ["day": texts.day($0.point.day), "reached": reached($0.point)] as View },
         ]
-    }
-}
-
-extension Texts {
-    /// A part as people read it: "38 %".
-    func percent(_ part: Double) -> String { "\(ProgressEntry.Amount.wholePercent(part))\u{A0}%" }
-
-    /// How far an amount is: "145 of 382 · 38 %", "145", "38 %".
-    func progress(_ amount: ProgressEntry.Amount, pageCount: Int?) -> String {
-        let fraction = amount.fraction(of: pageCount).map { percent($0) }
-        guard let page = amount.page else { return fraction ?? "" }
-        let pages =
-            pageCount.map { self("book.pageOf", ["page": grouped(page), "count": grouped($0)]) }
-            ?? self("book.page", ["page": grouped(page)])
-        return [pages, fraction].compactMap(\.self).joined(separator: " · ")
-    }
-
-    /// Minutes and seconds, from an hour on with hours: "12:34", "1:02:34".
-    func elapsed(_ seconds: Int) -> String {
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let tail = "\(two(seconds / 60 % 60)):\(two(seconds % 60))"
-        return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"
-    }
-
-    /// A rating in quarters as people read it: "3¾".
-    func rating(_ rating: Double) -> String {
-        let quarters = Int((rating * 4).rounded())
-        let (whole, rest) = (quarters / 4, ["", "¼", "½", "¾"][quarters % 4])
-        return whole == 0 && !rest.isEmpty ? rest : "\(whole)\(rest)"
     }
 }

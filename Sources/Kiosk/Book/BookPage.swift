@@ -2,20 +2,20 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// All of one book, and everything that is done to it.
+/// The page of one book.
 struct BookPage: Sendable {
     let parts: KioskParts
 
     var routes: [Route] { [Route(.get, "/books/:id", for: .guests, page)] }
 
-    /// Of a long list, this many at a time.
+    /// The sessions on a page, and the notes and quotes before "Show all".
     static let sessionsAtATime = 20
-    static let remarksAtFirst = 20
+    static let annotationsAtFirst = 20
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let copy = try context.id(of: Copy.self)
         let (library, texts) = (parts.library, parts.pages.texts(context))
-        guard let whole = try await library.wholeBook(copy) else { throw RequestRefusal.notThere("book") }
+        guard let whole = try await library.wholeBook(copy) else { throw RequestRefusal.notFound("book") }
         let now = parts.ports.now()
         if context.isGuest { return try await guestPage(whole.book, context) }
         let offset = try request.number("sessions", in: 0...1_000_000, or: 0)
@@ -23,7 +23,7 @@ struct BookPage: Sendable {
             book: whole.book,
             figures: try await library.figures(of: copy, at: now, in: parts.ports.zone),
             entries: try await entries(of: whole.book, request),
-            // One more than is shown tells whether there are older ones.
+            // One more than shown, to know if there are older ones.
             sessions: try await library.sessions(of: copy, limit: Self.sessionsAtATime + 1, offset: offset),
             offset: offset, totals: try await library.sessionTotals(of: copy), texts: texts, zone: parts.ports.zone)
         let head = BookHead(
@@ -38,38 +38,38 @@ struct BookPage: Sendable {
         view.merge(history.view) { $1 }
         view.merge(annotations.view) { $1 }
         view["copies"] = try await copies(of: whole.book, texts)
-        if whole.book.copy.deleted != nil { view.merge(seen(whole.book)) { $1 } }
-        return try await parts.pages.answer(
+        if whole.book.copy.deleted != nil { view.merge(readOnlyView(whole.book)) { $1 } }
+        return try await parts.pages.render(
             Pages.Page(
                 template: "book", title: texts.shownTitle(of: whole.book), tab: .library, view: view), context)
     }
 
-    /// What guests see: the book itself and its days, and neither what was written about it nor its sessions and history.
+    /// Renders the page for guests: the book and its dates, without notes, quotes, sessions and history.
     private func guestPage(_ book: Book, _ context: KioskContext) async throws -> Response {
-        guard book.copy.deleted == nil else { throw RequestRefusal.notThere("book") }
+        guard book.copy.deleted == nil else { throw RequestRefusal.notFound("book") }
         let (texts, zone) = (parts.pages.texts(context), parts.ports.zone)
         let head = BookHead(
             book: book, cover: try await parts.library.keptCover(of: book.edition.id), running: nil, texts: texts,
             zone: zone, now: parts.ports.now())
         var view = head.view
         view.merge(BookDetails(book: book, texts: texts, zone: zone).view) { $1 }
-        view.merge(seen(book)) { $1 }
+        view.merge(readOnlyView(book)) { $1 }
         view["copies"] = try await copies(of: book, texts, forGuest: true)
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(
-                template: "book-guest", look: "book", title: texts.shownTitle(of: book), tab: .library, view: view),
+                template: "book-guest", style: "book", title: texts.shownTitle(of: book), tab: .library, view: view),
             context)
     }
 
-    /// What else is told of a book that is only looked at.
-    private func seen(_ book: Book) -> View {
+    /// Returns values that the page shows as text where they cannot be edited.
+    private func readOnlyView(_ book: Book) -> View {
         var view: View = [:]
         if let rating = book.copy.rating { view["rated"] = Copy.stars(rating) }
         if let shelf = book.copy.shelf { view["shelf"] = shelf }
         return view
     }
 
-    /// The latest entries of each reading; a book has few readings. `?reading=` and `?entries=` go through all of one.
+    /// Returns the latest entries of each of the last eight readings; `?reading=` and `?entries=` select older ones of one reading.
     private func entries(of book: Book, _ request: Request) async throws -> [ID<Reading>: ShownEntries] {
         let offset = try request.number("entries", in: 0...1_000_000, or: 0)
         let asked = request.uri.queryParameters["reading"].map { ID<Reading>(rawValue: String($0)) }
@@ -81,34 +81,27 @@ struct BookPage: Sendable {
         return entries
     }
 
-    /// The other copies of the edition.
+    /// Returns the other copies of the edition.
     private func copies(of book: Book, _ texts: Texts, forGuest: Bool = false) async throws -> [View] {
         guard let isbn = book.edition.isbn else { return [] }
         return try await parts.library.books(with: [isbn])[isbn, default: []].filter { other in
             other.id != book.id && !(forGuest && other.copy.deleted != nil)
         }.map { other in
-            let words = [
+            let details = [
                 other.copy.deleted != nil ? texts("book.inTrash") : texts("common.\(other.copy.status.rawValue)"),
                 other.copy.shelf, other.copy.isOnWishlist ? texts("common.wishlist") : nil,
                 texts("book.addedOn", ["day": texts.day(CalendarDay(other.copy.added, in: parts.ports.zone))]),
             ]
-            return ["copyID": other.id.rawValue, "words": words.compactMap(\.self).joined(separator: " · ")]
+            return ["copyID": other.id.rawValue, "words": details.compactMap(\.self).joined(separator: " · ")]
         }
     }
 }
 
-extension Texts {
-    /// As ``Book/displayTitle``, in this language.
-    func shownTitle(of book: Book) -> String {
-        book.edition.metadata.title ?? book.edition.isbn?.hyphenated ?? self("common.untitled")
-    }
-}
-
-/// The top of a book's page: cover, title, status, stars, and what goes on with it now.
+/// The top of a book's page: cover, title, status, rating, progress and session.
 struct BookHead {
     let book: Book
     let cover: KeptCover?
-    /// The library's running session, of whichever book.
+    /// The library's running session, of any book.
     let running: SessionRecord?
     let texts: Texts
     let zone: TimeZone
@@ -122,7 +115,7 @@ struct BookHead {
             "peopleHint": texts.peopleHint,
             "statuses": Copy.Status.allCases.map { status -> View in
                 [
-                    "status": status.rawValue, "label": texts.word(for: status), "isCurrent": status == copy.status,
+                    "status": status.rawValue, "label": texts.label(for: status), "isCurrent": status == copy.status,
                     "statusOf": texts.status(status, of: texts.shownTitle(of: book)),
                 ]
             },
@@ -132,7 +125,7 @@ struct BookHead {
             "marks": marks, "serverNow": now.rfc3339, "pageCount": String(metadata.pageCount ?? 0),
         ]
         if let subtitle = metadata.subtitle { view["subtitle"] = subtitle }
-        // A title as long as a paragraph is set like one.
+        // A title as long as a paragraph gets smaller type.
         if texts.shownTitle(of: book).count > 90 { view["isLengthy"] = true }
         if copy.rating != nil { view["isRated"] = true }
         if let cover {
@@ -148,7 +141,7 @@ struct BookHead {
         } else {
             view["isThere"] = true
         }
-        view.merge(goingOn) { $1 }
+        view.merge(activity) { $1 }
         return view
     }
 
@@ -162,7 +155,7 @@ struct BookHead {
         }
     }
 
-    /// Five stars, each with how much of its width is lit.
+    /// Five stars, each with the width that is filled.
     private var stars: [View] {
         let rating = book.copy.rating ?? 0
         return (1...5).map { star in
@@ -170,7 +163,7 @@ struct BookHead {
             return [
                 "star": String(star), "starLabel": texts("common.stars", count: star),
                 "isChosen": rating == Double(star),
-                // A star is as wide as 2.5 to 21.5 of its 24 units.
+                // The drawn star spans from 2.5 to 21.5 of 24 units.
                 "lit": JSONValue(part > 0 ? 2.5 + part * 19 : 0).text,
             ]
         }
@@ -189,8 +182,8 @@ struct BookHead {
         }
     }
 
-    /// The progress block and the session, of a book that is being read.
-    private var goingOn: View {
+    /// The progress and the session of a book that is being read.
+    private var activity: View {
         var view: View = [:]
         let pageCount = book.edition.metadata.pageCount
         let amount = book.copy.reading?.progress?.amount
@@ -217,7 +210,7 @@ struct BookHead {
                         "book.sessionSince",
                         [
                             "page": texts.grouped(running.session.startPage),
-                            "time": since(running.session.start),
+                            "time": startTime(running.session.start),
                         ]),
                 ] as View
         } else if let running, isThere {
@@ -233,10 +226,10 @@ struct BookHead {
         return view
     }
 
-    /// Of today the time alone.
-    private func since(_ start: Date) -> String {
-        let told = texts.instant(start, in: zone)
-        return CalendarDay(start, in: zone) == CalendarDay(now, in: zone) ? String(told.suffix(5)) : told
+    /// Returns the time alone for today, else date and time.
+    private func startTime(_ start: Date) -> String {
+        let text = texts.instant(start, in: zone)
+        return CalendarDay(start, in: zone) == CalendarDay(now, in: zone) ? String(text.suffix(5)) : text
     }
 
     private func percent(_ amount: ProgressEntry.Amount?) -> String {
@@ -245,28 +238,28 @@ struct BookHead {
 }
 
 extension Metadata {
-    /// All who made it, as the field to edit has them: a line each, with a role where they are not the author.
+    /// The contributors in the form of the edit field: one per line, with the role unless it is the author.
     var peopleLines: String {
         authors.map { $0.role == .author ? $0.name : "\($0.name):\($0.role.rawValue)" }.joined(separator: "\n")
     }
 }
 
 extension Texts {
-    /// Roles are typed as programs know them; where the reader has another word it stands beside: "translator (Übersetzung)".
+    /// The hint of the contributors' field. Roles are typed in English; a translation is added: "translator (Übersetzung)".
     var peopleHint: String {
         let roles = Contributor.Role.allCases.map { role in
-            word(for: role) == role.rawValue ? role.rawValue : "\(role.rawValue) (\(word(for: role)))"
+            label(for: role) == role.rawValue ? role.rawValue : "\(role.rawValue) (\(label(for: role)))"
         }
         return self("book.peopleHint", ["roles": roles.joined(separator: ", ")])
     }
 
-    /// "Status of Dune: To Read"
+    /// Returns "Status of Dune: To Read".
     func status(_ status: Copy.Status, of title: String) -> String {
-        self("book.statusOf", ["title": LibraryHit.short(title), "status": word(for: status)])
+        self("book.statusOf", ["title": LibraryHit.short(title), "status": label(for: status)])
     }
 }
 
-/// What is known of a book, field by field; each is edited in place.
+/// The details of a book, each edited in place.
 struct BookDetails {
     let book: Book
     let texts: Texts
@@ -275,7 +268,7 @@ struct BookDetails {
     var view: View {
         let metadata = book.edition.metadata
         let filled = fields.filter { $0["value"] != nil }
-        // Contributors are added where the authors are.
+        // Contributors are added at the authors' field.
         let empty = fields.filter { $0["value"] == nil && $0["name"] as? String != "authors" }
         var view: View = [
             "fields": filled, "missing": empty, "facts": facts, "dates": dates,
@@ -297,7 +290,7 @@ struct BookDetails {
 
     private var fields: [View] {
         let (edition, metadata) = (book.edition, book.edition.metadata)
-        let format = Metadata.Format.allCases.map { [$0.rawValue, texts.word(for: $0)] }
+        let format = Metadata.Format.allCases.map { [$0.rawValue, texts.label(for: $0)] }
         let formats = JSONValue.array(([["", texts("common.noFormat")]] + format).map { JSONValue($0) }).text
         return [
             field("isbnText", edition.isbn?.hyphenated ?? edition.isbnText, raw: edition.isbnText, .isbn),
@@ -312,7 +305,7 @@ struct BookDetails {
             language("language", metadata.language, .language),
             language("originalLanguage", metadata.originalLanguage, .originalLanguage),
             field(
-                "format", metadata.format.map { texts.word(for: $0) }, raw: metadata.format?.rawValue,
+                "format", metadata.format.map { texts.label(for: $0) }, raw: metadata.format?.rawValue,
                 .format, kind: "select", options: formats),
             field("series", metadata.series, .series), field("seriesNumber", metadata.seriesNumber, .series),
             field("subjects", listed(metadata.subjects), raw: lines(metadata.subjects), .subjects, kind: "lines"),
@@ -322,7 +315,7 @@ struct BookDetails {
         ]
     }
 
-    /// What the copy adds: goals and sharing.
+    /// The fields of the copy: shelf, goals and recommendations.
     private var sharing: [View] {
         let copy = book.copy
         return [
@@ -342,7 +335,7 @@ struct BookDetails {
         }
     }
 
-    /// What cannot be edited.
+    /// The details that cannot be edited.
     private var facts: [View] {
         let metadata = book.edition.metadata
         var facts: [(String, String)] = []
@@ -360,7 +353,7 @@ struct BookDetails {
         return facts.map { ["fact": $0.0, "is": $0.1] }
     }
 
-    /// The days of the reading that the book shows; only those that its status gives sense.
+    /// The dates of the current reading that make sense for the status.
     private var dates: [View] {
         guard let reading = book.copy.reading else { return [] }
         let id = book.id
@@ -382,21 +375,21 @@ struct BookDetails {
         }
     }
 
-    /// Where the fields came from, and which of them a person has the last word on.
+    /// The sources of the fields, and the fields that a person has edited.
     private var origin: String? {
         let metadata = book.edition.metadata
         let sources = Set(metadata.sources.values).subtracting([.person]).map { texts.source($0) }.sorted()
         let edited = book.edition.editedFields.map { texts("book.field_\($0.rawValue)") }.sorted()
-        let words = [
+        let sentences = [
             sources.isEmpty ? nil : texts("book.from", ["sources": sources.joined(separator: ", ")]),
             edited.isEmpty ? nil : texts("book.kept", ["fields": edited.joined(separator: ", ")]),
         ].compactMap(\.self)
-        return words.isEmpty ? nil : words.joined(separator: " ")
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
     private var others: [String] {
         book.edition.metadata.authors.filter { $0.role != .author }
-            .map { "\($0.name) (\(texts.word(for: $0.role)))" }
+            .map { "\($0.name) (\(texts.label(for: $0.role)))" }
     }
 
     private var people: String { book.edition.metadata.peopleLines }
@@ -414,7 +407,7 @@ struct BookDetails {
             view["spoken"] = "\(texts("book.\(name)")): \(value)"
         }
         if let options { view["options"] = options }
-        // What a person said is told below all of them.
+        // Fields that a person has edited are listed together in ``origin``.
         if let source, let origin = book.edition.metadata.sources[source], origin != .person {
             view["from"] = texts.source(origin)
         }
@@ -429,7 +422,7 @@ struct BookDetails {
 
     private func link(_ name: String, _ value: String?, _ source: Metadata.Field) -> View {
         var view = field(name, value, source)
-        // Whatever a source said once: only what is an address of the web becomes a link.
+        // Sources are untrusted: only a valid web address becomes a link.
         if let value, let href = try? value.checkedLink(as: name) { view["href"] = href }
         return view
     }
@@ -453,14 +446,14 @@ struct BookDetails {
     private func lines(_ values: [String]) -> String? { values.isEmpty ? nil : values.joined(separator: "\n") }
 }
 
-/// A day of a reading.
+/// The dates of a reading.
 enum ReadingDate: String {
     case started, finished, stopped
 }
 
 extension Texts {
-    /// A day of a reading as a button that opens the calendar. It offers no day that the domain refuses: nothing ends before it
-    /// began.
+    /// Returns the values of a button that opens the calendar for a date of a reading. The calendar offers only valid days: a
+    /// reading does not end before it began.
     func date(_ which: ReadingDate, of reading: Reading, copy: ID<Copy>) -> View {
         let end = reading.finished ?? reading.stopped
         let (day, least, most): (CalendarDay?, CalendarDay?, CalendarDay?) =
@@ -480,10 +473,10 @@ extension Texts {
     }
 }
 
-/// Notes, discussion notes, quotes, and what imports flagged.
+/// Notes, discussion notes, quotes, and values flagged by imports.
 struct BookAnnotations {
     let whole: WholeBook
-    /// Whether all are shown, not only the latest.
+    /// True to show all, false for the latest.
     let showsAll: Bool
     let texts: Texts
     let zone: TimeZone
@@ -491,7 +484,7 @@ struct BookAnnotations {
     var view: View {
         let (notes, talks) = (whole.notes.filter { $0.kind == .note }, whole.notes.filter { $0.kind == .discussion })
         var view: View = [
-            // The newest first: what was written last is what one comes back to.
+            // Newest first.
             "notes": cut(notes.reversed()).map(note), "talks": cut(talks.reversed()).map(note),
             "quotes": cut(whole.quotes).map(quote),
             "flags": whole.flags.map {
@@ -503,14 +496,14 @@ struct BookAnnotations {
             "quotesCount": whole.quotes.isEmpty ? "" : String(whole.quotes.count),
         ]
         let most = max(notes.count, talks.count, whole.quotes.count)
-        if !showsAll, most > BookPage.remarksAtFirst {
+        if !showsAll, most > BookPage.annotationsAtFirst {
             view["showAll"] = texts("book.showAll", count: whole.notes.count + whole.quotes.count)
         }
         return view
     }
 
     private func cut<Content>(_ contents: [Content]) -> ArraySlice<Content> {
-        showsAll ? contents[...] : contents.prefix(BookPage.remarksAtFirst)
+        showsAll ? contents[...] : contents.prefix(BookPage.annotationsAtFirst)
     }
 
     private func note(_ note: Note) -> View {

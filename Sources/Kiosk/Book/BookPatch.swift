@@ -1,32 +1,32 @@
 import Bookplate
 import Hummingbird
 
-/// What a person says of a book: the members of its JSON that were sent. What was not sent stays, null clears. Checked as the
-/// commands check it, before anything is changed.
+/// Changes of a book from the members of a request's JSON. Absent members stay as they are, null clears. All values are checked
+/// before anything is changed, by the rules of the commands.
 struct BookPatch: Sendable {
     private var changes: [@Sendable (inout Book) -> Void] = []
 
-    static let names: Set<String> = [
+    static let memberNames: Set<String> = [
         "title", "subtitle", "authors", "isbnText", "publisher", "publishedDate", "pageCount", "language",
         "originalLanguage", "authorNationality", "format", "series", "seriesNumber", "description", "subjects",
         "previewLink", "infoLink", "owned", "wishlist", "favourite", "shelf", "tags", "rating", "public",
         "recommendedBy", "wouldRecommend", "dailyGoal", "culturalGoal", "culturalGoalCategory", "status",
     ]
 
-    /// - Parameter others: what may be in it besides.
-    /// - Throws: ``RequestRefusal`` (400) for what is of another type or unknown, ``FieldRefusal`` for what cannot be.
-    init(_ sent: SentObject, and others: Set<String> = []) throws {
-        try sent.only(Self.names.union(others))
-        try takeEdition(sent)
-        try takePeople(sent)
-        try takeCopy(sent)
+    /// - Parameter others: names of further members that are allowed.
+    /// - Throws: ``RequestRefusal`` (400) for unknown members and wrong types, ``FieldRefusal`` for invalid values.
+    init(_ sent: RequestObject, and others: Set<String> = []) throws {
+        try sent.checkMembers(Self.memberNames.union(others))
+        try parseEdition(sent)
+        try parseContributors(sent)
+        try parseCopy(sent)
     }
 
     func callAsFunction(_ book: inout Book) {
         for change in changes { change(&book) }
     }
 
-    private mutating func takeEdition(_ sent: SentObject) throws {
+    private mutating func parseEdition(_ sent: RequestObject) throws {
         switch try sent.text("title") {
         case .keep: break
         case .clear: throw FieldRefusal(field: "title", cause: TextRefusal.empty(what: "title"))
@@ -34,7 +34,7 @@ struct BookPatch: Sendable {
             let title = try FieldRefusal.at("title") { try title.checked(as: "title", limit: TextLimit.title) }
             changes.append { $0.edition.metadata.title = title }
         }
-        let number = try Self.mapped(sent, "isbnText") { try EnteredNumber($0) }
+        let number = try Self.edit(sent, "isbnText") { try EnteredNumber($0) }
         if number != .keep {
             changes.append { ($0.edition.isbn, $0.edition.isbnText) = (number.value?.isbn, number.value?.text) }
         }
@@ -49,9 +49,9 @@ struct BookPatch: Sendable {
         for (name, what, path) in [
             ("previewLink", "preview link", \Metadata.previewLink), ("infoLink", "info link", \Metadata.infoLink),
         ] as [(String, String, WritableKeyPath<Metadata, String?> & Sendable)] {
-            set(try Self.mapped(sent, name) { try $0.checkedLink(as: what) }, path)
+            set(try Self.edit(sent, name) { try $0.checkedLink(as: what) }, path)
         }
-        let published = try Self.mapped(sent, "publishedDate") { Published(try Metadata.published($0)) }
+        let published = try Self.edit(sent, "publishedDate") { Published(try Metadata.published($0)) }
         if published != .keep {
             changes.append { book in
                 book.edition.metadata.publishedDateText = published.value?.text
@@ -75,12 +75,12 @@ struct BookPatch: Sendable {
         init(_ published: (text: String, day: CalendarDay?)) { (text, day) = published }
     }
 
-    private mutating func takePeople(_ sent: SentObject) throws {
+    private mutating func parseContributors(_ sent: RequestObject) throws {
         guard let people = try sent.objects("authors") else { return }
         let authors = try people.compactMap { person -> Contributor? in
-            try person.only(["name", "role"])
+            try person.checkMembers(["name", "role"])
             let sentName = try person.text("name").required(as: "name")
-            // A line of the form that was left empty.
+            // An empty line of the form.
             if sentName.cleanedLine.isEmpty { return nil }
             let name = try FieldRefusal.at("authors") { try sentName.checked(as: "author", limit: TextLimit.name) }
             return Contributor(name: name, role: try person.word("role", Contributor.Role.self).value ?? .author)
@@ -88,14 +88,14 @@ struct BookPatch: Sendable {
         changes.append { $0.edition.metadata.authors = authors }
     }
 
-    private mutating func takeCopy(_ sent: SentObject) throws {
+    private mutating func parseCopy(_ sent: RequestObject) throws {
         if let status = try sent.word("status", Copy.Status.self).value { changes.append { $0.copy.status = status } }
         if let owned = try sent.bool("owned").value { changes.append { $0.copy.isOwned = owned } }
         if let wishlist = try sent.bool("wishlist").value { changes.append { $0.copy.isOnWishlist = wishlist } }
         if let favourite = try sent.bool("favourite").value { changes.append { $0.copy.isFavourite = favourite } }
         if let isPublic = try sent.bool("public").value { changes.append { $0.copy.isPublic = isPublic } }
-        let shelf = try Self.mapped(sent, "shelf") { try $0.checked(as: "shelf", limit: TextLimit.name) }
-        let recommender = try Self.mapped(sent, "recommendedBy") {
+        let shelf = try Self.edit(sent, "shelf") { try $0.checked(as: "shelf", limit: TextLimit.name) }
+        let recommender = try Self.edit(sent, "recommendedBy") {
             try $0.checked(as: "name of who recommended it", limit: TextLimit.name)
         }
         let (would, rating, goal) = (
@@ -114,10 +114,10 @@ struct BookPatch: Sendable {
         }
         let tags = try Self.names(sent, "tags", "tag")
         if tags != .keep { changes.append { $0.copy.tags = tags.value ?? [] } }
-        let category = try Self.mapped(sent, "culturalGoalCategory") {
+        let category = try Self.edit(sent, "culturalGoalCategory") {
             try $0.checked(as: "cultural goal", limit: TextLimit.name)
         }
-        // Who names a category means it to count, and what counts for none has none.
+        // A category implies that the book counts; a book that does not count has no category.
         let counts = try sent.bool("culturalGoal").value ?? (category.value == nil ? nil : true)
         changes.append { book in
             book.copy.culturalGoalCategory = category.applied(to: book.copy.culturalGoalCategory)
@@ -127,10 +127,10 @@ struct BookPatch: Sendable {
     }
 
     private mutating func text(
-        _ sent: SentObject, _ name: String, _ path: WritableKeyPath<Metadata, String?> & Sendable, _ what: String,
+        _ sent: RequestObject, _ name: String, _ path: WritableKeyPath<Metadata, String?> & Sendable, _ what: String,
         _ limit: Int
     ) throws {
-        set(try Self.mapped(sent, name) { try $0.checked(as: what, limit: limit) }, path)
+        set(try Self.edit(sent, name) { try $0.checked(as: what, limit: limit) }, path)
     }
 
     private mutating func set<Value>(_ edit: Edit<Value>, _ path: WritableKeyPath<Metadata, Value?> & Sendable) {
@@ -138,7 +138,7 @@ struct BookPatch: Sendable {
         changes.append { $0.edition.metadata[keyPath: path] = edit.value }
     }
 
-    private static func names(_ sent: SentObject, _ name: String, _ what: String) throws -> Edit<[String]> {
+    private static func names(_ sent: RequestObject, _ name: String, _ what: String) throws -> Edit<[String]> {
         switch try sent.texts(name) {
         case .keep: return .keep
         case .clear: return .clear
@@ -148,9 +148,9 @@ struct BookPatch: Sendable {
         }
     }
 
-    /// What was said as it is stored. A text with nothing in it clears, as on the command line.
-    private static func mapped<Result>(
-        _ sent: SentObject, _ name: String, _ check: (String) throws -> Result
+    /// Converts the text of a member. An empty text clears, as on the command line.
+    private static func edit<Result>(
+        _ sent: RequestObject, _ name: String, _ check: (String) throws -> Result
     ) throws -> Edit<Result> {
         switch try sent.text(name) {
         case .keep: .keep
@@ -160,61 +160,61 @@ struct BookPatch: Sendable {
     }
 }
 
-/// What a page showed where a person began to write: member `"was"` beside what is sent. Who writes over what another has said meanwhile
-/// is told so first, because nobody means to replace what nobody has seen. As If-Match (RFC 9110, section 13.1.1), for one value.
-struct SeenValues: Sendable {
+/// The values that a page showed when the user began to edit, in the request's member `"was"`. If somebody else has changed one
+/// meanwhile, the request is refused, so that nobody replaces a value unseen. Like If-Match (RFC 9110, 13.1.1) for single values.
+struct EditPrecondition: Sendable {
     /// The name of the member.
-    static let name = "was"
+    static let memberName = "was"
 
-    private let seen: [String: JSONValue]
-    private let sent: SentObject
+    private let expected: [String: JSONValue]
+    private let sent: RequestObject
 
-    /// Nothing was seen where there is no such member: who does not say what was there means whatever is there.
-    init(_ sent: SentObject) throws {
+    /// Without the member, any current value is accepted.
+    init(_ sent: RequestObject) throws {
         self.sent = sent
-        seen = try sent.object(Self.name)?.members ?? [:]
+        expected = try sent.object(Self.memberName)?.members ?? [:]
     }
 
-    /// - Parameter now: what there is, by the member's name; several where pages show it in several ways.
-    /// - Throws: ``RequestRefusal`` (409, "changed.NAME") for a value that is neither what was seen nor what is said now.
+    /// - Parameter now: returns the current value of a member; several if pages show it in several forms.
+    /// - Throws: ``RequestRefusal`` (409, "changed.NAME") for a current value that is neither the expected nor the new one.
     func check(_ now: (String) -> [JSONValue]) throws {
-        for (name, value) in seen.sorted(by: { $0.key < $1.key }) where sent.members[name] != nil {
+        for (name, value) in expected.sorted(by: { $0.key < $1.key }) where sent.members[name] != nil {
             let current = now(name).map(\.comparable)
-            let known = [value, sent.members[name]].compactMap { $0?.comparable }
-            guard let shown = current.first, !current.contains(where: known.contains) else { continue }
+            let accepted = [value, sent.members[name]].compactMap { $0?.comparable }
+            guard let shown = current.first, !current.contains(where: accepted.contains) else { continue }
             throw RequestRefusal(
                 status: .conflict, code: "changed.\(name)",
                 message:
-                    "Somebody else has changed this meanwhile. It is now: \(shown.told). Save again to replace it.",
-                values: ["is": shown.told], key: "changed", now: now(name).first)
+                    "Somebody else has changed this meanwhile. It is now: \(shown.summary). Save again to replace it.",
+                values: ["is": shown.summary], key: "changed", now: now(name).first)
         }
     }
 
-    /// What names become of which both this and another person have added and taken away: each has its way.
+    /// Merges the names that this user and another one have added and removed at the same time.
     ///
     /// - Parameters:
-    ///   - now: what there is.
-    ///   - said: what there is to be.
-    func merged(_ name: String, into now: [String], said: [String]) -> [String] {
-        guard case .array(let values) = seen[name] else { return said }
+    ///   - now: the current names.
+    ///   - wanted: this user's names.
+    func merged(_ name: String, into now: [String], wanted: [String]) -> [String] {
+        guard case .array(let values) = expected[name] else { return wanted }
         let before = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
-        guard before != now else { return said }
-        return now.filter { !before.contains($0) || said.contains($0) }
-            + said.filter { !before.contains($0) && !now.contains($0) }
+        guard before != now else { return wanted }
+        return now.filter { !before.contains($0) || wanted.contains($0) }
+            + wanted.filter { !before.contains($0) && !now.contains($0) }
     }
 }
 
 extension Book {
-    /// A member of its JSON as pages offer it to be changed.
-    func shown(_ name: String) -> [JSONValue] {
-        guard BookPatch.names.contains(name), case .object(let members) = json else { return [] }
+    /// Returns the values of a member in all forms in which pages show it for editing.
+    func shownValues(_ name: String) -> [JSONValue] {
+        guard BookPatch.memberNames.contains(name), case .object(let members) = json else { return [] }
         let alias = ["isbnText": "hyphenated", "publishedDate": "publishedDateText"][name]
         return [name, alias].compactMap { name in members.first { $0.key == name }?.value }
     }
 }
 
 extension JSONValue {
-    /// Without what a form adds or leaves out: lines end in one way, nothing is around a text, and an empty one is none.
+    /// The value without what a form changes: line endings, surrounding white space, and empty texts instead of null.
     fileprivate var comparable: JSONValue {
         switch self {
         case .string(let text):
@@ -227,17 +227,17 @@ extension JSONValue {
         }
     }
 
-    /// For a person, shortened.
-    fileprivate var told: String {
-        let words =
+    /// A short form for a message.
+    fileprivate var summary: String {
+        let text =
             switch self {
             case .null: "–"
             case .string(let text): text
-            case .array(let values): values.map(\.told).joined(separator: ", ")
-            case .object(let members): members.first { $0.key == "name" }?.value.told ?? text
-            default: text
+            case .array(let values): values.map(\.summary).joined(separator: ", ")
+            case .object(let members): members.first { $0.key == "name" }?.value.summary ?? self.text
+            default: self.text
             }
-        let line = words.cleanedLine
+        let line = text.cleanedLine
         return line.count > 80 ? line.prefix(79) + "…" : line
     }
 }

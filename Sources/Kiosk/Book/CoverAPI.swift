@@ -2,90 +2,90 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Cover pictures: what was fetched, or a person's own photo.
+/// Serves covers, and stores and removes a user's own photo.
 struct CoverAPI: Sendable {
     let parts: KioskParts
-    /// One picture that a person sends, in bytes: what the library keeps of one.
-    static let mostBytes = 5 << 20
+    /// The largest cover in bytes, which is the library's limit.
+    static let maxBytes = 5 << 20
 
     var routes: [Route] {
         [
             Route(.get, "/covers/:edition", for: .guests, cover),
-            Route(.put, "/api/books/:id/cover", for: .household, taking: .photo, keep),
+            Route(.put, "/api/books/:id/cover", for: .household, body: .photo, keep),
             Route(.delete, "/api/books/:id/cover", for: .household, remove),
         ]
     }
 
     private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
         let edition = try context.id("edition", of: Edition.self)
-        guard let kept = try await parts.library.keptCover(of: edition) else { throw RequestRefusal.notThere("cover") }
-        // As strangers' bytes, opened by themselves they are in a sandbox and run nothing.
+        guard let kept = try await parts.library.keptCover(of: edition) else { throw RequestRefusal.notFound("cover") }
+        // The bytes are untrusted: opened on their own, they are sandboxed and run nothing.
         var headers: HTTPFields = [
             .eTag: kept.tag, .cacheControl: "private, no-cache", .contentSecurityPolicy: "default-src 'none'; sandbox",
             .xContentTypeOptions: "nosniff",
         ]
         if request.headers[.ifNoneMatch] == kept.tag { return Response(status: .notModified, headers: headers) }
         guard let bytes = try await parts.library.cover(of: edition), let type = PictureType(bytes) else {
-            throw RequestRefusal.notThere("cover")
+            throw RequestRefusal.notFound("cover")
         }
         headers[.contentType] = type.rawValue
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard request.headers[.contentType]?.lowercased().hasPrefix("image/") == true else {
             throw RequestRefusal(
                 status: .unsupportedMediaType, code: "notPicture", message: "A cover is a JPEG, PNG or WebP picture.")
         }
         let book = try await book(context)
-        let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.mostBytes))
-        // By its first bytes: what it is called says nothing.
+        let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
+        // The type is detected from the first bytes; the declared one is not trusted.
         guard let type = PictureType(bytes), type != .gif else {
             throw RequestRefusal(
                 status: .unsupportedMediaType, code: "notPicture", message: "A cover is a JPEG, PNG or WebP picture.")
         }
         try await check(bytes)
         try await parts.library.keepOwnCover(bytes, of: book.edition.id)
-        return try await answer(book)
+        return try await respond(with: book)
     }
 
-    /// Whether it is whole, and no larger than it says: looked at where it can do no harm. A station that cannot read photos keeps it
-    /// as it came; browsers get it in a sandbox in any case.
+    /// Decodes the picture in isolation to check that it is intact and as large as it declares. A service that cannot read photos
+    /// stores it unchecked; browsers get it sandboxed in any case.
     private func check(_ bytes: [UInt8]) async throws {
         guard let read = parts.ports.readPhoto else { return }
         do {
             _ = try await read(bytes)
-        } catch let trouble as KioskError where trouble.kind == .refused {
+        } catch let error as KioskError where error.kind == .refused {
             throw RequestRefusal(
-                status: .unprocessableContent, code: "unsoundPicture", message: trouble.message)
+                status: .unprocessableContent, code: "unsoundPicture", message: error.message)
         }
     }
 
-    private func remove(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func remove(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let book = try await book(context)
         guard try await parts.library.removeOwnCover(of: book.edition.id) else {
-            throw RequestRefusal.notThere("photo")
+            throw RequestRefusal.notFound("photo")
         }
-        return try await answer(book)
+        return try await respond(with: book)
     }
 
     private func book(_ context: KioskContext) async throws -> Book {
         guard let book = try await parts.library.book(context.id(of: Copy.self)) else {
-            throw RequestRefusal.notThere("book")
+            throw RequestRefusal.notFound("book")
         }
         try book.checkOutsideTrash()
         return book
     }
 
-    /// The book, and what its picture is now. A picture is none of what undo takes back.
-    private func answer(_ book: Book) async throws -> JSONAnswer {
+    /// Answers the book with its current cover. Undo does not cover pictures, hence no change.
+    private func respond(with book: Book) async throws -> JSONResponse {
         let kept = try await parts.library.keptCover(of: book.edition.id)
         let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null
-        return JSONAnswer(book.json.with("cover", cover).with(change: nil))
+        return JSONResponse(book.json.with("cover", cover).with(change: nil))
     }
 }
 
-/// The pictures that browsers are given, by their first bytes; anything else is none.
+/// The picture formats that browsers get, detected by their first bytes.
 enum PictureType: String, Sendable {
     case jpeg = "image/jpeg"
     case png = "image/png"
@@ -110,7 +110,7 @@ enum PictureType: String, Sendable {
 }
 
 extension KeptCover {
-    /// Tells one picture of an edition from another, in an address and as an entity tag.
+    /// Identifies a version of the cover, in URLs and as entity tag.
     var version: String { "\(Int64(stored.timeIntervalSince1970 * 1000))-\(bytes)" }
     fileprivate var tag: String { "\"\(version)\"" }
 }

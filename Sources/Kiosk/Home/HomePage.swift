@@ -2,37 +2,54 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// What is being read, and what was.
+/// The Home page: the books being read, those read last, and the year so far.
 struct HomePage: Sendable {
     let parts: KioskParts
 
-    /// How many of the books being read are shown.
-    static let most = 20
+    /// The most books being read that are shown.
+    static let maxBooks = 20
 
-    var routes: [Route] { [Route(.get, "/home", for: .guests, page)] }
+    var routes: [Route] { [Route(.get, "/home", for: .guests, page), Route(.get, "/api/home", for: .guests, home)] }
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let (now, zone) = (parts.ports.now(), parts.ports.zone)
-        let home = try await parts.library.home(limit: Self.most, at: now, in: zone)
+        let home = try await parts.library.home(limit: Self.maxBooks, at: now, in: zone)
         let year = try await parts.library.yearSoFar(at: now, in: zone)
         let books = home.readingNow.map(\.book) + home.recentlyRead.map(\.book)
-        // A page asks for no picture that is not there.
+        // So that the page requests existing covers only.
         let covers = try await parts.library.keptCovers(among: books.map(\.edition.id))
         let view = HomeView(home: home, year: year, now: now, zone: zone, texts: texts, covers: covers)
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "home", title: texts("layout.home"), tab: .home, view: view.view), context)
+    }
+
+    private func home(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let (now, zone) = (parts.ports.now(), parts.ports.zone)
+        var home = try await parts.library.home(limit: Self.maxBooks, at: now, in: zone)
+        if context.isGuest {
+            for index in home.readingNow.indices {
+                home.readingNow[index].running = nil
+                home.readingNow[index].book = home.readingNow[index].book.forGuests
+            }
+            for index in home.recentlyRead.indices {
+                home.recentlyRead[index].book = home.recentlyRead[index].book.forGuests
+            }
+        }
+        let year = try await parts.library.yearSoFar(at: now, in: zone)
+        guard case .object(let members) = home.json else { return JSONResponse(home.json) }
+        return JSONResponse(.object(members + [(key: "year", value: year.json)]))
     }
 }
 
-/// Home as its template shows it.
+/// Prepares the Home page for its template.
 struct HomeView: Sendable {
     let home: Home
     let year: YearSoFar
     let now: Date
     let zone: TimeZone
     let texts: Texts
-    /// Those whose picture is there.
+    /// The editions that have a cover.
     let covers: Set<ID<Edition>>
 
     var view: View {
@@ -43,7 +60,7 @@ struct HomeView: Sendable {
             "memories": year.memories.map { texts.view(of: $0) }, "hasMemories": !year.memories.isEmpty,
         ]
         let hidden = home.readingCount - home.readingNow.count
-        if hidden > 0 { view["more"] = texts.several("home.more", hidden) }
+        if hidden > 0 { view["more"] = texts("home.more", n: hidden) }
         if let challenge = year.challenge {
             view["challenge"] = [
                 "words": texts(
@@ -56,12 +73,12 @@ struct HomeView: Sendable {
         return view
     }
 
-    /// Books, pages, hours and streak of the year, and of the daily goal.
+    /// Books, pages, hours and streak of the year, and the daily goal.
     private var figures: [String] {
         let totals = year.totals
         var figures = [
-            texts.several("stats.nBooks", totals.booksFinished), texts.several("stats.nPages", totals.pages),
-            texts.several("home.nHours", totals.minutes / 60), texts.several("home.streak", year.streak),
+            texts("stats.nBooks", n: totals.booksFinished), texts("stats.nPages", n: totals.pages),
+            texts("home.nHours", n: totals.minutes / 60), texts("home.streak", n: year.streak),
         ]
         if let goal = year.dailyGoal {
             figures.append(
@@ -85,12 +102,12 @@ struct HomeView: Sendable {
         if let count = reading.pageCount { view["pageCount"] = String(count) }
         if let sentence = texts.sentence(of: reading.forecast) { view["forecast"] = sentence }
         if let pause = reading.pause { view["pause"] = texts.sentence(of: pause) }
-        if reading.pagesToday > 0 { view["pagesToday"] = texts.several("home.pagesToday", reading.pagesToday) }
+        if reading.pagesToday > 0 { view["pagesToday"] = texts("home.pagesToday", n: reading.pagesToday) }
         if let running = reading.running {
             view["running"] = [
                 "session": running.id.rawValue, "since": String(Int(running.start.timeIntervalSince1970 * 1000)),
                 "now": String(Int(now.timeIntervalSince1970 * 1000)), "startPage": String(running.startPage),
-                "clock": Self.clock(seconds: Int(now.timeIntervalSince(running.start))),
+                "clock": texts.elapsed(Int(now.timeIntervalSince(running.start))),
             ]
         }
         return view
@@ -99,7 +116,7 @@ struct HomeView: Sendable {
     private func row(_ read: RecentlyRead) -> View {
         var view = book(read.book)
         view["finished"] = read.finished.map { texts.day($0) } ?? texts("home.noDate")
-        if let days = read.daysToRead { view["days"] = texts.several("home.inDays", max(1, days)) }
+        if let days = read.daysToRead { view["days"] = texts("home.inDays", n: max(1, days)) }
         if let rating = read.book.copy.rating {
             view["rating"] = [
                 "stars": texts.stars(rating), "words": texts("stats.nStars", ["n": texts.tenths(rating)]),
@@ -117,29 +134,5 @@ struct HomeView: Sendable {
         ]
         if covers.contains(book.edition.id) { view["cover"] = "/covers/\(book.edition.id.rawValue)" }
         return view
-    }
-
-    /// "12:34", from an hour on "1:02:34".
-    static func clock(seconds: Int) -> String {
-        let seconds = max(0, seconds)
-        func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
-        let tail = "\(two(seconds / 60 % 60)):\(two(seconds % 60))"
-        return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"
-    }
-}
-
-extension Texts {
-    /// "145 of 382 · 38 %", "page 145", "38 %", or that nothing is known yet.
-    func amount(_ amount: ProgressEntry.Amount?, of pageCount: Int?) -> String {
-        let percent = amount?.fraction(of: pageCount).map { String(ProgressEntry.Amount.wholePercent($0)) }
-        switch (amount, pageCount) {
-        case (.page(let page)?, let count?):
-            return self(
-                "home.amount", ["page": grouped(page), "count": grouped(count), "percent": percent ?? "0"])
-        case (.page(let page)?, nil): return self("home.amountPage", ["page": grouped(page)])
-        case (.percent?, _): return self("home.amountPercent", ["percent": percent ?? "0"])
-        case (nil, let count?): return self("home.amount", ["page": "0", "count": grouped(count), "percent": "0"])
-        case (nil, nil): return self("home.amountNone")
-        }
     }
 }

@@ -1,14 +1,14 @@
 import Bookplate
 import FoundationEssentials
 
-/// What list of books is asked for, as addresses say it: `?q=zürich&status=reading&status=read&sort=title`. A name given several
-/// times means either; one without a value counts as not given. Pages and API take the same names.
+/// The list of books that a query asks for: `?q=zürich&status=reading&status=read&sort=title`. Repeated names are alternatives;
+/// empty values are ignored. Pages and API accept the same names.
 struct LibraryAddress: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
         case trash, sort, reverse, view, limit, after
 
-        /// Those that choose books; the others order and show them.
+        /// The names that filter books.
         static let filters: [Name] = [
             .status, .tag, .shelf, .author, .language, .rating, .owned, .favourite, .wishlist, .added, .started,
             .finished,
@@ -20,27 +20,27 @@ struct LibraryAddress: Sendable {
         var value: String
     }
 
-    /// So many at once at the most; a page shows what it had loaded again after a change.
-    static let mostHits = 500
+    /// The most books in a response: after a change, a page reloads all that it has shown.
+    static let maxHits = 500
 
     private(set) var items: [Item] = []
     private(set) var query = BookQuery()
     private(set) var isGrid = false
 
     /// - Parameters:
-    ///   - text: what stands behind the question mark.
-    ///   - isGuest: whether who asks is to find nothing by notes and quotes, and nothing in the trash.
-    /// - Throws: ``RequestRefusal``: 400 that says what is allowed, 401 for a guest at the trash.
+    ///   - text: the query of the URL.
+    ///   - isGuest: true to search neither notes and quotes nor the trash.
+    /// - Throws: ``RequestRefusal``: 400 that lists what is allowed, 401 for a guest at the trash.
     init(_ text: String?, zone: TimeZone, now: Date, forGuest isGuest: Bool = false) throws {
         query.zone = zone
         query.searchesAnnotations = !isGuest
-        for (name, value) in try Self.pairs(text ?? "") where !value.isEmpty {
+        for (name, value) in try PercentEncoding.pairs(text ?? "") where !value.isEmpty {
             guard let name = Name(rawValue: name) else {
                 throw Self.refusal("the search", name, Name.allCases.map(\.rawValue))
             }
-            // White space alone looks for nothing.
+            // White space alone is no search.
             if name == .q, value.cleanedLine.isEmpty { continue }
-            try take(name, value, today: CalendarDay(now, in: zone))
+            try apply(name, value, today: CalendarDay(now, in: zone))
             items.append(Item(name: name, value: value))
         }
         if isGuest, query.inTrash { throw RequestRefusal.signInNeeded }
@@ -49,7 +49,7 @@ struct LibraryAddress: Sendable {
         }
     }
 
-    private mutating func take(_ name: Name, _ value: String, today: CalendarDay) throws {
+    private mutating func apply(_ name: Name, _ value: String, today: CalendarDay) throws {
         switch name {
         case .q: query.text = value
         case .status:
@@ -75,8 +75,8 @@ struct LibraryAddress: Sendable {
         case .reverse: query.isReversed = try Self.flag(name, value)
         case .view: isGrid = try Self.word(name, ["list": false, "grid": true][value], value, ["list", "grid"])
         case .limit:
-            let number = Int(value).flatMap { (1...Self.mostHits).contains($0) ? $0 : nil }
-            query.limit = try Self.word(name, number, value, ["1 to \(Self.mostHits)"])
+            let number = Int(value).flatMap { (1...Self.maxHits).contains($0) ? $0 : nil }
+            query.limit = try Self.word(name, number, value, ["1 to \(Self.maxHits)"])
         case .after: query.after = value
         }
     }
@@ -92,7 +92,7 @@ struct LibraryAddress: Sendable {
             ["1", "0"])
     }
 
-    /// `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..`, `today`
+    /// Parses `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..` or `today`.
     private static func period(_ name: Name, _ text: String, _ today: CalendarDay) throws -> Period {
         func day(_ text: Substring) throws -> CalendarDay? {
             if text.isEmpty { return nil }
@@ -111,43 +111,43 @@ struct LibraryAddress: Sendable {
         RequestRefusal(
             status: .badRequest, code: "badQuery",
             message:
-                "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not what can be asked for. "
-                + "There is: \(allowed.joined(separator: ", ")).",
+                "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed; "
+                + "allowed: \(allowed.joined(separator: ", ")).",
             values: [
                 "value": String(value.cleanedLine.prefix(80)), "allowed": allowed.joined(separator: ", "),
             ], key: "badFilter")
     }
 }
 
-// Addresses made from this one. Where the list goes on is left out: it begins anew.
+// Addresses derived from this one. They begin at the start of the list: `after` and `limit` are left out.
 extension LibraryAddress {
-    /// The same with another value of one name; `nil` takes the name out.
+    /// Returns the address with another value for a name, or without the name for `nil`.
     func setting(_ name: Name, _ value: String?) -> String {
         var rest = kept.filter { $0.name != name }
         if let value { rest.append(Item(name: name, value: value)) }
         return Self.address(rest)
     }
 
-    /// The same without one of several values.
+    /// Returns the address without one of several values.
     func without(_ item: Item) -> String { Self.address(kept.filter { $0 != item }) }
 
-    /// The same text, order and look, with these filters alone.
+    /// Returns the address with the same text, order and view, and only these filters.
     func only(_ filters: [Item]) -> String {
         Self.address(kept.filter { [.q, .sort, .reverse, .view].contains($0.name) } + filters)
     }
 
-    /// Without text and filters.
+    /// The address without text and filters.
     var bare: String { Self.address(kept.filter { [.sort, .reverse, .view, .trash].contains($0.name) }) }
 
-    /// The page after this one.
-    func next(_ place: String) -> String {
-        Self.address(items.filter { $0.name != .after && $0.name != .limit } + [Item(name: .after, value: place)])
+    /// Returns the address of the next page.
+    func next(_ position: String) -> String {
+        Self.address(items.filter { $0.name != .after && $0.name != .limit } + [Item(name: .after, value: position)])
     }
 
-    /// The panel of filters for this list.
+    /// The address of the panel of filters for this list.
     var panel: String { "/library/filters" + Self.address(kept).dropFirst("/library".count) }
 
-    /// What a form without fields of these names has to hand on.
+    /// Returns the items that a form without fields of these names passes on.
     func carried(except names: Set<Name>) -> [Item] { kept.filter { !names.contains($0.name) } }
 
     private var kept: [Item] { items.filter { $0.name != .after && $0.name != .limit } }
@@ -155,23 +155,5 @@ extension LibraryAddress {
     private static func address(_ items: [Item]) -> String {
         "/library" + (items.isEmpty ? "" : "?")
             + items.map { "\($0.name.rawValue)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
-    }
-}
-
-// The form that browsers write (WHATWG URL, 5.1): pairs parted by &.
-extension LibraryAddress {
-    /// - Throws: ``RequestRefusal`` (400) for what is no UTF-8, or more than 200 pairs.
-    static func pairs(_ text: String) throws -> [(name: String, value: String)] {
-        let pieces = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: 200)
-        guard pieces.count <= 200 else {
-            throw RequestRefusal(status: .badRequest, code: "badQuery", message: "A search has 200 parts at the most.")
-        }
-        return try pieces.map { piece in
-            let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            return (
-                try PercentEncoding.decoded(halves[0], isQuery: true),
-                halves.count > 1 ? try PercentEncoding.decoded(halves[1], isQuery: true) : ""
-            )
-        }
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 import Mustache
 
-/// All books: search as one types, views, filters, order, list and grid; the trash.
+/// The Library page: search while typing, views, filters, sorting, list and grid, and the trash.
 struct LibraryPage: Sendable {
     let parts: KioskParts
 
@@ -18,10 +18,10 @@ struct LibraryPage: Sendable {
         let address = try LibraryAddress(
             request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
         var query = address.query
-        // Counted to the end: a person is asked about all that goes for good, and about no more.
+        // Counted to the end: a person confirms the exact number of books to delete for good.
         if query.inTrash { query.countLimit = .max }
         let found = try await parts.library.books(matching: query)
-        // A page asks for no picture that is not there.
+        // So that the page requests existing covers only.
         let covers = try await parts.library.keptCovers(among: found.hits.map(\.book.edition.id))
         var view: View = [
             "q": query.text.cleanedLine, "isGrid": address.isGrid, "isTrash": query.inTrash,
@@ -39,7 +39,7 @@ struct LibraryPage: Sendable {
         if query.sort != nil { view["reversed"] = address.setting(.reverse, query.isReversed ? nil : "1") }
         if let next = found.next { view["next"] = address.next(next) }
         if found.hits.isEmpty { view["empty"] = empty(address) }
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view), context)
     }
 
@@ -53,7 +53,7 @@ struct LibraryPage: Sendable {
         address.carried(except: names).map { ["key": $0.name.rawValue, "value": $0.value] }
     }
 
-    /// The library, and parts of it that people look through by themselves.
+    /// Returns the views of the library: all books, the wishlist, favourites and the trash.
     private func views(_ address: LibraryAddress, _ texts: Texts, forGuest: Bool) -> [View] {
         let query = address.query
         let all: [(String, LibraryAddress.Name?, Bool)] = [
@@ -69,7 +69,7 @@ struct LibraryPage: Sendable {
         }
     }
 
-    /// The filters that are set, each with the list without it; what is a view is seen as such.
+    /// Returns the active filters, each with the address of the list without it. Views are not listed.
     private func chosen(_ address: LibraryAddress, _ texts: Texts) -> [View] {
         let filters = address.items.filter { item in
             LibraryAddress.Name.filters.contains(item.name)
@@ -111,7 +111,7 @@ struct LibraryPage: Sendable {
             }
     }
 
-    /// Why nothing is shown, and what to do.
+    /// Returns the reasons for an empty list and what to do.
     private func empty(_ address: LibraryAddress) -> View {
         let query = address.query
         let isSearched = !query.text.isEmpty
@@ -138,8 +138,8 @@ extension LibraryAddress.Item {
     var isYes: Bool { ["1", "true", "yes"].contains(value) }
 }
 
-// The panel of filters. Counting costs as much as twenty lists, so that it is asked for only when the panel is open; without a
-// script it is a page of its own.
+// The panel of filters. Counting costs as much as twenty lists; it is loaded only when the panel is opened. Without a script it is a
+// page of its own.
 extension LibraryPage {
     func filters(_ request: Request, _ context: KioskContext) async throws -> Response {
         let (texts, now) = (parts.pages.texts(context), parts.ports.now())
@@ -167,7 +167,7 @@ extension LibraryPage {
             }
             return [
                 "title": texts("library.by_\(name.rawValue)"), "first": Array(items.prefix(Self.firstValues)),
-                "rest": Array(items.dropFirst(Self.firstValues).prefix(Self.mostValues)),
+                "rest": Array(items.dropFirst(Self.firstValues).prefix(Self.moreValues)),
                 "hasRest": items.count > Self.firstValues,
             ] as View
         }
@@ -180,15 +180,15 @@ extension LibraryPage {
         let shown: Set<LibraryAddress.Name> = [
             .status, .rating, .tag, .shelf, .author, .language, .owned, .added, .started, .finished,
         ]
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(
                 template: "filters", title: texts("library.filters"), tab: .library,
                 view: ["groups": groups, "dates": dates, "carried": Self.carried(address, except: shown)]), context)
     }
 
-    /// So many of each filter are seen at once, and so many more behind "More".
+    /// The values of each filter that are visible, and those behind "More".
     private static let firstValues = 12
-    private static let mostValues = 200
+    private static let moreValues = 200
 
     fileprivate struct Value {
         let value: String
@@ -204,7 +204,7 @@ extension LibraryPage {
 }
 
 extension LibraryAddress.Name {
-    /// Tags and the like are the same in any case.
+    /// Folds the case of names, which are equal in any case.
     fileprivate func folded(_ value: String) -> String { self == .status ? value : value.lowercased() }
 }
 
@@ -222,8 +222,8 @@ extension BookFacets {
     }
 }
 
-/// One book of the list as the template shows it. No dictionary, and a class, since Mustache passes it on as `Any` for each of its
-/// fields: the page is asked for with every letter typed.
+/// Prepares a book of the list for the template. A class rather than a dictionary because Mustache passes it as `Any` for each
+/// field, and the page is rendered with every letter typed.
 final class LibraryHit: Sendable, MustacheParent {
     private let hit: BookHit
     private let texts: Texts
@@ -265,13 +265,13 @@ final class LibraryHit: Sendable, MustacheParent {
         case "daysLeft":
             hit.book.copy.deleted.map { texts("library.daysLeft", count: Trash.daysLeft(deleted: $0, now: now)) } ?? ""
         case "statusCode": hit.book.copy.status.rawValue
-        case "statusName": texts.word(for: hit.book.copy.status)
+        case "statusName": texts.label(for: hit.book.copy.status)
         case "statusOf": texts.status(hit.book.copy.status, of: texts.shownTitle(of: hit.book))
         default: nil
         }
     }
 
-    /// The first few, and how many more.
+    /// The first tags and the number of the others.
     private var tags: [String] {
         let tags = hit.book.copy.tags
         return tags.prefix(4).map(Self.short) + (tags.count > 4 ? ["+\(tags.count - 4)"] : [])
@@ -282,7 +282,7 @@ final class LibraryHit: Sendable, MustacheParent {
         return names.isEmpty ? texts("common.unknownAuthor") : Self.short(names.joined(separator: ", "))
     }
 
-    /// How far the reader is, while it is being read.
+    /// The progress while the book is being read.
     private var percent: Int? {
         guard hit.book.copy.status == .reading || hit.book.copy.status == .onHold,
             let amount = hit.book.copy.reading?.progress?.amount,
@@ -291,14 +291,14 @@ final class LibraryHit: Sendable, MustacheParent {
         return Int((min(1, max(0, part)) * 100).rounded())
     }
 
-    /// Names are 512 characters at the most; a list shows two lines of them.
+    /// Shortens a text of up to 512 characters to about two lines.
     static func short(_ text: String) -> String {
         let line = text.cleanedLine
         return line.utf8.count <= 200 ? line : line.prefix(150) + "…"
     }
 }
 
-/// A piece of text, perhaps marked.
+/// A piece of a text, marked if it matches the search.
 struct LibraryMark: Sendable, MustacheParent {
     let text: String
     let isMatch: Bool
@@ -311,13 +311,5 @@ struct LibraryMark: Sendable, MustacheParent {
         case "isMatch": isMatch
         default: nil
         }
-    }
-}
-
-extension Texts {
-    /// `4.5`, or `4,5` where people write it so.
-    func decimal(_ number: Double) -> String {
-        let text = JSONValue.number(number).text
-        return language == .english ? text : text.replacing(".", with: ",")
     }
 }

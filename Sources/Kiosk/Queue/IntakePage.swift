@@ -3,10 +3,11 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-/// What was captured and waits for a person's answer, so that they find the books on the pile again.
+/// The Intake page: the queue of captured books that wait for a person's decision, in an order that helps to find the books
+/// again. The page keeps the name "intake", as do the command and the API.
 struct IntakePage: Sendable {
     let parts: KioskParts
-    /// Candidates before "more".
+    /// The candidates before "more".
     private static let candidates = 120
 
     var routes: [Route] { [Route(.get, "/intake", for: .household, page)] }
@@ -14,7 +15,7 @@ struct IntakePage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
-        let outlook = await parts.ports.desk.outlook(limit: ScanPage.mostRows)
+        let outlook = await parts.ports.desk.outlook(limit: ScanPage.maxRows)
         let open = outlook.rows.filter(\.isOpen)
         let isWhole = request.uri.queryParameters["all"] != nil
         let shown = Set((isWhole ? open : Array(open.prefix(Self.candidates))).map(\.id))
@@ -32,7 +33,7 @@ struct IntakePage: Sendable {
             let isToday = group.day == CalendarDay(parts.ports.now(), in: parts.ports.zone)
             return [
                 "number": number, "day": isToday ? texts("intake.today") : texts.day(group.day),
-                "station": parts.shown(station: group.station, texts), "items": items,
+                "station": parts.deviceLabel(group.device, texts), "items": items,
             ]
         }
         if !open.isEmpty { view["total"] = texts("intake.count", count: open.count) }
@@ -41,12 +42,12 @@ struct IntakePage: Sendable {
             view["moreAddress"] = "/intake?all=1"
         }
         if let undo = outlook.undo {
-            view["undo"] = rowViews.words(for: undo)
+            view["undo"] = rowViews.undoLabel(for: undo)
             view["undoChange"] = undo.change.rawValue
-            view["undoBody"] = undo.said
+            view["undoBody"] = undo.requestBody
         }
-        view.merge(ScanPage.clearing(open, texts)) { $1 }
-        let ticked = Array(open.filter(\.isTicked).reversed().prefix(ScanPage.mostNamed))
+        view.merge(ScanPage.clearView(open, texts)) { $1 }
+        let ticked = Array(open.filter(\.isTicked).reversed().prefix(ScanPage.maxNamedItems))
         if !ticked.isEmpty {
             let ids = JSONValue(ticked.map(\.id.rawValue))
             view["saveIDs"] = ids.text
@@ -54,15 +55,15 @@ struct IntakePage: Sendable {
             view["save"] = texts("scan.saveMany", count: ticked.count)
             view["dismissTicked"] = texts("intake.dismissMany", count: ticked.count)
         }
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "intake", title: texts("layout.intake"), tab: .intake, view: view), context)
     }
 
-    /// What one station captured in one day.
+    /// The books that one device captured on one day.
     struct Group: Equatable {
         var day: CalendarDay
-        var station: String
-        /// In the order of capture; answered ones, too, since they lie between the others on the pile.
+        var device: String
+        /// In the order of capture. Answered rows are included: their books lie between the others.
         var rows: [Desk.Row]
     }
 
@@ -70,26 +71,26 @@ struct IntakePage: Sendable {
     /// - Returns: the group with the newest row first.
     static func groups(_ rows: [Desk.Row], in zone: TimeZone) -> [Group] {
         var groups: [Group] = []
-        var places: [String: Int] = [:]
+        var indexes: [String: Int] = [:]
         for row in rows.sorted(by: { $0.candidate.item.captured > $1.candidate.item.captured }) {
             let item = row.candidate.item
             let day = CalendarDay(item.captured, in: zone)
             let key = "\(day) \(item.station)"
-            if let place = places[key] {
-                groups[place].rows.append(row)
+            if let index = indexes[key] {
+                groups[index].rows.append(row)
             } else {
-                places[key] = groups.count
-                groups.append(Group(day: day, station: item.station.cleanedLine, rows: [row]))
+                indexes[key] = groups.count
+                groups.append(Group(day: day, device: item.station.cleanedLine, rows: [row]))
             }
         }
-        for place in groups.indices { groups[place].rows.reverse() }
+        for index in groups.indices { groups[index].rows.reverse() }
         return groups
     }
 }
 
 extension KioskParts {
-    /// A station by its name; this one, whose name is the machine's and tells a person nothing, as what it is.
-    func shown(station: String, _ texts: Texts) -> String {
-        station == ports.station?.cleanedLine ? texts("intake.thisStation") : station
+    /// Returns the name of a device that captures; for this one, whose host name means nothing to a person, "This station".
+    func deviceLabel(_ device: String, _ texts: Texts) -> String {
+        device == ports.device?.cleanedLine ? texts("intake.thisStation") : device
     }
 }

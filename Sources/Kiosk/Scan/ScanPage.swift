@@ -3,34 +3,35 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-/// The station: the live picture, the answer to the last capture, and the batch.
+/// The Scan page: the live picture, a card for the last capture, and the batch.
 struct ScanPage: Sendable {
     let parts: KioskParts
-    /// Rows of the list before "… more".
-    private static let rows = 30
-    /// Items that one act names, so that its body keeps within ``Request/mostJSON``.
-    static let mostNamed = 1500
+    /// The rows of the list before "… more".
+    private static let shownRows = 30
+    /// The most items that one request names, which keeps its body within ``Request/maxJSONBytes``.
+    static let maxNamedItems = 1500
 
-    /// What takes the owned books out of the queue at once: nothing is left to do for these, and nobody wants to say so one by one.
-    static func clearing(_ rows: [Desk.Row], _ texts: Texts) -> View {
+    /// Returns the values of the button that removes all owned books from the queue; empty if there are none.
+    static func clearView(_ rows: [Desk.Row], _ texts: Texts) -> View {
         let owned = rows.filter(\.isClearable)
         guard !owned.isEmpty else { return [:] }
-        let ids = JSONValue(owned.prefix(mostNamed).map(\.id.rawValue))
+        let ids = JSONValue(owned.prefix(maxNamedItems).map(\.id.rawValue))
         return [
             "clear": texts("scan.clear", count: owned.count),
             "clearBody": JSONValue.object([(key: "ids", value: ids)]).text,
         ]
     }
-    /// Rows of the batch that a page counts and names; nobody holds more books in an afternoon.
-    static let mostRows = 5000
+
+    /// The most rows of the batch that a page shows and counts: more books than anybody scans in an afternoon.
+    static let maxRows = 5000
 
     var routes: [Route] {
         [
             Route(.get, "/", for: .guests) { _, context in
-                // A guest has no station.
+                // The Scan page is for the household.
                 Response(
                     status: .seeOther,
-                    headers: [.location: context.visitor == .household ? "/scan" : "/home", .cacheControl: "no-store"])
+                    headers: [.location: context.caller == .household ? "/scan" : "/home", .cacheControl: "no-store"])
             },
             Route(.get, "/scan", for: .household, page),
             Route(.get, "/api/station/lamps", for: .household, lamps),
@@ -40,16 +41,16 @@ struct ScanPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
-        let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
+        let outlook = await parts.ports.desk.outlook(limit: Self.maxRows)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
         let listed = outlook.rows.filter { $0.status != .skipped }
         let chosen = query["row"].map(String.init)
         let current = outlook.rows.first { $0.id.rawValue == chosen } ?? listed.first
-        let shown = isWhole ? listed : Array(listed.prefix(Self.rows))
+        let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
 
         var view: View = [
-            "words": rowViews.words.text, "cameraState": outlook.camera.word,
+            "words": rowViews.statusTexts.text, "cameraState": outlook.camera.word,
             "cameraText": cameraText(outlook.camera, texts), "preset": presetView(outlook.preset, texts),
             "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
         ]
@@ -69,32 +70,32 @@ struct ScanPage: Sendable {
             view["moreAddress"] = "/scan?all=1"
         }
         if !outlook.pending.isEmpty, let error = outlook.captureTrouble {
-            let reason = texts.reason(of: error, parts.ports.trouble)
+            let reason = texts.reason(of: error, parts.ports.classify)
             view["pending"] = texts("scan.notYet", count: outlook.pending.count, ["reason": reason])
         }
         if let undo = outlook.undo {
-            view["undo"] = rowViews.words(for: undo)
+            view["undo"] = rowViews.undoLabel(for: undo)
             view["undoChange"] = undo.change.rawValue
-            view["undoBody"] = undo.said
+            view["undoBody"] = undo.requestBody
         }
-        // Oldest first, as they were captured: what came after the page was made is no part of the person's yes.
-        let ticked = Array(outlook.rows.filter(\.isTicked).reversed().prefix(Self.mostNamed))
+        // Oldest first, as captured. They are named, so that saving does not include books captured after the page was rendered.
+        let ticked = Array(outlook.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
             view["saveIDs"] = JSONValue(ticked.map(\.id.rawValue)).text
         }
-        if ticked.isEmpty { view.merge(Self.clearing(outlook.rows, texts)) { $1 } }
-        return try await parts.pages.answer(
+        if ticked.isEmpty { view.merge(Self.clearView(outlook.rows, texts)) { $1 } }
+        return try await parts.pages.render(
             Pages.Page(template: "scan", title: texts("layout.scan"), tab: .scan, view: view), context)
     }
 
-    /// What the head of every page shows of the station.
-    private func lamps(_ request: Request, _ context: KioskContext) async -> JSONAnswer {
-        let outlook = await parts.ports.desk.outlook(limit: Self.mostRows)
+    /// Returns the state of camera and network, which the head of every page shows.
+    private func lamps(_ request: Request, _ context: KioskContext) async -> JSONResponse {
+        let outlook = await parts.ports.desk.outlook(limit: Self.maxRows)
         let untitled = outlook.rows.count { row in
             !row.candidate.isComplete && (row.status == .lookingUp || row.status == .unavailable)
         }
-        return JSONAnswer([
+        return JSONResponse([
             "camera": outlook.camera.json(parts.pages.texts(context)), "offline": .bool(outlook.isOffline),
             "untitled": .integer(untitled),
         ])
@@ -105,7 +106,7 @@ struct ScanPage: Sendable {
         case nil: texts("scan.noCamera")
         case .starting: texts("scan.starting")
         case .streaming: ""
-        case .trouble(let trouble): texts.words(for: trouble).cleanedLine
+        case .trouble(let error): texts.message(for: error).cleanedLine
         case .ended: texts("scan.ended")
         }
     }
@@ -125,7 +126,7 @@ struct ScanPage: Sendable {
 }
 
 extension CameraState? {
-    /// As the page's script knows it.
+    /// The name of the state in the page's script.
     fileprivate var word: String {
         switch self {
         case nil: "none"
@@ -137,13 +138,13 @@ extension CameraState? {
     }
 }
 
-/// One row of the batch in a person's words, as the Scan and the Intake page show it.
+/// Prepares a row of the batch for the templates of the Scan and the Intake page.
 struct ScanRowView: Sendable {
     let texts: Texts
     let zone: TimeZone
 
-    /// What the page's script says of a row before the service's own card is there, by the words of the API.
-    var words: JSONValue {
+    /// The labels of a row's states by their names in the API: the script shows them until the card is loaded.
+    var statusTexts: JSONValue {
         let keys = [
             "lookingUp", "found", "owned", "again", "notFound", "unavailable", "needsTitle", "weakMatch", "saved",
             "skipped", "left", "asking",
@@ -151,7 +152,7 @@ struct ScanRowView: Sendable {
         return .object(keys.map { (key: $0, value: .string(texts("scan.\($0)"))) })
     }
 
-    /// A line of the list.
+    /// Returns the values of a row of the list.
     func listed(_ row: Desk.Row, isCurrent: Bool) -> View {
         var view = basics(row)
         view["isCurrent"] = isCurrent
@@ -159,9 +160,9 @@ struct ScanRowView: Sendable {
         return view
     }
 
-    /// The answer card.
+    /// Returns the values of the card.
     ///
-    /// - Parameter covers: those of owned editions that there are.
+    /// - Parameter covers: the owned editions that have a cover.
     func card(_ row: Desk.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
         var view = basics(row)
         let (metadata, status) = (row.candidate.metadata, row.status)
@@ -174,9 +175,9 @@ struct ScanRowView: Sendable {
             view["undoWord"] = texts("common.undo")
         } else if let undo, undo.items.contains(row.id) {
             view["undoAct"] = "POST /api/station/undo"
-            view["undoSaid"] = undo.said
-            // Saved with others it comes back with them.
-            view["undoWord"] = undo.items.count > 1 ? words(for: undo) : texts("common.undo")
+            view["undoSaid"] = undo.requestBody
+            // Undo takes back all books of the act.
+            view["undoWord"] = undo.items.count > 1 ? undoLabel(for: undo) : texts("common.undo")
         }
         view["cover"] = cover(row, covers)
         view["book"] = (row.owned?.id ?? status.savedCopy)?.rawValue
@@ -185,13 +186,14 @@ struct ScanRowView: Sendable {
         return view.merging(formView(row)) { $1 }
     }
 
-    /// A candidate of the Intake page.
+    /// Returns the values of a candidate of the Intake page.
     ///
     /// - Parameters:
-    ///   - before: the name of what was captured before it, `nil` for none.
+    ///   - before: the name of the book captured before it; `nil` if there is none.
+    ///   - after: the name of the book captured after it.
     func candidate(_ row: Desk.Row, before: String?, after: String?) -> View {
         var view = basics(row)
-        view["spoken"] = "\(name(row)): \(word(for: row.status))"
+        view["spoken"] = "\(name(row)): \(label(for: row.status))"
         view["message"] = message(row)
         view["thumbnail"] = row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
         view["neighbours"] =
@@ -204,13 +206,13 @@ struct ScanRowView: Sendable {
         return view.merging(formView(row)) { $1 }
     }
 
-    /// The title, else the number.
+    /// Returns the title, or the ISBN of a book without one.
     func name(_ row: Desk.Row) -> String {
         row.candidate.metadata.title.map(Self.short) ?? row.candidate.item.isbn.hyphenated
     }
 
-    /// What undo takes back.
-    func words(for act: Batch.Act) -> String {
+    /// Returns a label that says what undo takes back.
+    func undoLabel(for act: Batch.Act) -> String {
         switch act.kind {
         case .saved: texts("scan.undoSaved", count: act.items.count)
         case .skipped: texts("scan.undoSkipped", count: act.items.count)
@@ -226,7 +228,7 @@ struct ScanRowView: Sendable {
         let source = item.source.map { texts.source($0) }
         return [
             "id": row.id.rawValue, "look": row.status.look, "mark": row.status.mark,
-            "state": word(for: row.status), "name": name, "initial": String(name.prefix(1)),
+            "state": label(for: row.status), "name": name, "initial": String(name.prefix(1)),
             "by": [Self.short(metadata.authorNames.joined(separator: ", ")), year ?? ""].filter { !$0.isEmpty }
                 .joined(separator: " · "),
             "line": [metadata.title == nil ? "" : item.isbn.hyphenated, source ?? ""].filter { !$0.isEmpty }
@@ -249,7 +251,7 @@ struct ScanRowView: Sendable {
         ]
     }
 
-    private func word(for status: Batch.Status) -> String { texts("scan.\(status.word)") }
+    private func label(for status: Batch.Status) -> String { texts("scan.\(status.word)") }
 
     private func detail(_ row: Desk.Row) -> String {
         switch row.status {
@@ -257,21 +259,21 @@ struct ScanRowView: Sendable {
             book.copy.shelf.map { texts("scan.ownedShort", ["shelf": Self.short($0)]) } ?? texts("scan.ownedPlain")
         case .found: Self.short(row.candidate.metadata.authorNames.joined(separator: ", "))
         case .lookingUp: texts("scan.asking")
-        default: word(for: row.status)
+        default: label(for: row.status)
         }
     }
 
-    /// What there is to know or to answer, in one line.
+    /// Returns what a person should know or decide, in one line.
     private func message(_ row: Desk.Row) -> String? {
         switch row.status {
         case .found, .left: return nil
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
-        // Saved meanwhile, it is no longer a question of this list alone.
+        // The earlier one of the batch may have been saved meanwhile.
         case .again: return row.candidate.owned.map(owned) ?? texts("scan.againAsk")
         case .weakMatch: return texts("scan.weakAsk")
         case .notFound, .needsTitle: return texts("scan.titleIsEnough")
-        // The sources' own reason is in English, and stands on the command line.
+        // The source's reason is in English; the command line shows it.
         case .unavailable: return texts("scan.asksAgain")
         case .skipped: return texts("scan.skippedLong")
         case .saved:
@@ -295,7 +297,7 @@ struct ScanRowView: Sendable {
     /// "14:05"
     private func time(_ date: Date) -> String { String(texts.instant(date, in: zone).suffix(5)) }
 
-    /// Sources send what they like: one line, cut.
+    /// Shortens a text of a source to one line.
     private static func short(_ text: String) -> String {
         let line = text.cleanedLine
         return line.count > 200 ? line.prefix(199) + "…" : line
@@ -303,12 +305,12 @@ struct ScanRowView: Sendable {
 }
 
 extension Batch.Act {
-    /// What a button sends that takes this very act back.
-    var said: String { JSONValue.object([(key: "change", value: .string(change.rawValue))]).text }
+    /// The body of a request to undo this act.
+    var requestBody: String { JSONValue.object([(key: "change", value: .string(change.rawValue))]).text }
 }
 
 extension Desk.Row {
-    /// Nobody has answered it.
+    /// True while nobody has saved or skipped it.
     var isOpen: Bool {
         switch status {
         case .saved, .skipped, .left: false
@@ -318,12 +320,12 @@ extension Desk.Row {
 
     var owned: Book? { if case .owned(let book) = status { book } else { nil } }
 
-    /// In the library, or earlier in the batch.
+    /// True if it is in the library or earlier in the batch.
     fileprivate var isThereAlready: Bool { owned != nil || status == .again }
 
     fileprivate var needsTitle: Bool { !candidate.isComplete && status != .lookingUp && !isThereAlready }
 
-    /// The sources may say more when they are asked once more.
+    /// True if asking the sources again may help.
     fileprivate var canAsk: Bool {
         switch status {
         case .notFound, .unavailable, .needsTitle, .weakMatch: true
@@ -333,7 +335,7 @@ extension Desk.Row {
 }
 
 extension Batch.Status {
-    /// The shape that goes with the colour.
+    /// The shape that accompanies the color.
     fileprivate var mark: String {
         switch look {
         case "owned": "●"

@@ -2,16 +2,16 @@ import Bookplate
 import Hummingbird
 import Logging
 
-/// Says who asks, and lets in who may.
+/// Authenticates each request and authorises it for its route.
 ///
-/// The household is who sits at this machine (a loopback address asking for a loopback name, through no proxy), and who brings the
-/// cookie of a sign-in. A station brings its token. Behind a proxy that does not name itself nobody can tell who sits here: where the
-/// service is told of one, only sign-ins count.
+/// The household is whoever sits at this machine (a request from a loopback address for a loopback name, through no proxy) or
+/// brings the cookie of a sign-in. A station brings its token. A proxy that does not announce itself makes every client look like
+/// this machine; with ``isBehindProxy``, only sign-ins count.
 struct Authenticator: Sendable {
     let ports: KioskPorts
     let crossSite: CrossSite
     let connections: Connections
-    /// Whether something on this machine passes on what others ask, so that a loopback address means nothing.
+    /// True if a proxy on this machine forwards requests of others, so that a loopback address proves nothing.
     let isBehindProxy: Bool
     let logger: Logger
     private let hasWarned = Flag()
@@ -26,42 +26,42 @@ struct Authenticator: Sendable {
         self.logger = logger
     }
 
-    /// The cookie of a sign-in.
+    /// The name of the cookie that holds a sign-in's token.
     static let cookie = "bookplate"
 
-    /// - Returns: the context with the visitor in it.
-    /// - Throws: ``RequestRefusal`` when it is a foreign page's request, or an unknown token's.
-    func recognise(_ request: Request, _ context: KioskContext) async throws -> KioskContext {
+    /// - Returns: the context with its caller.
+    /// - Throws: ``RequestRefusal`` for a request of another site's page or with an unknown token.
+    func authenticate(_ request: Request, _ context: KioskContext) async throws -> KioskContext {
         var context = context
         let host = try crossSite.host(
             of: request, local: context.localAddress?.ipAddress, port: context.localAddress?.port ?? 0)
         if let token = request.bearer {
-            // No page of another site can send this header, so that no Origin is asked for; and no cookie is looked at.
+            // Other sites' pages cannot send this header, so that Origin need not be checked. Cookies are ignored.
             guard let station = try await ports.library.pairedStation(withToken: token, at: ports.now()) else {
                 throw RequestRefusal(
                     status: .unauthorized, code: "unknownToken",
                     message: "This hub does not know the station's token. Pair the station again.",
                     headers: [.wwwAuthenticate: "Bearer"])
             }
-            context.visitor = .station(station)
+            context.caller = .station(station)
         } else {
             try crossSite.check(request)
-            (context.visitor, context.signIn) = try await visitor(request, context, host)
+            (context.caller, context.signIn) = try await caller(of: request, context, host)
         }
-        switch context.visitor {
-        case .household, .station: connections.know(context.connection, context.signIn)
+        switch context.caller {
+        case .household, .station: connections.markKnown(context.connection, context.signIn)
         case .guest:
-            connections.knowGuest(context.connection)
-            // The guest view may have ended before the connection was known to be a guest's.
-            if try await !isOpenToGuests() { context.visitor = .stranger }
+            connections.markGuest(context.connection)
+            // The guest view may have been switched off before the connection was marked as a guest's.
+            if try await !isOpenToGuests() { context.caller = .stranger }
         case .stranger: break
         }
         return context
     }
 
-    /// Ends what is under way for sign-ins that are over, and for guests when their view is: an event stream asks only once who
-    /// listens.
-    func closeWhatEnded() async throws {
+    /// Closes the connections of sign-ins that have ended, and of guests once the guest view is off: an event stream is
+    /// authenticated only when it begins.
+    func closeEndedConnections() async throws {
         let open = connections.signIns
         if !open.isEmpty {
             connections.close(open.subtracting(try await ports.library.signIns(at: ports.now()).map(\.id)))
@@ -73,12 +73,12 @@ struct Authenticator: Sendable {
         try await ports.library.settings()[LibrarySetting.guestView.rawValue] == "1"
     }
 
-    private func visitor(
-        _ request: Request, _ context: KioskContext, _ host: HostNames.Kind
+    private func caller(
+        of request: Request, _ context: KioskContext, _ host: HostNames.Kind
     ) async throws -> (Caller, ID<SignIn>?) {
         if context.isFromThisMachine, !isBehindProxy {
             if host == .loopback, !request.cameThroughProxy { return (.household, nil) }
-            warn(of: request)
+            warnOfProxy(request)
         }
         if let token = request.cookies[Self.cookie]?.value,
             let signIn = try await ports.library.signIn(ofToken: token, at: ports.now())
@@ -88,24 +88,26 @@ struct Authenticator: Sendable {
         return (try await isOpenToGuests() ? .guest : .stranger, nil)
     }
 
-    /// A given name that is asked for from this machine is mostly a proxy's, which may pass on other requests without a word of it.
-    private func warn(of request: Request) {
-        guard let authority = request.head.authority, crossSite.names.isGiven(authority), hasWarned.setFirst() else {
+    /// Warns once about a request from this machine for a configured host name: probably a proxy sent it, and one that may
+    /// forward requests without announcing itself.
+    private func warnOfProxy(_ request: Request) {
+        guard let authority = request.head.authority, crossSite.names.isConfigured(authority), hasWarned.setIfUnset()
+        else {
             return
         }
         logger.warning(
             """
-            a request for \(authority.cleanedLine.prefix(80)) came from this machine. If a proxy or a tunnel passes others' requests \
-            on, start with --behind-proxy: else who comes through it may be taken for somebody at this machine
+            a request for \(authority.cleanedLine.prefix(80)) came from this machine. If a proxy or a tunnel forwards requests \
+            of others, start with --behind-proxy: without it, they may be taken for somebody at this machine
             """)
     }
 
-    /// - Throws: ``RequestRefusal`` when the visitor may not ask for it, or asks with a body that it does not take.
-    func admit(_ request: Request, _ context: KioskContext, to route: Route) throws(RequestRefusal) {
-        guard context.visitor.mayAsk(for: route.audience) else {
-            // Also of the household: a station at this machine that forgot its token is to hear that, and not that it is refused.
+    /// - Throws: ``RequestRefusal`` when the caller may not use the route, or the route does not accept the body.
+    func authorise(_ request: Request, _ context: KioskContext, to route: Route) throws(RequestRefusal) {
+        guard route.audience.includes(context.caller) else {
+            // The household gets this answer too: a station at this machine that lost its token learns the cause.
             if route.audience == .stations { throw .tokenNeeded }
-            if case .station = context.visitor {
+            if case .station = context.caller {
                 throw RequestRefusal(
                     status: .forbidden, code: "notYours", message: "A station may not ask for that.")
             }
@@ -122,7 +124,7 @@ extension Request {
         return String(value.dropFirst("bearer ".count))
     }
 
-    /// Whether a proxy says that it passed this on: then the address that asks is the proxy's.
+    /// True if a proxy announces that it forwarded this request, whose address is then the proxy's.
     fileprivate var cameThroughProxy: Bool {
         headers.contains { field in
             let name = field.name.canonicalName
@@ -130,30 +132,21 @@ extension Request {
         }
     }
 
-    /// RFC 7239, RFC 9110 (7.6.3), and what Cloudflare, Akamai, Fastly, Envoy and nginx's examples write.
+    /// Headers of RFC 7239 and RFC 9110 (7.6.3), and those of Cloudflare, Akamai, Fastly, Envoy and nginx's examples.
     private static let proxyHeaders: Set = [
         "forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip", "fastly-client-ip",
         "x-cluster-client-ip", "x-original-forwarded-for", "x-envoy-external-address",
     ]
 }
 
-/// Who asks.
+/// The sender of a request.
 enum Caller: Sendable, Equatable {
-    /// Somebody at this machine, or with a sign-in: may do everything.
+    /// Somebody at this machine or with a sign-in; may do everything.
     case household
-    /// Nobody known, while the library's guest view is on: may look.
+    /// Anybody else while the library's guest view is on; may look.
     case guest
-    /// A paired station, by its token.
+    /// A paired station, identified by its token.
     case station(PairedStation)
-    /// Nobody known: may sign in.
+    /// Anybody else; may sign in.
     case stranger
-
-    func mayAsk(for audience: Route.Audience) -> Bool {
-        switch audience {
-        case .everyone: true
-        case .guests: self == .household || self == .guest
-        case .household: self == .household
-        case .stations: if case .station = self { true } else { false }
-        }
-    }
 }

@@ -4,14 +4,14 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// A connection as Hummingbird serves it, with its guards.
+/// Adds the guards to a connection that Hummingbird serves.
 struct GuardedChannel: ServerChildChannel {
     private let base: HTTP1Channel
     private let limits: ConnectionLimits
     private let connections: Connections
 
     init(responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, connections: Connections) {
-        // Twice what the guard allows: the guard answers with the right number, the parser's own limit is the second lock.
+        // Twice the limits of the guard, which answers with the right status; the parser's own limits are a second line of defence.
         base = HTTP1Channel(
             responder: responder,
             configuration: .init(
@@ -24,7 +24,7 @@ struct GuardedChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        connections.open(channel)
+        connections.add(channel)
         return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let head = HeadGuard(limits: limits, logger: logger)
@@ -41,17 +41,17 @@ struct GuardedChannel: ServerChildChannel {
 }
 
 extension HTTPServerBuilder {
-    /// HTTP/1.1 whose connections are guarded.
+    /// Returns a builder of HTTP/1.1 servers with guarded connections.
     static func guarded(_ limits: ConnectionLimits, _ connections: Connections) -> HTTPServerBuilder {
         HTTPServerBuilder { GuardedChannel(responder: $0, limits: limits, connections: connections) }
     }
 }
 
-/// Stands between the socket and the HTTP parser: how long a request's head may take and how long it may be, how slowly a body may
-/// come, and how long an answer may wait to be taken.
+/// Limits the duration and length of a request's head, the slowness of its body, and the time in which a client reads nothing.
+/// Sits between the socket and the HTTP parser.
 ///
-/// A request that brought its head in time can be answered for as long as the service likes: event streams and the live picture are
-/// never cut. Belongs to its connection's event loop, as all channel handlers.
+/// The response to a request whose head arrived in time may take any time: event streams and the live picture are never cut.
+/// Confined to its connection's event loop, like all channel handlers.
 final class HeadGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -59,11 +59,11 @@ final class HeadGuard: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     private enum Phase {
-        /// No byte of the next request is there.
+        /// No byte of the next request has arrived.
         case waiting
         case head(HeadScan)
         case body
-        /// Refused: what comes is thrown away.
+        /// Refused: incoming bytes are discarded.
         case refused
     }
 
@@ -72,12 +72,12 @@ final class HeadGuard: ChannelDuplexHandler {
     private var phase = Phase.waiting
     private var deadline: Scheduled<Void>?
     private var stalled: Scheduled<Void>?
-    /// Bytes of the body since it was looked at last.
+    /// The bytes of the body in the current window.
     private var bodyBytes = 0
-    /// How long the body was waited for.
+    /// The time spent waiting for the body.
     private var bodyTime = TimeAmount.zero
-    /// Whether the socket was asked for bytes and brought none yet: else it is the service that is slow.
-    private var isAsked = false
+    /// True while a read of the socket is pending; otherwise it is the service that is slow.
+    private var isReading = false
 
     init(limits: ConnectionLimits, logger: Logger) {
         self.limits = limits
@@ -106,13 +106,13 @@ final class HeadGuard: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        isAsked = false
+        isReading = false
         if case .refused = phase { context.read() }
         context.fireChannelReadComplete()
     }
 
     func read(context: ChannelHandlerContext) {
-        isAsked = true
+        isReading = true
         context.read()
     }
 
@@ -121,7 +121,7 @@ final class HeadGuard: ChannelDuplexHandler {
             stalled?.cancel()
             stalled = nil
         } else if stalled == nil {
-            stalled = later(limits.stalledWrite, context) { _, context in context.close(promise: nil) }
+            stalled = schedule(limits.stalledWrite, context) { _, context in context.close(promise: nil) }
         }
         context.fireChannelWritabilityChanged()
     }
@@ -131,7 +131,7 @@ final class HeadGuard: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// The parser has seen a request's end.
+    /// Called when the parser has seen the end of a request.
     func requestEnded() {
         deadline?.cancel()
         deadline = nil
@@ -139,24 +139,24 @@ final class HeadGuard: ChannelDuplexHandler {
         phase = .waiting
     }
 
-    /// Ends what is written, throws away what still comes, and closes when the client has had the time to read the answer: a socket
-    /// closed with unread bytes takes the answer back.
+    /// Shuts down writing, discards further input, and closes once the client has had time to read the response: closing a socket
+    /// with unread input resets the connection, and the client may lose the response.
     func finish(context: ChannelHandlerContext) {
         phase = .refused
         deadline?.cancel()
         context.close(mode: .output, promise: nil)
-        deadline = later(limits.linger, context) { _, context in context.close(promise: nil) }
+        deadline = schedule(limits.linger, context) { _, context in context.close(promise: nil) }
         context.read()
     }
 
     private func scan(_ head: HeadScan, _ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
         var head = head
-        bytes.withUnsafeReadableBytes { head.take($0) }
+        bytes.withUnsafeReadableBytes { head.scan($0) }
         if head.line > limits.requestLine {
             refuse(.uriTooLong, "uriTooLong", "The address is longer than \(limits.requestLine >> 10) kB.", context)
         } else if let first = head.target, first != UInt8(ascii: "/") {
-            // Also the absolute form: no browser sends it to a service, and its host would be a second one.
-            refuse(.badRequest, "badTarget", "What is asked for is a path.", context)
+            // The absolute form is refused too: browsers send it only to proxies, and it would carry a second host.
+            refuse(.badRequest, "badTarget", "The request target must be a path.", context)
         } else if head.headers > limits.headers {
             refuse(
                 .requestHeaderFieldsTooLarge, "headersTooLarge",
@@ -173,56 +173,57 @@ final class HeadGuard: ChannelDuplexHandler {
     }
 
     private func watchBody(_ context: ChannelHandlerContext) {
-        deadline = later(limits.bodyWindow, context) { handler, context in
+        deadline = schedule(limits.bodyWindow, context) { handler, context in
             guard case .body = handler.phase else { return }
-            // The other windows are the service's own: it had enough to do.
-            if handler.isAsked || handler.bodyBytes > 0 {
+            // A window in which the service did not read does not count.
+            if handler.isReading || handler.bodyBytes > 0 {
                 handler.bodyTime = handler.bodyTime + handler.limits.bodyWindow
             }
-            let isTooSlow = handler.isAsked && handler.bodyBytes < handler.limits.bodyBytes
+            let isTooSlow = handler.isReading && handler.bodyBytes < handler.limits.bodyBytes
             if isTooSlow || handler.bodyTime > handler.limits.body { return context.close(promise: nil) }
             handler.bodyBytes = 0
             handler.watchBody(context)
         }
     }
 
-    private func refuse(_ status: RawAnswer.Status, _ code: String, _ message: String, _ context: ChannelHandlerContext)
-    {
-        let answer = RawAnswer(status: status, code: code, message: message)
-        answer.log(logger)
-        context.writeAndFlush(wrapOutboundOut(answer.bytes), promise: nil)
+    private func refuse(
+        _ status: RawResponse.Status, _ code: String, _ message: String, _ context: ChannelHandlerContext
+    ) {
+        let response = RawResponse(status: status, code: code, message: message)
+        response.log(logger)
+        context.writeAndFlush(wrapOutboundOut(response.bytes), promise: nil)
         finish(context: context)
     }
 
     private func closeSoon(_ context: ChannelHandlerContext, in time: TimeAmount) {
-        deadline = later(time, context) { _, context in context.close(promise: nil) }
+        deadline = schedule(time, context) { _, context in context.close(promise: nil) }
     }
 
-    private func later(
+    private func schedule(
         _ time: TimeAmount, _ context: ChannelHandlerContext,
-        _ act: @escaping (HeadGuard, ChannelHandlerContext) -> Void
+        _ action: @escaping (HeadGuard, ChannelHandlerContext) -> Void
     ) -> Scheduled<Void> {
         context.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
-            if let self { act(self, context) }
+            if let self { action(self, context) }
         }
     }
 }
 
-/// Finds the end of a request's head in bytes that come in pieces, and measures it.
+/// Finds the end of a request's head, which may arrive in pieces, and measures it.
 struct HeadScan {
-    /// Bytes of the request line so far.
+    /// The bytes of the request line so far.
     private(set) var line = 0
-    /// Bytes of the header lines so far.
+    /// The bytes of the header lines so far.
     private(set) var headers = 0
     private(set) var isComplete = false
-    /// The first byte of what is asked for, behind the method.
+    /// The first byte of the request target, which follows the method.
     private(set) var target: UInt8?
     private var isBehindMethod = false
     private var isInFirstLine = true
     private var isLineEmpty = true
 
-    /// What follows the head is not looked at.
-    mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    /// Scans the next bytes, up to the end of the head.
+    mutating func scan(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes {
             if isInFirstLine {
                 line += 1
@@ -233,7 +234,7 @@ struct HeadScan {
             }
             switch byte {
             case UInt8(ascii: "\n"):
-                // Empty lines before a request are passed over (RFC 9112, 2.2).
+                // Empty lines before a request are ignored (RFC 9112, 2.2).
                 if isLineEmpty, !isInFirstLine {
                     isComplete = true
                     return
@@ -247,10 +248,11 @@ struct HeadScan {
     }
 }
 
-/// Stands behind the HTTP parser: what is no HTTP, or asks for no path, is answered with 400 and the connection closed, and so is a connection whose request
-/// was answered before its body was read, such as one that is too large. Otherwise the rest would be read to its end, however long.
+/// Answers invalid HTTP and targets that are no path with 400 and closes the connection. Also closes a connection whose request was
+/// answered before its body was read, for instance because it is too large: otherwise the rest would be read, however long.
+/// Sits behind the HTTP parser.
 ///
-/// Belongs to its connection's event loop, as all channel handlers.
+/// Confined to its connection's event loop, like all channel handlers.
 final class RequestGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -260,7 +262,7 @@ final class RequestGuard: ChannelDuplexHandler {
     private let head: HeadGuard
     private let headContext: ChannelHandlerContext
     private let logger: Logger
-    /// Requests whose answer is not complete.
+    /// The number of requests whose response is not complete.
     private var unanswered = 0
     private var isReading = false
     private var isAnswering = false
@@ -276,10 +278,11 @@ final class RequestGuard: ChannelDuplexHandler {
         guard !isOver else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // A whole address (RFC 9112, 3.2.2) names a host of its own, which those behind would not see.
+            // The absolute form (RFC 9112, 3.2.2) carries a host of its own, which later checks would not see.
             guard head.uri.hasPrefix("/") else {
-                let answer = RawAnswer(status: .badRequest, code: "badTarget", message: "What is asked for is a path.")
-                return refuse(with: unanswered == 0 ? answer : nil)
+                let response = RawResponse(
+                    status: .badRequest, code: "badTarget", message: "The request target must be a path.")
+                return refuse(with: unanswered == 0 ? response : nil)
             }
             unanswered += 1
             isReading = true
@@ -316,19 +319,19 @@ final class RequestGuard: ChannelDuplexHandler {
         let isNext = unanswered == 0 || (unanswered == 1 && isReading && !isAnswering)
         if error is HTTPParserError, !isOver, isNext {
             refuse(
-                with: RawAnswer(
+                with: RawResponse(
                     status: error as? HTTPParserError == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest,
-                    code: "notHTTP", message: "The request is not HTTP as RFC 9112 has it."))
+                    code: "notHTTP", message: "The request is not valid HTTP (RFC 9112)."))
         }
-        // Whoever reads the body learns that it is not whole.
+        // The reader of the body learns that it is incomplete.
         context.fireErrorCaught(error)
     }
 
-    /// - Parameter answer: `nil` while one before it is under way, which the client would take it for.
-    private func refuse(with answer: RawAnswer?) {
-        if let answer {
-            answer.log(logger)
-            headContext.writeAndFlush(head.wrapOutboundOut(answer.bytes), promise: nil)
+    /// - Parameter response: `nil` while an earlier one is under way, which the client would confuse it with.
+    private func refuse(with response: RawResponse?) {
+        if let response {
+            response.log(logger)
+            headContext.writeAndFlush(head.wrapOutboundOut(response.bytes), promise: nil)
         }
         finish()
     }
@@ -339,8 +342,8 @@ final class RequestGuard: ChannelDuplexHandler {
     }
 }
 
-/// An error's answer from below the router: there is no request to speak of.
-struct RawAnswer {
+/// An error response from below the router, where no request has been parsed.
+struct RawResponse {
     enum Status: String {
         case badRequest = "400 Bad Request"
         case uriTooLong = "414 URI Too Long"
@@ -350,7 +353,7 @@ struct RawAnswer {
     let status: Status
     let code: String
     let message: String
-    let id = ID<RawAnswer>().rawValue
+    let id = ID<RawResponse>().rawValue
 
     var bytes: ByteBuffer {
         let error: JSONValue = ["code": .string(code), "message": .string(message), "id": .string(id)]

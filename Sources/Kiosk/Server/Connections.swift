@@ -2,38 +2,39 @@ import Bookplate
 import NIOCore
 import Synchronization
 
-/// What a connection may take of the service before anything is known of who stands behind it.
+/// The limits on a connection, in force before its caller is known.
 struct ConnectionLimits: Sendable {
-    /// From the connection's first moment, or the first byte of a later request, to the end of the headers.
+    /// The time from the connection's beginning, or the first byte of a later request, to the end of the headers.
     var head: TimeAmount = .seconds(10)
-    /// How often a body under way is looked at, and the bytes that it has to bring in between: 400 bytes a second pass.
+    /// The interval in which a body has to bring at least ``bodyBytes``: about 400 bytes a second.
     var bodyWindow: TimeAmount = .seconds(10)
     var bodyBytes = 4096
-    /// For a whole body, without the time in which the service takes none of it: 32 MiB at 1 Mbit/s. Only two photos come in at once.
+    /// The time for a whole body, not counting the time in which the service does not read: 32 MiB at 1 Mbit/s. Only two photos
+    /// are received at once.
     var body: TimeAmount = .seconds(300)
-    /// For a client that takes nothing of what is written to it.
+    /// The time for which a client may read nothing of a response.
     var stalledWrite: TimeAmount = .seconds(60)
-    /// For a client to read why it was refused, while what it still sends is thrown away.
+    /// The time for a refused client to read the reason, while the rest of its request is discarded.
     var linger: TimeAmount = .seconds(2)
-    /// Between two requests.
+    /// The time between two requests.
     var idle: TimeAmount = .seconds(60)
-    /// Bytes of the request line.
+    /// The length of the request line in bytes.
     var requestLine = 8 << 10
-    /// Bytes of all header lines together.
+    /// The length of all header lines in bytes.
     var headers = 16 << 10
-    /// Open at once. Above it the oldest goes of those nobody has signed in over.
+    /// The number of open connections. Above it, the oldest unknown one is closed.
     var connections = 512
 }
 
-/// The open connections. When there are too many, those go that no household member and no station has asked over: a crowd of
-/// strangers never keeps out who belongs here.
+/// The open connections. When there are too many, unknown ones are closed, over which neither the household nor a station has
+/// sent a request: a crowd of strangers never locks out the household.
 final class Connections: Sendable {
     private struct Entry {
         let channel: any Channel
         let number: UInt64
         var isKnown = false
         var signIn: ID<SignIn>?
-        /// Let in by nothing but the guest view.
+        /// True if the caller is let in by the guest view alone.
         var isGuest = false
     }
 
@@ -47,8 +48,8 @@ final class Connections: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes a new one in; closes the oldest unknown one, which may be this one, when it is one too many.
-    func open(_ channel: any Channel) {
+    /// Adds a connection; above the limit, closes the oldest unknown one, which may be this one.
+    func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let surplus = state.withLock { state -> (any Channel)? in
             state.count += 1
@@ -56,12 +57,12 @@ final class Connections: Sendable {
             guard state.open.count > limit else { return nil }
             return state.open.values.filter { !$0.isKnown }.min { $0.number < $1.number }?.channel
         }
-        channel.closeFuture.whenComplete { [weak self] _ in self?.closed(id) }
+        channel.closeFuture.whenComplete { [weak self] _ in self?.remove(id) }
         surplus?.close(promise: nil)
     }
 
-    /// Somebody asked over it who may do more than sign in.
-    func know(_ id: ObjectIdentifier, _ signIn: ID<SignIn>?) {
+    /// Marks a connection over which the household or a station has sent a request.
+    func markKnown(_ id: ObjectIdentifier, _ signIn: ID<SignIn>?) {
         state.withLock { state in
             guard let entry = state.open[id], !entry.isKnown || entry.signIn != signIn || entry.isGuest else { return }
             state.open[id]?.isKnown = true
@@ -70,26 +71,26 @@ final class Connections: Sendable {
         }
     }
 
-    /// Somebody asked over it who may look as long as the guest view is on. Of a crowd that is too large, they go with the strangers.
-    func knowGuest(_ id: ObjectIdentifier) { state.withLock { $0.open[id]?.isGuest = true } }
+    /// Marks a connection of a guest. When there are too many connections, guests' are closed like unknown ones.
+    func markGuest(_ id: ObjectIdentifier) { state.withLock { $0.open[id]?.isGuest = true } }
 
     var hasGuests: Bool { state.withLock { $0.open.values.contains(where: \.isGuest) } }
 
-    /// Ends what is under way for guests.
+    /// Closes the connections of guests, such as event streams.
     func closeGuests() {
         for entry in state.withLock({ $0.open.values.filter(\.isGuest) }) { entry.channel.close(promise: nil) }
     }
 
-    /// Those that something is open for.
+    /// The sign-ins with open connections.
     var signIns: Set<ID<SignIn>> { state.withLock { Set($0.open.values.compactMap(\.signIn)) } }
 
-    /// Ends what is under way for these, such as an event stream.
+    /// Closes the connections of these sign-ins, such as event streams.
     func close(_ signIns: Set<ID<SignIn>>) {
         let over = state.withLock { $0.open.values.filter { $0.signIn.map(signIns.contains) == true } }
         for entry in over { entry.channel.close(promise: nil) }
     }
 
-    private func closed(_ id: ObjectIdentifier) { state.withLock { _ = $0.open.removeValue(forKey: id) } }
+    private func remove(_ id: ObjectIdentifier) { state.withLock { _ = $0.open.removeValue(forKey: id) } }
 
     var count: Int { state.withLock { $0.open.count } }
 }

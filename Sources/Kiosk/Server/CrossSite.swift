@@ -2,15 +2,15 @@ import Bookplate
 import Glibc
 import Hummingbird
 
-/// Whether a request comes from a page of this service, as far as a browser tells: Host, Origin (RFC 6454, 7) and Sec-Fetch-Site (W3C
-/// Fetch Metadata). Together they keep other sites' pages from acting with the rights of a browser that is let in.
+/// Refuses requests that a browser sends for other sites' pages, by Host, Origin (RFC 6454, 7) and Sec-Fetch-Site (W3C Fetch
+/// Metadata). Together they keep those pages from acting with the rights of a signed-in browser.
 struct CrossSite: Sendable {
     let names: HostNames
 
-    /// - Returns: what the Host stands for.
-    /// - Throws: ``RequestRefusal``: 400 where Host is missing or there twice; 403 where the name is not ours.
+    /// - Returns: the kind of name in the Host header.
+    /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 for a name that is not this service's.
     func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
-        // One Host is taken out of the headers by the codec; what is left there is a second one.
+        // The codec removes the first Host from the headers; one that is left is a second one.
         guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
             throw RequestRefusal(status: .badRequest, code: "badHost", message: "A request has one Host.")
         }
@@ -22,17 +22,17 @@ struct CrossSite: Sendable {
         return kind
     }
 
-    /// Nothing is changed, and nothing shown within another site's page, on that site's word.
+    /// Refuses requests of another site's page: to change anything, and to load anything but a whole page.
     ///
     /// - Throws: ``RequestRefusal`` (403).
     func check(_ request: Request) throws(RequestRefusal) {
         let site = request.headers[.fetchSite]
-        if request.changesNothing {
+        if request.isSafe {
             let isForeign = site == "cross-site" || site == "same-site"
             guard isForeign, request.headers[.fetchMode] != "navigate" else { return }
             throw Self.foreign
         }
-        // Without Origin nobody can tell; a Referer can be left out by the page that sends it, and says no more.
+        // A missing Origin is refused too. Referer is no substitute: the sending page can suppress it.
         guard let origin = request.headers[.origin], request.headers[values: .origin].count == 1,
             let authority = request.head.authority?.lowercased(),
             origin.lowercased() == "http://" + authority || origin.lowercased() == "https://" + authority,
@@ -46,8 +46,8 @@ struct CrossSite: Sendable {
 }
 
 extension Request {
-    /// GET and HEAD (RFC 9110, 9.2.1).
-    var changesNothing: Bool { method == .get || method == .head }
+    /// True for GET and HEAD (RFC 9110, 9.2.1).
+    var isSafe: Bool { method == .get || method == .head }
 }
 
 extension HTTPFields.Element.Name {
@@ -56,56 +56,62 @@ extension HTTPFields.Element.Name {
     static let fetchMode = Self("Sec-Fetch-Mode")!
 }
 
-/// The names under which this service is asked for. Any other name in a request's Host is a foreign page's, made to stand for this
+/// The host names of this service. Any other name in a request's Host belongs to another site, whose DNS may point to this
 /// machine's address (DNS rebinding).
 struct HostNames: Sendable {
     enum Kind: Sendable, Equatable {
-        /// A name that stands for the asking machine itself: localhost, 127.0.0.1, ::1.
+        /// localhost, 127.0.0.1 or ::1.
         case loopback
+        /// Any other name of this machine.
         case machine
     }
 
     private let address: String
-    /// With the port that the service listens on.
+    /// Accepted with the port that the service listens on.
     private let machine: Set<String>
-    /// With that port, or none: a proxy in front has one of its own.
-    private let given: Set<String>
+    /// Configured names, accepted with that port or none: a proxy in front has a port of its own.
+    private let configured: Set<String>
 
-    /// - Parameter host: the machine's name, without domain.
+    /// - Parameters:
+    ///   - names: configured host names.
+    ///   - host: the machine's name, without domain.
     init(address: String, names: [String], host: String = Self.hostName()) {
         self.address = address.lowercased()
         let short = host.lowercased()
         machine = short.isEmpty ? [] : [short, short + ".local"]
-        given = Set(names.map { $0.lowercased() })
+        configured = Set(names.map { $0.lowercased() })
     }
 
     /// - Parameters:
-    ///   - authority: a request's Host: name and port as RFC 9110, 7.2 has them.
-    ///   - local: the address of this end of the connection. For a service that listens on all addresses of the machine, the one it
-    ///     was asked at.
-    ///   - port: that it listens on.
-    /// - Returns: `nil` for a name that is not its own.
+    ///   - authority: the request's Host, name and port (RFC 9110, 7.2).
+    ///   - local: the address of this end of the connection, which is one of several if the service listens on all of them.
+    ///   - port: the port that the service listens on.
+    /// - Returns: `nil` for a name that is not this service's.
     func kind(of authority: String, local: String?, port: Int) -> Kind? {
-        guard let (name, asked) = Self.parts(of: authority) else { return nil }
-        if given.contains(name), asked == nil || asked == port { return Self.isLoopback(name) ? .loopback : .machine }
-        guard (asked ?? 80) == port else { return nil }
+        guard let (name, namedPort) = Self.parts(of: authority) else { return nil }
+        if configured.contains(name), namedPort == nil || namedPort == port {
+            return Self.isLoopback(name) ? .loopback : .machine
+        }
+        guard (namedPort ?? 80) == port else { return nil }
         if Self.isLoopback(name) { return .loopback }
         if name == address || name == local.map(Self.plain) || machine.contains(name) { return .machine }
         return nil
     }
 
-    /// Whether it is one of the names besides the machine's own.
-    func isGiven(_ authority: String) -> Bool { Self.parts(of: authority).map { given.contains($0.name) } ?? false }
+    /// True for a configured name.
+    func isConfigured(_ authority: String) -> Bool {
+        Self.parts(of: authority).map { configured.contains($0.name) } ?? false
+    }
 
     static func isLoopback(_ name: String) -> Bool { name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
-    /// An address as it is written in a Host: IPv4 inside IPv6 (RFC 4291, 2.5.5.2) as IPv4, without zone.
+    /// Returns an address in the form of a Host header: IPv4 inside IPv6 (RFC 4291, 2.5.5.2) as IPv4, without zone.
     static func plain(_ address: String) -> String {
         let address = address.lowercased().prefix { $0 != "%" }
         return String(address.hasPrefix("::ffff:") && address.contains(".") ? address.dropFirst(7) : address)
     }
 
-    /// - Returns: the name in lower case, without the brackets of IPv6 and a last dot; `nil` when it is none.
+    /// - Returns: the name in lower case, without the brackets of IPv6 and a final dot; `nil` for an invalid authority.
     static func parts(of authority: String) -> (name: String, port: Int?)? {
         let text = authority.lowercased()
         guard text.utf8.count <= 300 else { return nil }

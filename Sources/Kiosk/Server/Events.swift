@@ -4,10 +4,10 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Server-sent events (WHATWG HTML, 9.2): what happens, as it happens.
+/// Serves the stream of server-sent events (WHATWG HTML, 9.2).
 struct EventRoutes: Sendable {
     let events: EventHub
-    /// Another one with every start of the service: pages that see it change load themselves anew.
+    /// Differs with every start of the service: pages that see it change reload.
     let run: String
 
     var routes: [Route] { [Route(.get, "/api/events", for: .guests, stream)] }
@@ -18,7 +18,7 @@ struct EventRoutes: Sendable {
         return Response(
             status: .ok, headers: .stream(of: "text/event-stream"),
             body: ResponseBody { writer in
-                // The page reconnects a second after the stream broke.
+                // Pages reconnect a second after the stream breaks.
                 try await writer.write(
                     ByteBuffer(string: "retry: 1000\nevent: hello\ndata: {\"run\":\"\(run)\",\"change\":\(change)}\n\n")
                 )
@@ -28,31 +28,31 @@ struct EventRoutes: Sendable {
     }
 }
 
-/// One thing that pages are told as it happens.
+/// An event that is sent to pages.
 struct KioskEvent: Sendable {
-    /// As the page's script listens for it.
+    /// The event's type, which scripts listen for.
     var name: String
-    /// In the language of the page that listens.
+    /// The event's data in a page's language.
     var data: @Sendable (Language) -> JSONValue
 
     init(name: String, data: JSONValue) { self.init(name: name) { _ in data } }
 
     init(name: String, data: @escaping @Sendable (Language) -> JSONValue) { (self.name, self.data) = (name, data) }
 
-    /// Guests look at the library alone: that something changed is all they are told, and never what the station sees and does.
+    /// True for the two events that guests receive, which only announce a change. Guests never learn what the station sees and does.
     var isForGuests: Bool { name == "library" || name == "batch" }
 
-    /// As it goes over the wire.
+    /// Returns the event as sent over the network.
     func bytes(in language: Language) -> ByteBuffer {
         ByteBuffer(string: "event: \(name)\ndata: \(data(language).text)\n\n")
     }
 }
 
-/// Hands events on to whoever listens, each written out once for all of one language. A listener that is slow loses the oldest.
+/// Sends events to all listeners, encoding each once per language. Slow listeners lose the oldest events.
 final class EventHub: Sendable {
-    /// So many wait for a listener at the most: more than a page needs to catch up on.
-    static let mostWaiting = 64
-    /// Between two signs of life: without one, nobody would notice that a listener is gone until something happens.
+    /// The most events that wait for a listener: more than a page needs to catch up.
+    static let bufferLimit = 64
+    /// The interval of heartbeats, by which a closed connection is noticed although nothing happens.
     static let heartbeat: Duration = .seconds(15)
 
     private struct Listener {
@@ -62,19 +62,18 @@ final class EventHub: Sendable {
     }
 
     private let listeners = Mutex<[UUID: Listener]>([:])
-    private let last = Mutex(0)
+    private let lastChange = Mutex(0)
 
-    /// How often the library has changed in this run, as far as it was told. A page that was made before the last change, and listens since,
-    /// has not heard of it.
-    var changes: Int { last.withLock { $0 } }
+    /// The number of changes of the library in this run. A page compares it with the number at which it was rendered, and so
+    /// learns of changes before it began to listen.
+    var changes: Int { lastChange.withLock { $0 } }
 
-    /// How many listen.
-    var listening: Int { listeners.withLock(\.count) }
+    var listenerCount: Int { listeners.withLock(\.count) }
 
-    /// - Parameter isGuest: whether only what guests may know is to come.
+    /// - Parameter isGuest: true for the events alone that guests may receive.
     func events(forGuest isGuest: Bool = false, in language: Language = .english) -> AsyncStream<ByteBuffer> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
+            of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.bufferLimit))
         let id = UUID()
         continuation.onTermination = { [weak self] _ in
             self?.listeners.withLock { _ = $0.removeValue(forKey: id) }
@@ -93,14 +92,14 @@ final class EventHub: Sendable {
         }
     }
 
-    /// The library has changed once more.
+    /// Announces a change of the library.
     func libraryChanged(_ count: Int) {
-        last.withLock { $0 = count }
+        lastChange.withLock { $0 = count }
         send(KioskEvent(name: "library", data: ["change": .integer(count)]))
     }
 
-    /// A comment, which pages do not see.
-    func beat() {
+    /// Sends a comment, which pages ignore.
+    func sendHeartbeat() {
         let bytes = ByteBuffer(string: ":\n\n")
         for listener in listeners.withLock({ Array($0.values) }) { listener.stream.yield(bytes) }
     }

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// An answer in JSON. Never kept by a browser.
-struct JSONAnswer: ResponseGenerator {
+/// A response in JSON, which browsers do not cache.
+struct JSONResponse: ResponseGenerator {
     let value: JSONValue
     var status: HTTPResponse.Status = .ok
 
@@ -19,89 +19,66 @@ struct JSONAnswer: ResponseGenerator {
     }
 }
 
-/// Why a request is not answered as asked.
-struct RequestRefusal: Error {
-    let status: HTTPResponse.Status
-    /// One word for programs: "notJSON".
-    let code: String
-    /// For a person, in English; other languages have words of their own for codes that a person may meet.
-    var message: String
-    var headers: HTTPFields = [:]
-    /// What the page's own words have to fill in.
-    var values: [String: String] = [:]
-    /// Whose words these are among the texts of refusals; the code's where it is `nil`.
-    var key: String?
-    /// What stands there now, where something else was expected.
-    var now: JSONValue?
-    /// Whether the message is in the page's language already.
-    var isTranslated = false
-
-    static func notThere(_ what: String) -> RequestRefusal {
-        RequestRefusal(
-            status: .notFound, code: "notThere",
-            message: "There is no such \(what). Reload the page: it shows what there is.")
-    }
-}
-
 extension Request {
     /// The largest photo, in bytes.
-    static let mostPhoto = 32 << 20
+    static let maxPhotoBytes = 32 << 20
 
-    /// The body as bytes, at most ``mostPhoto``, counted while they come. For routes that take a ``Route/Body/photo``.
+    /// Returns the body, counting its bytes while they arrive. For routes with ``Route/Body/photo``.
     ///
-    /// - Throws: ``RequestRefusal`` when it is longer (413).
+    /// - Throws: an error that becomes 413 when it is longer than ``maxPhotoBytes``.
     func photo() async throws -> [UInt8] {
-        Array(buffer: try await body.collect(upTo: Self.mostPhoto))
+        Array(buffer: try await body.collect(upTo: Self.maxPhotoBytes))
     }
 
     /// The largest body in JSON, in bytes.
-    static let mostJSON = 64 << 10
+    static let maxJSONBytes = 64 << 10
 
-    /// The body as JSON, at most ``mostJSON`` bytes.
+    /// Decodes the body as JSON of at most ``maxJSONBytes`` bytes.
     ///
-    /// - Throws: ``RequestRefusal`` when it is another type (415), too long (413), or no such JSON (400).
+    /// - Throws: ``RequestRefusal`` for another type (415), a body that is too long (413) or other JSON (400).
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         guard let type = headers[.contentType], type.split(separator: ";").first?.lowercased() == "application/json"
         else {
             throw RequestRefusal(
                 status: .unsupportedMediaType, code: "notJSON", message: "Bodies are application/json.")
         }
-        let bytes = try await body.collect(upTo: Self.mostJSON)
+        let bytes = try await body.collect(upTo: Self.maxJSONBytes)
         do {
             return try JSONDecoder().decode(Value.self, from: Data(bytes.readableBytesView))
         } catch {
             throw RequestRefusal(
-                status: .badRequest, code: "badJSON", message: "The body is not the JSON that is wanted here.")
+                status: .badRequest, code: "badJSON", message: "The body is not the JSON that this route expects.")
         }
     }
 }
 
-/// An object that a request sent: a member that is absent, one that is null and one that says something are three things, and
-/// become ``Edit``'s.
-struct SentObject: Decodable, Sendable {
-    private let values: [String: SentValue]
+/// The JSON object of a request. Distinguishes absent members, null and values, which become the cases of ``Edit``.
+struct RequestObject: Decodable, Sendable {
+    private let values: [String: RequestValue]
 
     init(from decoder: any Decoder) throws {
-        values = try decoder.singleValueContainer().decode([String: SentValue].self)
+        values = try decoder.singleValueContainer().decode([String: RequestValue].self)
     }
 
-    fileprivate init(_ values: [String: SentValue]) { self.values = values }
+    fileprivate init(_ values: [String: RequestValue]) { self.values = values }
 
-    /// As it came.
+    /// The members as they were sent.
     var members: [String: JSONValue] { values.mapValues(\.json) }
 
-    /// Without the members that are null: where there was nothing yet, nothing is cleared.
-    var withoutNulls: SentObject {
-        SentObject(values.filter { if case .null = $0.value { false } else { true } })
+    /// The object without its null members: a new book has nothing to clear.
+    var withoutNulls: RequestObject {
+        RequestObject(values.filter { if case .null = $0.value { false } else { true } })
     }
 
-    /// - Throws: ``RequestRefusal`` (400) for a member that nobody asked for: a slip in its name must not pass for a success.
-    func only(_ names: Set<String>) throws {
-        guard let stranger = values.keys.sorted().first(where: { !names.contains($0) }) else { return }
+    /// Checks the members' names: a typing error in one must not pass for success.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) for an unknown member.
+    func checkMembers(_ names: Set<String>) throws {
+        guard let unknown = values.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
             status: .badRequest, code: "unknownField",
             message:
-                "\"\(stranger.cleanedLine.prefix(40))\" is nothing that can be said here; there are \(names.sorted().joined(separator: ", "))."
+                "Unknown field \"\(unknown.cleanedLine.prefix(40))\"; allowed: \(names.sorted().joined(separator: ", "))."
         )
     }
 
@@ -129,26 +106,26 @@ struct SentObject: Decodable, Sendable {
         }
     }
 
-    func objects(_ name: String) throws -> [SentObject]? {
+    func objects(_ name: String) throws -> [RequestObject]? {
         switch values[name] {
         case nil: return nil
         case .list(let values)?:
-            let objects = values.compactMap { if case .object(let values) = $0 { SentObject(values) } else { nil } }
+            let objects = values.compactMap { if case .object(let values) = $0 { RequestObject(values) } else { nil } }
             if objects.count == values.count { return objects }
         default: break
         }
         throw Self.refusal(name, "a list of objects")
     }
 
-    func object(_ name: String) throws -> SentObject? {
+    func object(_ name: String) throws -> RequestObject? {
         switch values[name] {
         case nil: return nil
-        case .object(let values)?: return SentObject(values)
+        case .object(let values)?: return RequestObject(values)
         default: throw Self.refusal(name, "an object")
         }
     }
 
-    /// One of an enumeration's words.
+    /// Returns a member whose value is one of an enumeration's raw values.
     func word<Word: RawRepresentable & CaseIterable & Sendable & Equatable>(
         _ name: String, _ type: Word.Type
     ) throws -> Edit<Word> where Word.RawValue == String {
@@ -156,9 +133,9 @@ struct SentObject: Decodable, Sendable {
         return try edit(name, "one of \(words)") { if case .text(let text) = $0 { Word(rawValue: text) } else { nil } }
     }
 
-    /// A calendar day, perhaps only its month or year.
+    /// Returns a member that is a calendar day, a month or a year.
     ///
-    /// - Throws: ``FieldRefusal`` for a text that is none, ``RequestRefusal`` (400) for another type.
+    /// - Throws: ``FieldRefusal`` for a text that is no day, ``RequestRefusal`` (400) for another type.
     func day(_ name: String) throws -> Edit<CalendarDay> {
         switch try text(name) {
         case .keep: return .keep
@@ -171,14 +148,14 @@ struct SentObject: Decodable, Sendable {
         }
     }
 
-    /// An instant, in RFC 3339.
+    /// Returns a member that is an instant in RFC 3339.
     func instant(_ name: String) throws -> Edit<Date> {
         try edit(name, "a time: 2026-11-21T14:30:00Z") {
             if case .text(let text) = $0 { Date(rfc3339: text) } else { nil }
         }
     }
 
-    /// Member `request`, made by the page: the same one saved twice makes one copy. A new one where there is none.
+    /// Returns the member `request`, an id that the page generates so that saving twice makes one copy; a new id if absent.
     func request() throws -> String {
         guard let request = try text("request").value else { return ID<Confirmed>().rawValue }
         let isSound = (8...64).contains(request.utf8.count) && request.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -186,11 +163,12 @@ struct SentObject: Decodable, Sendable {
         return request
     }
 
-    private func edit<Value>(_ name: String, _ what: String, _ take: (SentValue) -> Value?) throws -> Edit<Value> {
+    private func edit<Value>(_ name: String, _ what: String, _ convert: (RequestValue) -> Value?) throws -> Edit<Value>
+    {
         guard let value = values[name] else { return .keep }
         if case .null = value { return .clear }
-        guard let taken = take(value) else { throw Self.refusal(name, what) }
-        return .set(taken)
+        guard let converted = convert(value) else { throw Self.refusal(name, what) }
+        return .set(converted)
     }
 
     static func refusal(_ name: String, _ what: String) -> RequestRefusal {
@@ -198,14 +176,14 @@ struct SentObject: Decodable, Sendable {
     }
 }
 
-/// A value of JSON as it came.
-private enum SentValue: Decodable, Sendable {
+/// A JSON value of a request.
+private enum RequestValue: Decodable, Sendable {
     case null
     case bool(Bool)
     case number(Double)
     case text(String)
-    case list([SentValue])
-    case object([String: SentValue])
+    case list([RequestValue])
+    case object([String: RequestValue])
 
     var json: JSONValue {
         switch self {
@@ -223,29 +201,41 @@ private enum SentValue: Decodable, Sendable {
         if container.decodeNil() {
             self = .null
         } else if let bool = try? container.decode(Bool.self) {
-            // Each of these tries says only which type it is; the last one throws when it is none.
+            // Each attempt only detects the type; the last one throws if there is none.
             self = .bool(bool)
         } else if let number = try? container.decode(Double.self) {
             self = .number(number)
         } else if let text = try? container.decode(String.self) {
             self = .text(text)
-        } else if let list = try? container.decode([SentValue].self) {
+        } else if let list = try? container.decode([RequestValue].self) {
             self = .list(list)
         } else {
-            self = .object(try container.decode([String: SentValue].self))
+            self = .object(try container.decode([String: RequestValue].self))
         }
     }
 }
 
 extension Edit {
-    /// What was said; `nil` when nothing was, or null.
+    /// The new value; `nil` if the member is absent or null.
     var value: Value? { if case .set(let value) = self { value } else { nil } }
 
-    /// - Throws: ``RequestRefusal`` (400) when it was not said.
+    /// Returns the new value.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) if the member is absent or null.
     func required(as name: String) throws -> Value {
         guard let value else {
             throw RequestRefusal(status: .badRequest, code: "missingField", message: "\"\(name)\" is missing.")
         }
         return value
+    }
+}
+
+extension JSONValue {
+    /// Adds the change that undo takes back, `null` if nothing was changed.
+    func with(change: ID<Change>?) -> JSONValue { with("change", JSONValue(change?.rawValue)) }
+
+    func with(_ key: String, _ value: JSONValue) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members + [(key: key, value: value)])
     }
 }

@@ -2,24 +2,24 @@ import Bookplate
 import Hummingbird
 import NIOCore
 
-/// What is known of one request besides its own bytes.
+/// The properties of a request beyond its own bytes: its connection, caller and language.
 struct KioskContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Who asks, by address; `nil` where the socket does not say.
+    /// The client's address; `nil` if the socket does not know it.
     let remoteAddress: SocketAddress?
-    /// The end of the connection that is this machine's.
+    /// The address of this machine's end of the connection.
     let localAddress: SocketAddress?
-    /// The connection among ``Connections``.
+    /// The key of the connection in ``Connections``.
     let connection: ObjectIdentifier
-    /// Tells this request from all others, in its error and in the log.
+    /// A unique id, which error responses and the log have in common.
     let id: String
-    /// In what language the page is shown.
+    /// The language of the response.
     var language = Language.english
-    /// Who asks, by what they brought.
-    var visitor = Caller.stranger
-    /// ``EventHub/changes`` when the request came: what the page is made of is no older.
+    /// Set by ``Authenticator``.
+    var caller = Caller.stranger
+    /// ``EventHub/changes`` when the request arrived: the response shows the library no older than that.
     var change = 0
-    /// The sign-in that they came with.
+    /// The sign-in of the caller's cookie.
     var signIn: ID<SignIn>?
 
     init(source: ApplicationRequestContextSource) {
@@ -32,15 +32,15 @@ struct KioskContext: RequestContext {
 }
 
 extension KioskContext {
-    /// Whether pages show the library without its acts.
-    var isGuest: Bool { visitor != .household }
+    /// True if pages show the library without any means to change it.
+    var isGuest: Bool { caller != .household }
 
-    /// The address that asks, as one writes it; empty where the socket does not say: all those together are one.
+    /// The client's address as text; empty if the socket does not know it, so that all such clients count as one.
     var address: String { (remoteAddress?.ipAddress).map(HostNames.plain) ?? "" }
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }
 
-    /// The id in the path.
+    /// Returns the id in the path.
     func id<Thing>(_ name: String = "id", of thing: Thing.Type) throws -> ID<Thing> {
         ID(rawValue: try parameters.require(name))
     }

@@ -2,39 +2,39 @@ import Bookplate
 import FoundationEssentials
 import Station
 
-/// What the pages need of a library.
+/// All that the kiosk needs of a library.
 public typealias KioskLibrary = Access & Authors & Covers & BookEntry & History & HubIntake & Intake & Labels
     & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Annotations & Search & Shelf & Stats
 
-/// What the kiosk shows and asks, as the program puts it together.
+/// The kiosk's dependencies, assembled by the program.
 public struct KioskPorts: Sendable {
     public var library: any KioskLibrary
-    /// Whose calendar says what day it is.
+    /// The time zone of the household, which decides what day it is.
     public var zone: TimeZone
     public var now: @Sendable () -> Date
-    /// What an error means to a person: the modules' own errors, which this one does not know.
-    public var trouble: KioskError.Reading
+    /// Classifies errors of the adapter modules, which the kiosk does not know.
+    public var classify: KioskError.Classifier
     /// The station that the pages Scan and Intake show.
     public var desk: Desk
-    /// The name under which this station captures, as the queue has it; `nil`: none of its captures are known as its own.
-    public var station: String?
-    /// Where the camera leaves its pictures for the page; `nil` without a camera.
+    /// The name under which this device captures, as stored in the queue; `nil` if the queue holds none of its own captures.
+    public var device: String?
+    /// The camera's live picture; `nil` without a camera.
     public var preview: PreviewFeed?
-    /// Reads a photo that came over the web, at most 32 MiB, where it can do no harm. Throws ``KioskError`` when it is no sound
-    /// picture. `nil`: photos are not taken.
+    /// Reads an uploaded photo of at most 32 MiB in isolation. Throws ``KioskError`` when it is no valid picture. `nil` if photos
+    /// are not accepted.
     public var readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)?
-    /// What the Settings page shows and does besides the library's own settings.
-    public var upkeep = Maintenance()
+    /// Backups, exports and the program's settings, for the Settings page.
+    public var maintenance = Maintenance()
 
-    /// - Parameter desk: the service's own where none is given: without a camera, and with no source to ask.
+    /// - Parameter desk: by default, one without a camera and without sources of metadata.
     public init(
         library: any KioskLibrary, zone: TimeZone = .current, now: @escaping @Sendable () -> Date = { Date() },
-        desk: Desk? = nil, trouble: @escaping KioskError.Reading
+        desk: Desk? = nil, classify: @escaping KioskError.Classifier
     ) {
         self.library = library
         self.zone = zone
         self.now = now
-        self.trouble = trouble
+        self.classify = classify
         self.desk =
             desk
             ?? Desk(
@@ -43,7 +43,7 @@ public struct KioskPorts: Sendable {
     }
 }
 
-/// A lookup without any source.
+/// A lookup without sources: it finds nothing.
 private struct NoSource: MetadataLookup {
     func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { continuation in
@@ -53,33 +53,36 @@ private struct NoSource: MetadataLookup {
     }
 }
 
-/// What went wrong, for the person at the page.
+/// An error as the person at the page sees it.
 public struct KioskError: Error, Sendable, Equatable {
-    /// Says what an error means.
-    public typealias Reading = @Sendable (any Error) -> KioskError
+    /// Returns what an error of any module means for the person at the page.
+    public typealias Classifier = @Sendable (any Error) -> KioskError
 
     public enum Kind: String, Sendable {
-        /// What was asked makes no sense, or the library's state does not allow it: 422.
+        /// The request makes no sense or does not fit the library's state: 422.
         case refused
-        /// There is no such thing: 404.
-        case notThere
-        /// The library is busy or its disk is full, and it may pass: 503.
+        /// 404.
+        case notFound
+        /// The library is busy or its disk is full, which may be temporary: 503.
         case unavailable
-        /// The program's own fault: 500. Its message is for the log alone.
+        /// A fault of the program: 500. The message is for the log alone.
         case fault
     }
 
-    /// Why the library is unavailable, where that is known and a person can do something about it.
+    /// The reasons for an unavailable library that a person can do something about.
     public enum Cause: String, Sendable, CaseIterable { case locked, diskFull }
 
     public var kind: Kind
-    /// What, where, what next; whole sentences.
+    /// Whole sentences: what happened, where, what to do.
     public var message: String
     public var cause: Cause?
+    /// True if the message may name files of this machine. It is logged then, and not shown.
+    public var namesFiles: Bool
 
-    public init(_ kind: Kind, _ message: String, cause: Cause? = nil) {
+    public init(_ kind: Kind, _ message: String, cause: Cause? = nil, namesFiles: Bool = false) {
         self.kind = kind
         self.message = message
         self.cause = cause
+        self.namesFiles = namesFiles
     }
 }

@@ -6,23 +6,22 @@ import ServiceLifecycle
 import Station
 import Synchronization
 
-/// The web interface over HTTP: pages, the JSON that they use, and events.
+/// Serves the web interface over HTTP: pages, their JSON API and server-sent events.
 public final class KioskServer: Sendable {
     public struct Configuration: Sendable {
-        /// An address of this machine, or 0.0.0.0 or :: for all of them.
+        /// The address to listen on; 0.0.0.0 or :: listens on all addresses of this machine.
         public var address = "127.0.0.1"
-        /// 0 takes a free one.
+        /// 0 chooses a free port.
         public var port = 8278
-        /// Names besides the address by which browsers may ask for it, such as "shelf.local".
+        /// Host names that browsers may use besides the address, such as "shelf.local".
         public var names: [String] = []
-        /// Whether something on this machine passes on what others ask. Then nobody is let in for sitting at it.
+        /// True if a proxy on this machine forwards requests of others, so that a loopback address grants no access.
         public var isBehindProxy = false
-        /// The release, as pages and /healthz show it.
+        /// The release, shown on pages and by /healthz.
         public var version = ""
-        /// What a connection may take.
         var limits = ConnectionLimits()
-        /// How long a request may take that is under way when the service is to end.
-        var patience: Duration = .seconds(3)
+        /// The time that requests under way get to finish when the service stops.
+        var shutdownTime: Duration = .seconds(3)
 
         public init() {}
     }
@@ -33,7 +32,7 @@ public final class KioskServer: Sendable {
     private let isListening: Flag
 
     /// - Parameter started: called with the port once it listens.
-    /// - Throws: when the pages that come with the program are not there, or make no sense.
+    /// - Throws: when the web files that come with the program are missing or invalid.
     public convenience init(
         _ configuration: Configuration, ports: KioskPorts, logger: Logger,
         started: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -41,7 +40,7 @@ public final class KioskServer: Sendable {
         try self.init(configuration, ports: ports, logger: logger, more: [], started: started)
     }
 
-    /// - Parameter more: routes besides those of the table.
+    /// - Parameter more: routes in addition to ``KioskParts/routes``.
     init(
         _ configuration: Configuration, ports: KioskPorts, logger: Logger, more: [Route],
         started: @escaping @Sendable (Int) async -> Void
@@ -51,12 +50,12 @@ public final class KioskServer: Sendable {
         self.configuration = configuration
         self.isListening = isListening
         let router = Router(context: KioskContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: Answers(parts: parts))
-        let doorkeeper = parts.doorkeeper
+        router.add(middleware: KioskMiddleware(parts: parts))
+        let authenticator = parts.authenticator
         for route in parts.routes + more {
             router.on(RouterPath(route.path), method: route.method) { request, context in
-                try doorkeeper.admit(request, context, to: route)
-                return try await route.answer(request, context)
+                try authenticator.authorise(request, context, to: route)
+                return try await route.handler(request, context)
             }
         }
         let application = Application(
@@ -69,21 +68,21 @@ public final class KioskServer: Sendable {
                 await started(channel.localAddress?.port ?? 0)
             },
             logger: logger)
-        // The last is stopped first.
+        // Services are stopped in reverse order: the background tasks first, while requests are still served.
         var services = ServiceGroupConfiguration(
-            services: [.init(service: application), .init(service: StationRun(parts: parts))], logger: logger)
-        services.maximumGracefulShutdownDuration = configuration.patience
+            services: [.init(service: application), .init(service: BackgroundTasks(parts: parts))], logger: logger)
+        services.maximumGracefulShutdownDuration = configuration.shutdownTime
         group = ServiceGroup(configuration: services)
     }
 
-    /// Serves until ``stop()`` or a cancelled task ends it.
+    /// Serves requests until ``stop()`` is called or the task is cancelled.
     ///
-    /// - Throws: ``ListenError``, such as at a port that is taken.
+    /// - Throws: ``ListenError``, for instance when the port is in use.
     public func run() async throws {
         do {
             try await group.run()
         } catch  where stopping.isSet {
-            // Who did not end in time was cut off: that is how it was to end.
+            // Requests that did not finish in time were cut off, as intended.
         } catch  where !isListening.isSet {
             throw ListenError(
                 address: configuration.address, port: configuration.port, errno: (error as? IOError)?.errnoCode,
@@ -91,71 +90,71 @@ public final class KioskServer: Sendable {
         }
     }
 
-    /// Why the service could not begin.
+    /// The reason why the service could not listen.
     public struct ListenError: Error, Sendable {
         public let address: String
         public let port: Int
-        /// `nil` where it is none of the system's, such as a name that nobody knows.
+        /// `nil` for an error that is not the system's, such as an unknown host name.
         public let errno: Int32?
         public let reason: String
     }
 
-    /// Ends ``run()``: nobody new is let in, streams end at once, requests under way are answered. From any thread.
+    /// Ends ``run()``: new connections are refused, streams end at once, requests under way are answered. Thread-safe.
     public func stop() async {
         stopping.set()
         await group.triggerGracefulShutdown()
     }
 }
 
-/// What goes on besides answering, as the order of stopping wants it: ended first, while requests are still answered.
-private struct StationRun: Service, CustomStringConvertible {
+/// The tasks that run besides the HTTP server: the station, following the library, and heartbeats of event streams.
+private struct BackgroundTasks: Service, CustomStringConvertible {
     let parts: KioskParts
-    /// The group names its services by this; without it, by every byte that they hold.
-    let description = "station"
+    /// The service group logs this name; without it, it would log a dump of the whole value.
+    let description = "background tasks"
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await parts.ports.desk.run(take) }
+                group.addTask { await parts.ports.desk.run(handle) }
                 group.addTask { await followLibrary() }
-                group.addTask { await beat() }
+                group.addTask { await sendHeartbeats() }
                 await group.waitForAll()
             }
         }
     }
 
-    private func take(_ news: Desk.News) {
+    private func handle(_ news: Desk.News) {
         if case .camera(let state) = news {
-            // Without new pictures the streams end, and the pages ask again.
+            // No more frames: end the preview streams; pages reconnect.
             if case .streaming = state {} else { parts.ports.preview?.end() }
         }
-        parts.events.send(news.event(parts.web.texts, parts.ports.trouble))
+        parts.events.send(news.event(parts.web.texts, parts.ports.classify))
     }
 
     private func followLibrary() async {
         let changes = parts.library.changes { [logger = parts.logger] error in
-            logger.error("the library cannot be followed, tried again: \(parts.ports.trouble(error).message)")
+            logger.error("cannot watch the library for changes, retrying: \(parts.ports.classify(error).message)")
         }
         for await change in changes {
             parts.events.libraryChanged(change)
             parts.ports.desk.libraryChanged()
             do {
-                try await parts.doorkeeper.closeWhatEnded()
+                try await parts.authenticator.closeEndedConnections()
             } catch {
-                parts.logger.warning("sign-ins that ended are not known: \(parts.ports.trouble(error).message)")
+                parts.logger.warning("cannot read which sign-ins have ended: \(parts.ports.classify(error).message)")
             }
         }
     }
 
-    private func beat() async {
+    private func sendHeartbeats() async {
         while !Task.isCancelled {
-            parts.events.beat()
+            parts.events.sendHeartbeat()
             do { try await Task.sleep(for: EventHub.heartbeat) } catch { return }
         }
     }
 }
 
-/// What the parts of the kiosk share.
+/// The objects that all routes share.
 struct KioskParts: Sendable {
     let configuration: KioskServer.Configuration
     let ports: KioskPorts
@@ -163,7 +162,8 @@ struct KioskParts: Sendable {
     let pages: Pages
     let events = EventHub()
     let connections: Connections
-    let doorkeeper: Authenticator
+    let authenticator: Authenticator
+    /// Identifies this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger
 
@@ -171,10 +171,10 @@ struct KioskParts: Sendable {
         self.logger = logger
         self.configuration = configuration
         self.ports = ports
-        web = try WebFolder.ofProgram.get()
+        web = try WebFolder.bundled.get()
         pages = Pages(web: web, ports: ports, version: configuration.version)
         connections = Connections(limit: configuration.limits.connections)
-        doorkeeper = Authenticator(
+        authenticator = Authenticator(
             ports: ports,
             crossSite: CrossSite(names: HostNames(address: configuration.address, names: configuration.names)),
             connections: connections, isBehindProxy: configuration.isBehindProxy, logger: logger)
@@ -183,12 +183,12 @@ struct KioskParts: Sendable {
     var library: any KioskLibrary { ports.library }
 }
 
-/// Something that happened.
+/// A thread-safe flag that is set once and never cleared.
 final class Flag: Sendable {
     private let value = Atomic(false)
 
     var isSet: Bool { value.load(ordering: .relaxed) }
     func set() { value.store(true, ordering: .relaxed) }
-    /// - Returns: whether it had not happened before.
-    func setFirst() -> Bool { !value.exchange(true, ordering: .relaxed) }
+    /// - Returns: true if this call has set the flag.
+    func setIfUnset() -> Bool { !value.exchange(true, ordering: .relaxed) }
 }

@@ -3,23 +3,23 @@ import FoundationEssentials
 import Hummingbird
 import Mustache
 
-/// What a template shows, by name.
+/// The values of a template, by name.
 typealias View = [String: any Sendable]
 
-/// Puts pages together: a template of Web/templates within the layout.
+/// Renders pages: a template of Web/templates within the layout.
 struct Pages: Sendable {
     let web: WebFolder
     let ports: KioskPorts
     let version: String
 
-    /// One page.
+    /// A page to render.
     struct Page: Sendable {
-        /// The template's name, and of its style /assets/NAME.css and script /assets/NAME.js where these are there.
+        /// The name of the template, and of /assets/NAME.css and /assets/NAME.js if these exist.
         var template: String
-        /// Another page whose style it has.
-        var look: String?
+        /// The template whose style and script it uses instead.
+        var style: String?
         var title: String
-        /// The tab that is lit.
+        /// The current tab.
         var tab: Tab?
         var view: View = [:]
         var status: HTTPResponse.Status = .ok
@@ -28,8 +28,8 @@ struct Pages: Sendable {
     enum Tab: String, Sendable, CaseIterable {
         case scan, home, library, intake, stats, settings
 
-        fileprivate static func shown(to visitor: Caller) -> [Tab] {
-            switch visitor {
+        fileprivate static func shown(to caller: Caller) -> [Tab] {
+            switch caller {
             case .household: allCases
             case .guest: [.home, .library, .stats]
             case .station, .stranger: []
@@ -39,8 +39,8 @@ struct Pages: Sendable {
 
     func texts(_ context: KioskContext) -> Texts { web.texts[context.language]! }
 
-    /// The page as HTML. Where something about it is live, its script fetches it anew.
-    func answer(_ page: Page, _ context: KioskContext) async throws -> Response {
+    /// Renders the page as HTML. Its script fetches it again to update live parts.
+    func render(_ page: Page, _ context: KioskContext) async throws -> Response {
         let texts = texts(context)
         var view = page.view
         view["t"] = texts
@@ -49,15 +49,15 @@ struct Pages: Sendable {
         view["version"] = version
         view["change"] = String(context.change)
         view["isGuest"] = context.isGuest
-        view["maySignIn"] = context.visitor == .guest
-        view["isStranger"] = context.visitor == .stranger
-        let look = page.look ?? page.template
-        view["template"] = look
-        view["hasStyle"] = web.assets[look + ".css"] != nil
-        // A page's script is for its acts.
-        view["hasScript"] = context.visitor != .guest && web.assets[look + ".js"] != nil
+        view["maySignIn"] = context.caller == .guest
+        view["isStranger"] = context.caller == .stranger
+        let style = page.style ?? page.template
+        view["template"] = style
+        view["hasStyle"] = web.assets[style + ".css"] != nil
+        // Scripts are for actions, which guests do not have.
+        view["hasScript"] = context.caller != .guest && web.assets[style + ".js"] != nil
         let waiting = context.isGuest ? 0 : try await ports.library.count(in: [.waiting])
-        view["tabs"] = Tab.shown(to: context.visitor).map { tab -> View in
+        view["tabs"] = Tab.shown(to: context.caller).map { tab -> View in
             var item: View = [
                 "name": tab.rawValue, "label": texts("layout.\(tab.rawValue)"), "isCurrent": tab == page.tab,
             ]
@@ -76,13 +76,13 @@ struct Pages: Sendable {
     }
 }
 
-/// Escapes texts for HTML, as Mustache does by itself, but byte by byte: its own way looks each character up in a table, which is
-/// felt where a page shows 50 books with every letter typed. Templates ask for it with `{{% CONTENT_TYPE:PAGE}}`.
-struct PageText: MustacheContentType {
-    static func register() { MustacheContentTypes.register(PageText(), named: "PAGE") }
+/// Escapes texts for HTML byte by byte. Mustache's own escaping looks each character up in a table, which is noticeable where
+/// a list of 50 books is rendered with every letter typed. Templates select this one with `{{% CONTENT_TYPE:PAGE}}`.
+struct HTMLEscaping: MustacheContentType {
+    static func register() { MustacheContentTypes.register(HTMLEscaping(), named: "PAGE") }
 
     func escapeText(_ text: String) -> String {
-        // Most of what is shown has nothing to escape.
+        // Most texts have nothing to escape.
         guard text.utf8.contains(where: { Self.escape($0) != nil }) else { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 32)
@@ -104,42 +104,42 @@ struct PageText: MustacheContentType {
     }
 }
 
-/// What a page shows where it cannot be shown.
+/// The page that a browser gets instead of one that cannot be shown.
 struct ErrorPage: Sendable {
     let parts: KioskParts
 
-    /// - Returns: `nil` where not even this page can be made, because the library does not answer.
-    func answer(_ refusal: RequestRefusal, _ context: KioskContext) async -> Response? {
+    /// - Returns: `nil` if even this page cannot be rendered, because the library does not respond.
+    func render(_ refusal: RequestRefusal, _ context: KioskContext) async -> Response? {
         let texts = parts.pages.texts(context)
-        let words: (title: String, what: String) =
+        let text: (title: String, what: String) =
             switch refusal.status {
-            case .notFound: (texts("access.notThere"), texts("access.notThereMore"))
+            case .notFound: (texts("access.notFound"), texts("access.notThereMore"))
             case .serviceUnavailable: (texts("access.unavailable"), texts("access.unavailableMore"))
             case .internalServerError: (texts("access.fault"), texts("access.faultMore"))
             default: (texts("access.refused"), refusal.message)
             }
         let page = Pages.Page(
-            template: "error", title: words.title,
-            view: ["what": words.what, "told": texts("access.id", ["id": context.id])], status: refusal.status)
+            template: "error", title: text.title,
+            view: ["what": text.what, "told": texts("access.id", ["id": context.id])], status: refusal.status)
         do {
-            var response = try await parts.pages.answer(page, context)
+            var response = try await parts.pages.render(page, context)
             response.headers.append(contentsOf: refusal.headers)
             return response
         } catch {
-            context.logger.warning("no error page: \(parts.ports.trouble(error).message)")
+            context.logger.warning("cannot render the error page: \(parts.ports.classify(error).message)")
             return nil
         }
     }
 }
 
-/// The table of keys: a page of its own, from which the dialog behind `?` takes it.
-struct ScanKeysPage: Sendable {
+/// The table of keyboard shortcuts. The dialog behind `?` loads it from this page.
+struct KeysPage: Sendable {
     let parts: KioskParts
 
     var routes: [Route] { [Route(.get, "/keys", for: .guests, page)] }
 
-    /// Names of keys, and the text that says what they do. Names that are texts themselves begin with "keys.".
-    private static let table: [(names: [String], does: String)] = [
+    /// The names of keys with the text that says what they do. Names to be translated begin with "keys.".
+    private static let table: [(names: [String], action: String)] = [
         (["s"], "scan"), (["h"], "home"), (["l"], "library"), (["i"], "intake"), ([","], "settings"), (["/"], "search"),
         (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),
         (["c"], "copy"), (["x"], "select"), (["keys.shift+x"], "selectAll"), (["keys.spaceKey"], "space"),
@@ -155,9 +155,9 @@ struct ScanKeysPage: Sendable {
                 name.split(separator: "+").map { $0.hasPrefix("keys.") ? texts(String($0)) : String($0) }
                     .joined(separator: " + ")
             }
-            return ["names": names, "does": texts("keys.\(row.does)")]
+            return ["names": names, "does": texts("keys.\(row.action)")]
         }
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "keys", title: texts("keys.title"), view: ["keys": keys]), context)
     }
 }

@@ -1,8 +1,8 @@
 import Hummingbird
 
-/// Texts within addresses (RFC 3986, 2.1). Queries are in the form that browsers write (WHATWG URL, 5.1): a plus is a space.
+/// Percent-encoding of URLs (RFC 3986, 2.1). Queries are in the form that browsers send (WHATWG URL, 5.1): a plus is a space.
 enum PercentEncoding {
-    /// - Throws: ``RequestRefusal`` (400) for a percent sign without two digits, and for what is no UTF-8.
+    /// - Throws: ``RequestRefusal`` (400) for a percent sign without two digits, and for invalid UTF-8.
     static func decoded(_ text: some Collection<UInt8>, isQuery: Bool) throws(RequestRefusal) -> String {
         var bytes: [UInt8] = []
         var rest = text[...]
@@ -23,7 +23,7 @@ enum PercentEncoding {
         return text
     }
 
-    /// Everything but the unreserved characters of RFC 3986, 2.3, as %XX.
+    /// Encodes everything but the unreserved characters of RFC 3986, 2.3, as %XX.
     static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -44,11 +44,50 @@ enum PercentEncoding {
 }
 
 extension Request {
-    /// Nothing malformed comes to a route: what is in an address can be decoded, by whoever does it.
+    /// Checks that path and query can be decoded, so that no route receives a malformed URL.
     ///
     /// - Throws: ``RequestRefusal`` (400).
     func checkTarget() throws(RequestRefusal) {
         _ = try PercentEncoding.decoded(uri.path.utf8, isQuery: false)
         _ = try PercentEncoding.decoded((uri.query ?? "").utf8, isQuery: true)
+    }
+}
+
+// Queries in the form that browsers send (WHATWG URL, 5.1): pairs separated by &.
+extension PercentEncoding {
+    /// - Throws: ``RequestRefusal`` (400) for invalid UTF-8 or more than 200 pairs.
+    static func pairs(_ query: String) throws -> [(name: String, value: String)] {
+        let pieces = query.utf8.split(separator: UInt8(ascii: "&"), maxSplits: 200)
+        guard pieces.count <= 200 else {
+            throw RequestRefusal(
+                status: .badRequest, code: "badQuery", message: "A query has at most 200 parameters.")
+        }
+        return try pieces.map { piece in
+            let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return (
+                try decoded(halves[0], isQuery: true), halves.count > 1 ? try decoded(halves[1], isQuery: true) : ""
+            )
+        }
+    }
+}
+
+extension Request {
+    /// Returns the parameters of the query, in order.
+    func queryPairs() throws -> [(name: String, value: String)] { try PercentEncoding.pairs(uri.query ?? "") }
+
+    /// Returns a parameter of the query, the last one if repeated; `nil` if absent.
+    func queryValue(_ name: String) throws -> String? { try queryPairs().last { $0.name == name }?.value }
+
+    /// Returns a whole number in the query.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) for anything else and for a number outside of `range`.
+    func number(_ name: String, in range: ClosedRange<Int>, or standard: Int) throws -> Int {
+        guard let text = uri.queryParameters[name[...]] else { return standard }
+        guard let number = Int(text), range.contains(number) else {
+            throw RequestRefusal(
+                status: .badRequest, code: "badQuery",
+                message: "\"\(name)\" is a number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
     }
 }

@@ -2,80 +2,81 @@ import Bookplate
 import FoundationEssentials
 import Station
 
-/// What the domain refuses, in the language of the page. The English is the domain's own sentence where it says what to do next; else
-/// Web/texts/refusals.json has it, as it has the other languages.
+/// Messages of refusals and errors in a page's language, from Web/texts/refusals.json. Where the English text is empty there, the
+/// error's own description is the message.
 extension Texts {
-    /// Whole sentences; `nil` for an error that is not the domain's.
-    ///
-    /// - Parameter zone: whose clock the reader goes by.
-    func words(for error: any Error, in zone: TimeZone = .current) -> String? {
+    /// - Parameter zone: the reader's time zone.
+    /// - Returns: whole sentences; `nil` for an error that has no text, and where the description may name a file.
+    func message(for error: any Error, in zone: TimeZone = .current) -> String? {
         switch error {
-        case let refusal as FieldRefusal: words(for: refusal.cause, in: zone)
-        case ISBNRefusal.wrongLength(let count): words("wrongLength", ["count": "\(count)"], "", isOne: count == 1)
-        case let refusal as ISBNRefusal: words(refusal.code, refusal.values, refusal.description)
-        case let refusal as ReadingRefusal: words(refusal.key, refusal.values(self), refusal.description)
-        case let error as SessionError: words(error.code, error.values(self, zone), error.description)
-        case let refusal as TextRefusal: words(refusal.key, refusal.values(self), refusal.description)
-        case let refusal as InputRefusal: words(refusal.key, refusal.values(self), refusal.description)
-        case let refusal as LabelRefusal: words(refusal.key, refusal.values, refusal.description)
-        case let refusal as UndoRefusal: words(refusal.key, [:], refusal.description)
-        case let refusal as InTrash: words("code inTrash", [:], refusal.description)
-        case let refusal as AnnotationRefusal: words("noRemark", [:], refusal.description)
-        case let refusal as SearchRefusal: words("noPlace", [:], refusal.description)
-        case let refusal as StationRefusal: words(refusal.key, refusal.values, refusal.description)
-        case let refusal as Desk.Refusal: words(refusal.code, [:], refusal.description)
-        case let refusal as ConfirmRefusal: words("needsTitle", [:], refusal.description)
-        case let refusal as Batch.TickRefusal: words(refusal.code, [:], refusal.description)
+        case let refusal as FieldRefusal: message(for: refusal.cause, in: zone)
+        case ISBNRefusal.wrongLength(let count):
+            message("wrongLength", ["count": "\(count)"], "", isSingular: count == 1)
+        case let refusal as ISBNRefusal: message(refusal.code, refusal.values, refusal.description)
+        case let refusal as ReadingRefusal: message(refusal.key, refusal.values(self), refusal.description)
+        case let error as SessionError:
+            message(error.code, error.values(self, zone), error.namesFile ? nil : error.description)
+        case let refusal as TextRefusal: message(refusal.key, refusal.values(self), refusal.description)
+        case let refusal as InputRefusal: message(refusal.key, refusal.values(self), refusal.description)
+        case let refusal as LabelRefusal: message(refusal.key, refusal.values, refusal.description)
+        case let refusal as UndoRefusal: message(refusal.key, [:], refusal.description)
+        case let refusal as InTrash: message("code inTrash", [:], refusal.description)
+        case let refusal as AnnotationRefusal: message("noRemark", [:], refusal.description)
+        case let refusal as SearchRefusal: message("noPlace", [:], refusal.description)
+        case let refusal as StationRefusal: message(refusal.key, refusal.values, refusal.description)
+        case let refusal as Desk.Refusal: message(refusal.code, [:], refusal.description)
+        case let refusal as ConfirmRefusal: message("needsTitle", [:], refusal.description)
+        case let refusal as Batch.TickRefusal: message(refusal.code, [:], refusal.description)
         default: nil
         }
     }
 
-    /// What the kiosk itself refuses, where a person may meet it; the message stays for the rest.
-    func words(for refusal: RequestRefusal) -> String {
+    /// Returns the translated message of a refusal of the kiosk; its own message if there is no text for it.
+    func message(for refusal: RequestRefusal) -> String {
         if refusal.isTranslated { return refusal.message }
         let key = "refusals." + (refusal.key ?? "code \(refusal.code)")
         let text = self(key, refusal.values)
         return text.isEmpty || text == key ? refusal.message : text
     }
 
-    /// Where the camera's trouble stands on the page; English names the device as well.
-    func words(for trouble: CameraError) -> String {
-        words("camera \(trouble.kind.rawValue)", [:], trouble.description)
+    /// Returns the message about the camera. The English one, the error's own, also names the device.
+    func message(for error: CameraError) -> String {
+        message("camera \(error.kind.rawValue)", [:], error.description) ?? error.description
     }
 
-    func words(for miss: Desk.Miss, _ trouble: KioskError.Reading) -> String {
+    func message(for miss: Desk.Miss, _ classify: KioskError.Classifier) -> String {
         switch miss {
-        case .noBook(let refusal): words(for: refusal) ?? refusal.description
-        case .notCaptured(let error): self("refusals.notCaptured", ["reason": reason(of: error, trouble)])
+        case .noBook(let refusal): message(for: refusal) ?? refusal.description
+        case .notCaptured(let error): self("refusals.notCaptured", ["reason": reason(of: error, classify)])
         }
     }
 
-    /// Why something cannot be done just now, in a whole sentence: what the domain refuses in its words, all else by the kind of
-    /// trouble. Exactly, paths included, the log has it.
-    func reason(of error: any Error, _ trouble: KioskError.Reading) -> String {
-        if let words = words(for: error) { return words }
-        let trouble = trouble(error)
-        let kind = trouble.kind == .unavailable ? trouble.kind : .fault
-        return self("refusals.trouble \(trouble.cause?.rawValue ?? kind.rawValue)")
+    /// Returns a whole sentence that says why something is not possible at the moment: the message of a refusal, or a general one
+    /// for the class of the error, whose details are in the log.
+    func reason(of error: any Error, _ classify: KioskError.Classifier) -> String {
+        if let message = message(for: error) { return message }
+        let error = classify(error)
+        let kind = error.kind == .unavailable ? error.kind : .fault
+        return self("refusals.trouble \(error.cause?.rawValue ?? kind.rawValue)")
     }
 
-    /// What was refused, by the domain's word for it: "note", "page count".
-    func name(_ what: String) -> String {
+    /// Returns the name of a field, such as "note" or "page count", in this language.
+    func fieldName(_ what: String) -> String {
         let text = self("refusals.what \(what)")
         return text.hasPrefix("refusals.") ? what : text
     }
 
-    private func words(
-        _ key: String, _ values: [String: String], _ english: String, isOne: Bool = false
-    ) -> String {
-        let text = self("refusals.\(key)", isOne: isOne, values)
-        let sentence = text.isEmpty || text.hasPrefix("refusals.") ? english : text
-        let whole = sentence.prefix(1).uppercased() + sentence.dropFirst()
+    private func message(
+        _ key: String, _ values: [String: String], _ description: String?, isSingular: Bool = false
+    ) -> String? {
+        let text = self("refusals.\(key)", isSingular: isSingular, values)
+        guard let sentence = text.isEmpty || text.hasPrefix("refusals.") ? description : text else { return nil }
+        let whole = sentence.capitalisedFirst
         return whole.hasSuffix(".") ? whole : whole + "."
     }
 }
 
-// Which text of Web/texts/refusals.json a refusal of the domain has, and what is filled in.
+// The keys and placeholders of the domain's refusals in Web/texts/refusals.json.
 
 extension ISBNRefusal {
     var values: [String: String] {
@@ -131,7 +132,7 @@ extension ReadingRefusal {
 }
 
 extension SessionError {
-    /// One word for programs, and for the texts.
+    /// The word for programs, and the key of the text.
     var code: String {
         switch self {
         case .alreadyActive: "alreadyActive"
@@ -168,10 +169,10 @@ extension TextRefusal {
 
     func values(_ texts: Texts) -> [String: String] {
         switch self {
-        case .empty(let what), .damaged(let what): ["what": texts.name(what)]
+        case .empty(let what), .damaged(let what): ["what": texts.fieldName(what)]
         case .tooLong(let what, let limit, let count):
-            ["what": texts.name(what), "limit": "\(limit)", "count": "\(count)"]
-        case .farTooLong(let what, let limit): ["what": texts.name(what), "limit": "\(limit)"]
+            ["what": texts.fieldName(what), "limit": "\(limit)", "count": "\(count)"]
+        case .farTooLong(let what, let limit): ["what": texts.fieldName(what), "limit": "\(limit)"]
         }
     }
 }
@@ -190,7 +191,7 @@ extension InputRefusal {
     func values(_ texts: Texts) -> [String: String] {
         switch self {
         case .outOfRange(let what, let range):
-            ["what": texts.name(what), "least": "\(range.lowerBound)", "most": "\(range.upperBound)"]
+            ["what": texts.fieldName(what), "least": "\(range.lowerBound)", "most": "\(range.upperBound)"]
         case .badRating: [:]
         case .noLink(_, let text), .noIdentifier(let text), .noDay(_, let text):
             ["text": String(text.cleanedLine.prefix(80))]
@@ -244,7 +245,7 @@ extension StationRefusal {
 }
 
 extension Desk.Refusal {
-    /// One word for programs, and for the texts.
+    /// The word for programs, and the key of the text.
     var code: String {
         switch self {
         case .gone: "gone"
@@ -256,7 +257,7 @@ extension Desk.Refusal {
 }
 
 extension Batch.TickRefusal {
-    /// One word for programs, and for the texts.
+    /// The word for programs, and the key of the text.
     var code: String {
         switch self {
         case .needsTitle: "needsTitle"

@@ -3,13 +3,52 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-/// A refusal of the domain at one member of what was sent.
+/// The reason why a request is refused, as an error response.
+struct RequestRefusal: Error {
+    let status: HTTPResponse.Status
+    /// A word for programs, such as "notJSON".
+    let code: String
+    /// The message for a person. In English until the middleware translates it.
+    var message: String
+    var headers: HTTPFields = [:]
+    /// Values for the placeholders of the translated text.
+    var values: [String: String] = [:]
+    /// The key of the translated text in Web/texts/refusals.json; "code CODE" if `nil`.
+    var key: String?
+    /// The current value, if the caller expected another one.
+    var now: JSONValue?
+    /// True if the message is in the caller's language already.
+    var isTranslated = false
+
+    static func notFound(_ what: String) -> RequestRefusal {
+        RequestRefusal(
+            status: .notFound, code: "notThere",
+            message: "There is no such \(what). Reload the page: it shows what there is.")
+    }
+}
+
+extension RequestRefusal {
+    static let tooLarge = RequestRefusal(
+        status: .contentTooLarge, code: "tooLarge",
+        message: "That is too large: JSON has 64 kB at most, a photo 32 MiB, a cover 5 MiB. Send less.")
+
+    /// For an unknown caller at a route that is not for everyone.
+    static let signInNeeded = RequestRefusal(
+        status: .unauthorized, code: "signInNeeded", message: "Sign in with the access code first.")
+
+    /// For a caller without a station's token at a route for stations.
+    static let tokenNeeded = RequestRefusal(
+        status: .unauthorized, code: "signInNeeded", message: "Only a paired station may ask for that, with its token.",
+        headers: [.wwwAuthenticate: "Bearer"])
+}
+
+/// A refusal of the domain that concerns one member of the request's JSON.
 struct FieldRefusal: Error {
-    /// "pageCount"
+    /// The name of the member, such as "pageCount".
     let field: String
     let cause: any Error
 
-    /// Runs the check of one member; what it refuses is refused there.
+    /// Runs the check of one member and attributes its refusal to the member.
     static func at<Value>(_ field: String, _ check: () throws -> Value) throws -> Value {
         do {
             return try check()
@@ -23,13 +62,13 @@ extension RequestRefusal {
     /// What the rules of the domain and of the station refuse, in the language of the page: here alone each gets its status and its
     /// word for programs. `nil` for any other error.
     init?(_ error: any Error, in texts: Texts, _ zone: TimeZone) {
-        guard let (status, code) = Self.meaning(of: error), let words = texts.words(for: error, in: zone) else {
+        guard let (status, code) = Self.meaning(of: error), let words = texts.message(for: error, in: zone) else {
             return nil
         }
         self.init(status: status, code: code, message: words)
     }
 
-    fileprivate static func meaning(of error: any Error) -> (HTTPResponse.Status, String)? {
+    static func meaning(of error: any Error) -> (HTTPResponse.Status, String)? {
         switch error {
         case let refusal as FieldRefusal: meaning(of: refusal.cause).map { ($0.0, "field.\(refusal.field)") }
         // What failed says more than the session does.
@@ -61,46 +100,5 @@ extension SessionError {
         case .noSuchSession, .entryNotFound: true
         default: false
         }
-    }
-}
-
-extension KioskParts {
-    /// Runs an act on a book. What the library itself throws may mean that the book is not there, or not to be acted on.
-    ///
-    /// - Throws: ``RequestRefusal``; 404 when there is no such book.
-    func acting<Result>(on copy: ID<Copy>, _ act: () async throws -> Result) async throws -> Result {
-        do {
-            return try await act()
-        } catch {
-            if error is RequestRefusal || RequestRefusal.meaning(of: error) != nil { throw error }
-            guard let book = try await library.book(copy) else { throw RequestRefusal.notThere("book") }
-            try book.checkOutsideTrash()
-            throw error
-        }
-    }
-}
-
-extension JSONValue {
-    /// The object with what undo takes back: `null` when nothing was changed.
-    func with(change: ID<Change>?) -> JSONValue { with("change", JSONValue(change?.rawValue)) }
-
-    func with(_ key: String, _ value: JSONValue) -> JSONValue {
-        guard case .object(let members) = self else { return self }
-        return .object(members + [(key: key, value: value)])
-    }
-}
-
-extension Request {
-    /// A whole number in the query.
-    ///
-    /// - Throws: ``RequestRefusal`` (400) when it is none, or outside of `range`.
-    func number(_ name: String, in range: ClosedRange<Int>, or standard: Int) throws -> Int {
-        guard let text = uri.queryParameters[name[...]] else { return standard }
-        guard let number = Int(text), range.contains(number) else {
-            throw RequestRefusal(
-                status: .badRequest, code: "badQuery",
-                message: "\"\(name)\" is a number from \(range.lowerBound) to \(range.upperBound).")
-        }
-        return number
     }
 }

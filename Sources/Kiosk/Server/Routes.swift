@@ -2,8 +2,16 @@ import Bookplate
 import Hummingbird
 
 extension KioskParts {
-    /// Everything that can be asked for, in one table; Web/openapi.json describes what begins with /api, and /healthz.
-    var routes: [Route] { pageRoutes + apiRoutes + AssetRoutes(web: web).routes }
+    /// All routes of the service. Web/openapi.json describes those below /api, and /healthz.
+    var routes: [Route] {
+        pageRoutes + apiRoutes + AssetRoutes(web: web).routes + [Route(.get, "/healthz", for: .everyone, health)]
+    }
+
+    /// Answers 200 when the library can be read.
+    private func health(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        _ = try await library.count(in: [.waiting])
+        return JSONResponse(["status": "ok", "version": .string(configuration.version)])
+    }
 
     private var pageRoutes: [Route] {
         [
@@ -17,19 +25,18 @@ extension KioskParts {
             SettingsPage(parts: self).routes,
             NamesPage(parts: self).routes,
             ChangesPage(parts: self).routes,
-            ScanKeysPage(parts: self).routes,
+            KeysPage(parts: self).routes,
             SignInPage(parts: self).routes,
         ].flatMap(\.self)
     }
 
     private var apiRoutes: [Route] {
         [
-            StationAPI(parts: self).routes,
             AccessAPI(parts: self).routes,
             DeskRoutes(parts: self).routes,
             PreviewRoutes(parts: self).routes,
             EventRoutes(events: events, run: run).routes,
-            ScanNumbers(pages: pages).routes,
+            ISBNAPI(parts: self).routes,
             BooksAPI(parts: self).routes,
             SuggestionsAPI(parts: self).routes,
             BulkAPI(parts: self).routes,
@@ -42,62 +49,72 @@ extension KioskParts {
             StatsAPI(parts: self).routes,
             NamesAPI(parts: self).routes,
             SettingsAPI(parts: self).routes,
+            MaintenanceAPI(parts: self).routes,
             HubAPI(parts: self).routes,
         ].flatMap(\.self)
     }
 }
 
-/// One thing that can be asked for.
+/// A path of the service with its method, its audience and its handler.
 struct Route: Sendable {
-    /// Who may ask.
+    /// The callers that may use a route.
     enum Audience: Sendable {
-        /// Whoever reaches the service: signing in, and what pages need before it.
+        /// Anybody who reaches the service: signing in, and the assets of that page.
         case everyone
-        /// Who may look, where the guest view is on; else the household.
+        /// Guests, while the guest view is on, and the household.
         case guests
-        /// Who is signed in, or sits at this machine.
+        /// Callers who are signed in or sit at this machine.
         case household
-        /// A paired station, by its token.
+        /// Paired stations, identified by their token.
         case stations
+
+        func includes(_ caller: Caller) -> Bool {
+            switch self {
+            case .everyone: true
+            case .guests: caller == .household || caller == .guest
+            case .household: caller == .household
+            case .stations: if case .station = caller { true } else { false }
+            }
+        }
     }
 
-    /// What a request brings.
+    /// The kind of body that a route accepts.
     enum Body: Sendable {
-        /// application/json, at most ``Request/mostJSON`` bytes; or none at all.
+        /// application/json, at most ``Request/maxJSONBytes`` bytes; or no body.
         case json
-        /// image/… or application/octet-stream, at most ``Request/mostPhoto`` bytes: taken with ``Request/photo()``.
+        /// image/… or application/octet-stream, at most ``Request/maxPhotoBytes`` bytes; read with ``Request/photo()``.
         case photo
     }
 
     let method: HTTPRequest.Method
-    /// As Hummingbird matches it: "/api/books/:id".
+    /// A path pattern of Hummingbird: "/api/books/:id".
     let path: String
     let audience: Audience
     let body: Body
-    let answer: @Sendable (Request, KioskContext) async throws -> Response
+    let handler: @Sendable (Request, KioskContext) async throws -> Response
 
     init(
-        _ method: HTTPRequest.Method, _ path: String, for audience: Audience, taking body: Body = .json,
-        _ answer: @escaping @Sendable (Request, KioskContext) async throws -> some ResponseGenerator
+        _ method: HTTPRequest.Method, _ path: String, for audience: Audience, body: Body = .json,
+        _ handler: @escaping @Sendable (Request, KioskContext) async throws -> some ResponseGenerator
     ) {
         self.method = method
         self.path = path
         self.audience = audience
         self.body = body
-        self.answer = { request, context in
-            try await answer(request, context).response(from: request, context: context)
+        self.handler = { request, context in
+            try await handler(request, context).response(from: request, context: context)
         }
     }
 }
 
 extension Route {
-    /// What can be said of a body before it is read.
+    /// Checks the declared type and length of a body before it is read.
     ///
-    /// - Throws: ``RequestRefusal``: 415 when it is of another type, 413 when it says itself that it is too large.
+    /// - Throws: ``RequestRefusal``: 415 for another type, 413 for a declared length above the limit.
     func checkBody(of request: Request) throws(RequestRefusal) {
-        if request.changesNothing { return }
+        if request.isSafe { return }
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        // Without a body there is no type to be wrong; where one is wanted, taking it says so.
+        // A missing body has no type to check; a route that needs one refuses it when reading.
         if (length ?? 0) == 0, request.headers[.transferEncoding] == nil { return }
         let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased() ?? ""
         let limit: Int
@@ -107,29 +124,14 @@ extension Route {
                 throw RequestRefusal(
                     status: .unsupportedMediaType, code: "notJSON", message: "Bodies are application/json.")
             }
-            limit = Request.mostJSON
+            limit = Request.maxJSONBytes
         case .photo:
             guard type.hasPrefix("image/") || type == "application/octet-stream" else {
                 throw RequestRefusal(
                     status: .unsupportedMediaType, code: "notPhoto", message: "A photo is image/… as a body.")
             }
-            limit = Request.mostPhoto
+            limit = Request.maxPhotoBytes
         }
         if let length, length > limit { throw .tooLarge }
     }
-}
-
-extension RequestRefusal {
-    static let tooLarge = RequestRefusal(
-        status: .contentTooLarge, code: "tooLarge",
-        message: "That is too large: JSON has 64 kB at most, a photo 32 MiB, a cover 5 MiB. Send less.")
-
-    /// Nobody known asks for what is not everyone's.
-    static let signInNeeded = RequestRefusal(
-        status: .unauthorized, code: "signInNeeded", message: "Sign in with the access code first.")
-
-    /// Nobody with a station's token asks for what is a station's.
-    static let tokenNeeded = RequestRefusal(
-        status: .unauthorized, code: "signInNeeded", message: "Only a paired station may ask for that, with its token.",
-        headers: [.wwwAuthenticate: "Bearer"])
 }

@@ -2,17 +2,17 @@ import Bookplate
 import FoundationEssentials
 import Mustache
 
-/// All words of the pages in one language. They stand in Web/texts, one file a page or topic, each key with all languages side
-/// by side: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
+/// All texts of the pages in one language. The files of Web/texts hold them, one file for each page or topic, each key with all
+/// languages: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
 ///
-/// In a template `{{t.library.search}}`, in code `texts("library.search")`. `{name}` in a text is filled in; a text with a bar
-/// has a form for one and a form for several: "{count} book|{count} books".
+/// Templates use them as `{{t.library.search}}`, code as `texts("library.search")`. `{name}` in a text is a placeholder; a text
+/// with a bar has a singular and a plural: "{count} book|{count} books".
 struct Texts: Sendable, MustacheParent {
     let language: Language
     private let sections: [String: [String: String]]
 
     /// - Parameter files: names without extension, and contents.
-    /// - Throws: when a file is no such JSON, or lacks a language.
+    /// - Throws: when a file is not in this format or lacks a language.
     static func load(_ files: [(name: String, json: Data)]) throws -> [Language: Texts] {
         var sections: [Language: [String: [String: String]]] = [:]
         for file in files {
@@ -22,7 +22,7 @@ struct Texts: Sendable, MustacheParent {
                     guard let text = forms[language.rawValue] else {
                         throw KioskError(.fault, "the text \(file.name).\(key) has no \(language.rawValue)")
                     }
-                    sections[language, default: [:]][file.name, default: [:]][key] = language.set(text)
+                    sections[language, default: [:]][file.name, default: [:]][key] = language.typeset(text)
                 }
             }
         }
@@ -30,14 +30,14 @@ struct Texts: Sendable, MustacheParent {
             uniqueKeysWithValues: Language.allCases.map { ($0, Texts(language: $0, sections: sections[$0] ?? [:])) })
     }
 
-    /// - Returns: the key itself where there is no such text: seen at once, and no reason to fail.
+    /// - Returns: the key itself if there is no such text, which shows on the page.
     func callAsFunction(_ key: String, _ values: [String: String] = [:]) -> String {
         let parts = key.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let text = sections[String(parts[0])]?[String(parts[1])] else { return key }
         return values.isEmpty ? text : Self.filled(text[...], values)
     }
 
-    /// In one pass: what a title says is no place to fill in.
+    /// Fills the placeholders in one pass, so that braces in a value are left alone.
     private static func filled(_ text: Substring, _ values: [String: String]) -> String {
         var (rest, result) = (text, "")
         while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
@@ -49,71 +49,58 @@ struct Texts: Sendable, MustacheParent {
         return result + rest
     }
 
-    /// The form of the text for so many, `{count}` filled in with its thousands apart.
+    /// Returns the singular or plural for `count`, which replaces `{count}` with thousands separated.
     func callAsFunction(_ key: String, count: Int, _ values: [String: String] = [:]) -> String {
-        self(key, isOne: isOne(Double(count)), values.merging(["count": grouped(count)]) { given, _ in given })
+        self(
+            key, isSingular: isSingular(Double(count)),
+            values.merging(["count": grouped(count)]) { given, _ in given })
     }
 
-    func callAsFunction(_ key: String, isOne: Bool, _ values: [String: String]) -> String {
+    /// Returns the singular or plural for `n`, which replaces `{n}` with thousands separated.
+    func callAsFunction(_ key: String, n: Int) -> String { self(key, count: n, ["n": grouped(n)]) }
+
+    /// Returns the singular or plural for a number with tenths, which replaces `{n}`: "1 page an hour", "1.5 pages an hour".
+    func callAsFunction(_ key: String, n: Double) -> String {
+        self(key, isSingular: isSingular((n * 10).rounded() / 10), ["n": tenths(n)])
+    }
+
+    func callAsFunction(_ key: String, isSingular: Bool, _ values: [String: String]) -> String {
         let text = self(key)
         let forms = text.split(separator: "|", omittingEmptySubsequences: false)
-        return Self.filled(forms.count == 2 ? (isOne ? forms[0] : forms[1]) : text[...], values)
+        return Self.filled(forms.count == 2 ? (isSingular ? forms[0] : forms[1]) : text[...], values)
     }
 
-    /// Whether so many take the form of one: in French all below two do (CLDR, plural rules).
-    func isOne(_ number: Double) -> Bool { language == .french ? abs(number) < 2 : number == 1 }
+    /// True if a number takes the singular: in French, all numbers below two do (CLDR, plural rules).
+    private func isSingular(_ number: Double) -> Bool { language == .french ? abs(number) < 2 : number == 1 }
 
-    /// One file's texts, as they stand.
+    /// Returns the items of a text that is a list, such as "M,T,W".
+    func list(_ key: String) -> [String] { self(key).split(separator: ",").map(String.init) }
+
+    /// Returns the texts of one file by key.
     func section(_ name: String) -> [String: String] { sections[name] ?? [:] }
 
     func child(named name: String) -> Any? { sections[name] }
 }
 
-extension Texts {
-    /// "17 March 1969", "March 1969", "1969".
-    func day(_ day: CalendarDay) -> String {
-        guard let month = day.month else { return String(day.year) }
-        let name = self("dates.month\(month)")
-        guard let number = day.day else { return "\(name) \(day.year)" }
-        return self("dates.day", ["day": String(number), "month": name, "year": String(day.year)])
-    }
-
-    /// When it was, as exactly as it is known: "on 17 March 1969", "in March 1969", "in 1969".
-    func when(_ day: CalendarDay) -> String {
-        let key = day.day != nil ? "dates.onDay" : day.month != nil ? "dates.inMonth" : "dates.inYear"
-        return self(key, ["day": self.day(day)])
-    }
-
-    /// "17 March 1969, 14:05"
-    func instant(_ date: Date, in zone: TimeZone) -> String {
-        let day = day(CalendarDay(date, in: zone))
-        let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
-        let minutes = ((seconds % 86_400) + 86_400) % 86_400 / 60
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(day), \(two(minutes / 60)):\(two(minutes % 60))"
-    }
-}
-
-/// The languages that the pages speak. Raw values are ISO 639-1.
+/// The languages of the pages. Raw values are ISO 639-1.
 enum Language: String, Sendable, CaseIterable {
     case english = "en"
     case german = "de"
     case french = "fr"
 
-    /// A text as it is set in this language. French has a space before these marks at which no line ends; who writes a text need not
-    /// find the key for it.
-    func set(_ text: String) -> String {
+    /// Applies the typography of the language. French has no-break spaces at these marks, which are hard to type.
+    func typeset(_ text: String) -> String {
         guard self == .french else { return text }
         var text = text.replacing("'", with: "’").replacing("« ", with: "«\u{A0}")
         for mark in [";", ":", "?", "!", "»"] { text = text.replacing(" \(mark)", with: "\u{A0}\(mark)") }
         return text
     }
 
-    /// The one that the browser likes best of those there are (RFC 9110, 12.5.4); English where it likes none of them.
+    /// Chooses the language with the highest weight in Accept-Language (RFC 9110, 12.5.4); English if none is listed.
     init(accepting header: String?) {
         var best: (language: Language, quality: Double)?
-        for wish in (header ?? "").prefix(500).split(separator: ",") {
-            let parts = wish.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+        for range in (header ?? "").prefix(500).split(separator: ",") {
+            let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
             guard let tag = parts.first, let language = Language(rawValue: tag.prefix(2).lowercased()),
                 tag.count == 2 || tag.dropFirst(2).first == "-"
             else { continue }
@@ -124,51 +111,52 @@ enum Language: String, Sendable, CaseIterable {
     }
 }
 
-// What stands in the library as a word for programs, as a word for people. One set of them, for every page.
-extension Texts {
-    func word(for role: Contributor.Role) -> String { self("common.role_\(role.rawValue)") }
-
-    func word(for format: Metadata.Format?) -> String { self("common.format_\(format?.rawValue ?? "unknown")") }
-
-    func word(for status: Copy.Status) -> String { self("common.\(status.rawValue)") }
-
-    func source(_ source: SourceName) -> String {
-        switch source {
-        case .library, .offlineIndex, .person: self("common.source_\(source.rawValue)")
-        case .openLibrary, .googleBooks, .openLibraryCovers, .googleBooksCovers: source.displayName
-        }
-    }
-
-    /// A language's name: "German", also of one with a region (BCP 47, 2.1), "German (AT)". What the pages do not know stays a code.
-    func language(code: String) -> String {
-        let names = section("languages")
-        let parts = code.cleanedLine.split(separator: "-", maxSplits: 1)
-        guard let name = parts.first.flatMap({ names[$0.lowercased()] }) else {
-            return String(code.cleanedLine.prefix(35))
-        }
-        return parts.count > 1 ? "\(name) (\(parts[1].prefix(20)))" : name
-    }
-
-    /// Who numbers books so, as they write themselves: the same in every language.
-    func identifier(_ scheme: String) -> String {
-        Self.identifiers[scheme.lowercased()] ?? scheme.cleanedLine.replacing("_", with: " ")
-    }
-
-    private static let identifiers = [
-        "amazon": "Amazon", "asin": "ASIN", "doi": "DOI", "goodreads": "Goodreads", "google": "Google Books",
-        "isbn_10": "ISBN-10", "isbn_13": "ISBN-13", "lccn": "LCCN", "librarything": "LibraryThing", "oclc": "OCLC",
-        "openlibrary": "Open Library", "overdrive": "OverDrive", "project_gutenberg": "Project Gutenberg",
-        "storygraph": "StoryGraph", "wikidata": "Wikidata",
-    ]
-}
-
-extension String {
-    /// As the beginning of a line or a choice: "translator" is "Translator".
-    var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
-}
+// MARK: Dates and times
 
 extension Texts {
-    /// A number with its thousands apart: 12,345 in English, 12.345 in German, 12 345 in French.
+    /// Returns "17 March 1969", "March 1969" or "1969".
+    func day(_ day: CalendarDay) -> String {
+        guard let month = day.month else { return String(day.year) }
+        let name = self("dates.month\(month)")
+        guard let number = day.day else { return "\(name) \(day.year)" }
+        return self("dates.day", ["day": String(number), "month": name, "year": String(day.year)])
+    }
+
+    /// Returns a date with its preposition: "on 17 March 1969", "in March 1969", "in 1969".
+    func when(_ day: CalendarDay) -> String {
+        let key = day.day != nil ? "dates.onDay" : day.month != nil ? "dates.inMonth" : "dates.inYear"
+        return self(key, ["day": self.day(day)])
+    }
+
+    /// Returns "17 March 1969, 14:05".
+    func instant(_ date: Date, in zone: TimeZone) -> String {
+        let day = day(CalendarDay(date, in: zone))
+        let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
+        let minutes = ((seconds % 86_400) + 86_400) % 86_400 / 60
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(day), \(two(minutes / 60)):\(two(minutes % 60))"
+    }
+    /// Returns "2 h 05 min" or "34 min".
+    func duration(minutes: Int) -> String {
+        let (hours, rest) = (minutes / 60, minutes % 60)
+        guard hours > 0 else { return self("stats.minutes", ["n": String(minutes)]) }
+        if hours >= 100 || rest == 0 { return self("stats.hours", ["n": grouped(hours)]) }
+        return self("stats.hoursMinutes", ["h": grouped(hours), "m": (rest < 10 ? "0" : "") + String(rest)])
+    }
+
+    /// Returns a time as a running clock shows it: "12:34", "1:02:34".
+    func elapsed(_ seconds: Int) -> String {
+        let seconds = max(0, seconds)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let tail = "\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+        return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"
+    }
+}
+
+// MARK: Numbers
+
+extension Texts {
+    /// Returns a number with thousands separated: 12,345 in English, 12.345 in German, 12 345 in French.
     func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)
         guard digits.count > 3 else { return String(number) }
@@ -187,7 +175,7 @@ extension Texts {
         return (number < 0 ? "-" : "") + groups.joined(separator: separator)
     }
 
-    /// A number with at most one digit behind the point: 12, 12.5.
+    /// Returns a number with at most one decimal: 12, 12.5.
     func tenths(_ number: Double) -> String {
         guard number.isFinite, abs(number) < 1e15 else { return "–" }
         let tenths = Int((number * 10).rounded())
@@ -195,28 +183,104 @@ extension Texts {
         return tenths % 10 == 0 ? whole : whole + (language == .english ? "." : ",") + String(abs(tenths % 10))
     }
 
-    /// The form for a number with tenths, `{n}` filled in: "1 page an hour", "1.5 pages an hour".
-    func several(_ key: String, _ number: Double) -> String {
-        self(key, isOne: isOne((number * 10).rounded() / 10), ["n": tenths(number)])
+    /// Returns a number with all its decimals: 4.5, in German and French 4,5.
+    func decimal(_ number: Double) -> String {
+        let text = JSONValue.number(number).text
+        return language == .english ? text : text.replacing(".", with: ",")
     }
 
-    /// The form for so many, `{n}` filled in with its thousands apart.
-    func several(_ key: String, _ number: Int) -> String { self(key, count: number, ["n": grouped(number)]) }
+    /// Returns a fraction as whole percent: "38 %".
+    func percent(_ fraction: Double) -> String { "\(ProgressEntry.Amount.wholePercent(fraction))\u{A0}%" }
 
-    /// "2 h 05 min", "34 min"
-    func duration(minutes: Int) -> String {
-        let (hours, rest) = (minutes / 60, minutes % 60)
-        guard hours > 0 else { return self("stats.minutes", ["n": String(minutes)]) }
-        if hours >= 100 || rest == 0 { return self("stats.hours", ["n": grouped(hours)]) }
-        return self("stats.hoursMinutes", ["h": grouped(hours), "m": (rest < 10 ? "0" : "") + String(rest)])
-    }
-
-    /// The parts of a list in one text: "M,T,W".
-    func list(_ key: String) -> [String] { self(key).split(separator: ",").map(String.init) }
-
-    /// "★★★½", for those who see; with words beside it for all others.
+    /// Returns a rating as stars, "★★★½", for the eye; a text beside it is for screen readers.
     func stars(_ rating: Double) -> String {
         let quarters = Int((rating * 4).rounded())
         return String(repeating: "★", count: min(5, quarters / 4)) + ["", "¼", "½", "¾"][max(0, quarters % 4)]
     }
+
+    /// Returns a rating as a number with a fraction: "3¾".
+    func rating(_ rating: Double) -> String {
+        let quarters = Int((rating * 4).rounded())
+        let (whole, rest) = (quarters / 4, ["", "¼", "½", "¾"][quarters % 4])
+        return whole == 0 && !rest.isEmpty ? rest : "\(whole)\(rest)"
+    }
+
+    /// Returns the progress of a reading: "145 of 382 · 38 %", "145" or "38 %".
+    func progress(_ amount: ProgressEntry.Amount, pageCount: Int?) -> String {
+        let fraction = amount.fraction(of: pageCount).map { percent($0) }
+        guard let page = amount.page else { return fraction ?? "" }
+        let pages =
+            pageCount.map { self("book.pageOf", ["page": grouped(page), "count": grouped($0)]) }
+            ?? self("book.page", ["page": grouped(page)])
+        return [pages, fraction].compactMap(\.self).joined(separator: " · ")
+    }
+
+    /// Returns the progress of a book on the Home page: "145 of 382 · 38 %", "page 145" or "38 %".
+    func amount(_ amount: ProgressEntry.Amount?, of pageCount: Int?) -> String {
+        let percent = amount?.fraction(of: pageCount).map { String(ProgressEntry.Amount.wholePercent($0)) }
+        switch (amount, pageCount) {
+        case (.page(let page)?, let count?):
+            return self(
+                "home.amount", ["page": grouped(page), "count": grouped(count), "percent": percent ?? "0"])
+        case (.page(let page)?, nil): return self("home.amountPage", ["page": grouped(page)])
+        case (.percent?, _): return self("home.amountPercent", ["percent": percent ?? "0"])
+        case (nil, let count?): return self("home.amount", ["page": "0", "count": grouped(count), "percent": "0"])
+        case (nil, nil): return self("home.amountNone")
+        }
+    }
+}
+
+// MARK: Terms of the domain
+
+// One set of terms for every page.
+extension Texts {
+    func label(for role: Contributor.Role) -> String { self("common.role_\(role.rawValue)") }
+
+    func label(for format: Metadata.Format?) -> String { self("common.format_\(format?.rawValue ?? "unknown")") }
+
+    func label(for status: Copy.Status) -> String { self("common.\(status.rawValue)") }
+
+    func source(_ source: SourceName) -> String {
+        switch source {
+        case .library, .offlineIndex, .person: self("common.source_\(source.rawValue)")
+        case .openLibrary, .googleBooks, .openLibraryCovers, .googleBooksCovers: source.displayName
+        }
+    }
+
+    /// Returns a language's name, also with a region (BCP 47, 2.1): "German", "German (AT)". Unknown codes are returned as they are.
+    func language(code: String) -> String {
+        let names = section("languages")
+        let parts = code.cleanedLine.split(separator: "-", maxSplits: 1)
+        guard let name = parts.first.flatMap({ names[$0.lowercased()] }) else {
+            return String(code.cleanedLine.prefix(35))
+        }
+        return parts.count > 1 ? "\(name) (\(parts[1].prefix(20)))" : name
+    }
+
+    /// Returns the name of an identifier's scheme, which is the same in every language.
+    func identifier(_ scheme: String) -> String {
+        Self.identifiers[scheme.lowercased()] ?? scheme.cleanedLine.replacing("_", with: " ")
+    }
+
+    private static let identifiers = [
+        "amazon": "Amazon", "asin": "ASIN", "doi": "DOI", "goodreads": "Goodreads", "google": "Google Books",
+        "isbn_10": "ISBN-10", "isbn_13": "ISBN-13", "lccn": "LCCN", "librarything": "LibraryThing", "oclc": "OCLC",
+        "openlibrary": "Open Library", "overdrive": "OverDrive", "project_gutenberg": "Project Gutenberg",
+        "storygraph": "StoryGraph", "wikidata": "Wikidata",
+    ]
+
+    /// ``Book/displayTitle`` in this language.
+    func shownTitle(of book: Book) -> String {
+        book.edition.metadata.title ?? book.edition.isbn?.hyphenated ?? self("common.untitled")
+    }
+
+    /// ``Edition/displayTitle(_:_:)`` in this language.
+    func title(_ title: String?, _ isbn: ISBN?) -> String {
+        title.map { String($0.cleanedLine.prefix(TextLimit.title)) } ?? isbn?.hyphenated ?? self("common.untitled")
+    }
+}
+
+extension String {
+    /// The text with a capital at its beginning.
+    var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

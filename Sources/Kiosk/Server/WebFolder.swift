@@ -4,30 +4,30 @@ import Foundation
 import Hummingbird
 import Mustache
 
-/// The files that come with the program: templates, texts, and what browsers get as it is. Read once, at the start.
+/// The web files that come with the program: templates, texts and assets. Loaded once, at the start.
 struct WebFolder: Sendable {
     struct Asset: Sendable {
         let bytes: [UInt8]
-        /// The same, smaller, for browsers that take it; `nil` where it would not be.
+        /// The bytes compressed with gzip; `nil` if that would make them longer.
         let compressed: [UInt8]?
         let type: String
-        /// Of its bytes: a browser keeps it for as long as they are the same.
+        /// The entity tag, a hash of the bytes.
         let tag: String
     }
 
     let templates: MustacheLibrary
     let texts: [Language: Texts]
-    /// What the API takes and answers (OpenAPI 3.1).
+    /// The description of the API (OpenAPI 3.1).
     let description: Asset
-    /// By path below /assets.
+    /// Assets by their path below /assets.
     let assets: [String: Asset]
 
-    /// That of this program.
-    static let ofProgram = Result { try WebFolder() }
+    /// The folder that comes with this program.
+    static let bundled = Result { try WebFolder() }
 
-    /// - Throws: when the folder is not beside the program, or a file in it makes no sense.
+    /// - Throws: when the folder is missing or a file in it is invalid.
     init(path: String = Bundle.module.bundlePath + "/Web") throws {
-        PageText.register()
+        HTMLEscaping.register()
         var templates = MustacheLibrary()
         for file in try Self.files(in: path + "/templates") where file.hasSuffix(".mustache") {
             let text = String(decoding: try Self.bytes(of: path + "/templates/" + file), as: UTF8.self)
@@ -73,24 +73,29 @@ struct WebFolder: Sendable {
         }
     }
 
-    /// FNV-1a, 64 bits: tells versions of one file apart, and guards nothing.
+    /// Returns an FNV-1a hash of 64 bits: enough to tell versions of a file apart, not a protection.
     private static func tag(of bytes: [UInt8]) -> String {
         let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "\"" + String(hash, radix: 16) + "\""
     }
 }
 
-/// Scripts, styles and pictures that come with the program.
+/// Serves scripts, styles and pictures, and the description of the API.
 struct AssetRoutes: Sendable {
     let web: WebFolder
 
-    var routes: [Route] { [Route(.get, "/assets/**", for: .everyone, asset)] }
+    var routes: [Route] {
+        [
+            Route(.get, "/assets/**", for: .everyone, asset),
+            Route(.get, "/api/openapi.json", for: .everyone, description),
+        ]
+    }
 
     private func asset(_ request: Request, _ context: KioskContext) throws -> Response {
         let path = context.parameters.getCatchAll().joined(separator: "/")
-        guard let asset = web.assets[path] else { throw RequestRefusal.notThere("file") }
-        let compressed = request.takesGzip ? asset.compressed : nil
-        // Other bytes have another tag (RFC 9110, 8.8.3).
+        guard let asset = web.assets[path] else { throw RequestRefusal.notFound("file") }
+        let compressed = request.acceptsGzip ? asset.compressed : nil
+        // A compressed representation needs a tag of its own (RFC 9110, 8.8.3).
         let tag = compressed == nil ? asset.tag : asset.tag.dropLast() + "-gzip\""
         var headers: HTTPFields = [
             .contentType: asset.type, .eTag: tag, .cacheControl: "no-cache", .vary: "Accept-Encoding",
@@ -100,11 +105,18 @@ struct AssetRoutes: Sendable {
         let bytes = ByteBuffer(bytes: compressed ?? asset.bytes)
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
     }
+
+    private func description(_ request: Request, _ context: KioskContext) -> Response {
+        let file = web.description
+        return Response(
+            status: .ok, headers: [.contentType: file.type],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
+    }
 }
 
 extension Request {
-    /// Whether the browser names gzip among what it takes, and does not refuse it (RFC 9110, 12.5.3).
-    fileprivate var takesGzip: Bool {
+    /// True if Accept-Encoding lists gzip with a weight above 0 (RFC 9110, 12.5.3).
+    fileprivate var acceptsGzip: Bool {
         (headers[.acceptEncoding] ?? "").prefix(500).lowercased().split(separator: ",").contains { wish in
             let parts = wish.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
             return parts.first == "gzip" && !parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" }
@@ -112,12 +124,12 @@ extension Request {
     }
 }
 
-/// gzip (RFC 1952), for what comes with the program and is the same for everybody.
+/// Compression with gzip (RFC 1952), for assets.
 enum Gzip {
-    /// - Returns: `nil` where it would come out no smaller, or memory runs out.
+    /// - Returns: `nil` if the result would not be smaller, or memory runs out.
     static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
         var stream = z_stream()
-        // 15 bits of window, and 16 for gzip's head instead of zlib's (zlib.h, deflateInit2).
+        // 15 bits of window; 16 selects gzip's header instead of zlib's (zlib.h, deflateInit2).
         guard
             deflateInit2_(
                 &stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,

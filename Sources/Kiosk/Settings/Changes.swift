@@ -1,23 +1,23 @@
 import Bookplate
 import Hummingbird
 
-/// What was done to the library in the last 30 days, with the way back.
+/// The page of the library's changes in the last 30 days, each with a button to undo it.
 struct ChangesPage: Sendable {
     let parts: KioskParts
 
-    private static let most = 200
+    private static let maxChanges = 200
 
     var routes: [Route] { [Route(.get, "/changes", for: .household, page)] }
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let changes = try await parts.library.changes(limit: Self.most)
+        let changes = try await parts.library.changes(limit: Self.maxChanges)
         let view: View = [
             "isEmpty": changes.isEmpty,
             "changes": changes.map { change -> View in
                 var view: View = [
                     "summary": change.summary.cleanedLine, "when": texts.instant(change.at, in: parts.ports.zone),
-                    "station": parts.shown(station: change.station.cleanedLine, texts),
+                    "station": parts.deviceLabel(change.station.cleanedLine, texts),
                     "body": JSONValue.object([(key: "change", value: .string(change.id.rawValue))]).text,
                     "undoLabel": texts("settings.undoNamed", ["summary": change.summary.cleanedLine]),
                 ]
@@ -29,12 +29,12 @@ struct ChangesPage: Sendable {
                 return view
             },
         ]
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "changes", title: texts("settings.changes"), tab: .settings, view: view), context)
     }
 }
 
-/// What was done, and the way back.
+/// Lists and undoes changes.
 struct HistoryAPI: Sendable {
     let parts: KioskParts
 
@@ -42,22 +42,22 @@ struct HistoryAPI: Sendable {
         [Route(.get, "/api/changes", for: .household, changes), Route(.post, "/api/undo", for: .household, undo)]
     }
 
-    /// `?limit=`, 50 unless told, 500 at the most: `{"changes": […]}`, newest first.
-    private func changes(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let asked = try LibraryAddress.pairs(request.uri.query ?? "").last { $0.name == "limit" }?.value ?? "50"
-        guard let limit = Int(asked), (1...500).contains(limit) else {
-            throw RequestRefusal(status: .badRequest, code: "badQuery", message: "limit is 1 to 500.")
+    /// Answers `{"changes": […]}`, newest first; `?limit=` is 50 by default and at most 500.
+    private func changes(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let text = try request.queryValue("limit") ?? "50"
+        guard let limit = Int(text), (1...500).contains(limit) else {
+            throw RequestRefusal(status: .badRequest, code: "badQuery", message: "limit is a number from 1 to 500.")
         }
-        return JSONAnswer(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
+        return JSONResponse(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
     }
 
     private struct Body: Decodable {
         var change: String
     }
 
-    /// Takes back the change that is named, and none that nobody has seen: the last one may be of another screen. Answers the change.
-    private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    /// Undoes the named change and answers it. A change must be named: the last one may have been made on another screen.
+    private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let change = ID<Change>(rawValue: try await request.json(Body.self).change)
-        return JSONAnswer(try await parts.library.undo(change, at: parts.ports.now()).json)
+        return JSONResponse(try await parts.library.undo(change, at: parts.ports.now()).json)
     }
 }

@@ -1,31 +1,32 @@
 import Bookplate
 import FoundationEssentials
+import Hummingbird
 
-/// What the Settings page shows and does of the program around the library, which this module does not know. Everything has a
-/// default that says that it is not there.
+/// Functions of the program that the Settings page offers: its settings, the sources, backups and exports. By default, none is
+/// available.
 public struct Maintenance: Sendable {
-    /// The program's settings in force, secrets masked.
+    /// Returns the program's effective settings with secrets masked.
     public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
-    /// The sources asked just now, as the doctor tells it; takes seconds.
+    /// Checks the sources like `scan doctor`, which takes seconds.
     public var sources: @Sendable () async throws -> [SourceStatus] = { [] }
-    /// The newest backup beside the library; `nil` when there is none.
+    /// Returns the newest backup beside the library; `nil` if there is none.
     public var lastBackup: @Sendable () async throws -> KeptBackup? = { nil }
-    /// Makes a backup beside the library, and a second one where the settings name a folder. `nil`: this library has none.
+    /// Makes a backup beside the library, and a second one in the configured folder. `nil` for a library without a file.
     public var backUp: (@Sendable () async throws -> KeptBackup)?
-    /// Writes the library into a file that goes when it is closed. `nil`: it is not written here.
+    /// Exports the library into a temporary file, which is removed when closed. `nil` if exports are not available.
     public var export: (@Sendable (ExportKind) async throws -> any ExportedFile)?
 
     public init() {}
 }
 
-/// One of the program's settings, as it may be shown.
+/// One of the program's settings.
 public struct ProgramSetting: Sendable, Equatable {
     public var name: String
-    /// Masked where it is secret; `nil` when it is not set.
+    /// Masked if it is secret; `nil` if it is not set.
     public var value: String?
-    /// Where it comes from: "flag", "environment", "file", "default".
+    /// The origin of the value: "flag", "environment", "file" or "default".
     public var origin: String
-    /// What it is for, in one line of English.
+    /// The purpose of the setting in one line of English.
     public var explanation: String
 
     public init(name: String, value: String?, origin: String, explanation: String) {
@@ -43,14 +44,14 @@ public struct ProgramSetting: Sendable, Equatable {
     }
 }
 
-/// How one source answered.
+/// The result of checking a source.
 public struct SourceStatus: Sendable, Equatable {
     public var name: String
-    /// Whether it is as it should be.
+    /// True if the source works.
     public var isFine: Bool
-    /// What was seen.
+    /// The observation.
     public var fact: String
-    /// What a person can do about it.
+    /// Advice to the person.
     public var next: String?
 
     public init(name: String, isFine: Bool, fact: String, next: String?) {
@@ -70,7 +71,7 @@ public struct KeptBackup: Sendable, Equatable {
     public var path: String
     public var at: Date
     public var bytes: Int
-    /// `nil` when it was not counted.
+    /// The number of books; `nil` if not counted.
     public var books: Int?
 
     public init(path: String, at: Date, bytes: Int, books: Int?) {
@@ -80,17 +81,58 @@ public struct KeptBackup: Sendable, Equatable {
         self.books = books
     }
 
-    /// Without the path: who looks from another machine has no use of it.
+    /// Without the path, which is useless on other machines.
     var json: JSONValue {
         ["at": .string(at.rfc3339), "bytes": .integer(bytes), "books": JSONValue(books)]
     }
 }
 
-/// As what a library can be had. Raw values are the files' endings.
+/// The formats of exports. Raw values are the files' extensions.
 public enum ExportKind: String, Sendable, CaseIterable { case json, csv }
 
-/// A written export, read once from its beginning.
+/// A finished export, which is read once.
 public protocol ExportedFile: Sendable {
-    /// - Returns: the next bytes, at most 64 KiB; empty at the end.
+    /// Reads the next bytes, at most 64 KiB; empty at the end.
     func read() throws -> [UInt8]
+}
+
+/// Checks the sources, makes backups and exports.
+struct MaintenanceAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/sources", for: .household, sources),
+            Route(.post, "/api/backups", for: .household, backUp),
+            Route(.get, "/export/library.json", for: .household) { try await export(.json, $0, $1) },
+            Route(.get, "/export/library.csv", for: .household) { try await export(.csv, $0, $1) },
+        ]
+    }
+
+    private func sources(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        JSONResponse(["sources": .array(try await parts.ports.maintenance.sources().map(\.json))])
+    }
+
+    private func backUp(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard let backUp = parts.ports.maintenance.backUp else { throw RequestRefusal.notFound("folder for backups") }
+        return JSONResponse(try await backUp().json)
+    }
+
+    private func export(_ kind: ExportKind, _ request: Request, _ context: KioskContext) async throws -> Response {
+        guard let export = parts.ports.maintenance.export else { throw RequestRefusal.notFound("export") }
+        let file = try await export(kind)
+        let day = CalendarDay(parts.ports.now(), in: parts.ports.zone)
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: kind == .json ? "application/json" : "text/csv; charset=utf-8", .cacheControl: "no-store",
+                .contentDisposition: "attachment; filename=\"bookplate-\(day).\(kind.rawValue)\"",
+            ],
+            body: ResponseBody { writer in
+                while case let bytes = try file.read(), !bytes.isEmpty {
+                    try await writer.write(ByteBuffer(bytes: bytes))
+                }
+                try await writer.finish(nil)
+            })
+    }
 }

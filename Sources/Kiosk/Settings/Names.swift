@@ -2,12 +2,12 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Tags, shelves and authors, to be put in order.
+/// The pages to rename, merge and delete tags, shelves and authors.
 struct NamesPage: Sendable {
     let parts: KioskParts
 
-    /// How many names a page has: a large library has tens of thousands of authors.
-    private static let most = 200
+    /// The most names on a page: a large library has tens of thousands of authors.
+    private static let maxNames = 200
 
     var routes: [Route] {
         NameList.allCases.map { list in
@@ -19,17 +19,17 @@ struct NamesPage: Sendable {
 
     private func page(_ list: NameList, _ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let asked = try LibraryAddress.pairs(request.uri.query ?? "").last { $0.name == "q" }?.value ?? ""
-        let wanted = String(asked.cleanedLine.prefix(100))
+        let query = try request.queryValue("q") ?? ""
+        let wanted = String(query.cleanedLine.prefix(100))
         let all = try await names(list)
-        let fits = wanted.isEmpty ? all : all.filter { $0.name.lowercased().contains(wanted.lowercased()) }
+        let matches = wanted.isEmpty ? all : all.filter { $0.name.lowercased().contains(wanted.lowercased()) }
         var view: View = [
-            "list": list.rawValue, "wanted": wanted, "isEmpty": all.isEmpty, "hasFits": !fits.isEmpty,
-            "isFound": !all.isEmpty && fits.isEmpty, "emptyText": texts("settings.\(list.rawValue)Empty"),
+            "list": list.rawValue, "wanted": wanted, "isEmpty": all.isEmpty, "hasFits": !matches.isEmpty,
+            "isFound": !all.isEmpty && matches.isEmpty, "emptyText": texts("settings.\(list.rawValue)Empty"),
             "explanation": texts("settings.\(list.rawValue)Hint"),
-            "names": fits.prefix(Self.most).map { entry -> View in
+            "names": matches.prefix(Self.maxNames).map { entry -> View in
                 [
-                    "name": entry.name, "count": texts.several("stats.nBooks", entry.books),
+                    "name": entry.name, "count": texts("stats.nBooks", n: entry.books),
                     "href": "/library?\(list.filter)=\(PercentEncoding.encoded(entry.name))",
                     "deletion": JSONValue.object([(key: "names", value: [.string(entry.name)])]).text,
                     "deleteLabel": texts("settings.deleteNamed", ["name": entry.name]),
@@ -39,11 +39,11 @@ struct NamesPage: Sendable {
             },
         ]
         if list.kind != nil { view["canMake"] = true }
-        if fits.count > Self.most {
+        if matches.count > Self.maxNames {
             view["cut"] = texts(
-                "settings.namesCut", ["n": texts.grouped(Self.most), "all": texts.grouped(fits.count)])
+                "settings.namesCut", ["n": texts.grouped(Self.maxNames), "all": texts.grouped(matches.count)])
         }
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(
                 template: "settings-names", title: texts("settings.\(list.rawValue)"), tab: .settings, view: view),
             context)
@@ -56,7 +56,7 @@ struct NamesPage: Sendable {
 }
 
 extension NameList {
-    /// The Library page's filter by such a name.
+    /// The name of the Library page's filter.
     fileprivate var filter: String {
         switch self {
         case .tags: "tag"
@@ -66,60 +66,62 @@ extension NameList {
     }
 }
 
-/// Tags, shelves and authors: listed, made, renamed, merged, deleted. Names are in bodies, not in paths: they hold anything.
+/// Lists, creates, renames, merges and deletes tags, shelves and authors. Names are in bodies rather than paths because they may
+/// contain any character.
 struct NamesAPI: Sendable {
     let parts: KioskParts
 
     var routes: [Route] {
         NameList.allCases.flatMap { list in
             let path = "/api/\(list.rawValue)"
-            let acts = NameActs(library: parts.library, list: list, now: parts.ports.now)
+            let editor = NameListEditor(library: parts.library, list: list, now: parts.ports.now)
             var routes = [
-                Route(.get, path, for: .guests) { _, _ in JSONAnswer([list.rawValue: .array(try await acts.all())]) },
+                Route(.get, path, for: .guests) { _, _ in JSONResponse([list.rawValue: .array(try await editor.all())])
+                },
                 Route(.patch, path, for: .household) { request, _ in
-                    let asked = try await request.json(Renaming.self)
-                    return JSONAnswer(try await acts.rename(asked.name, to: asked.newName))
+                    let body = try await request.json(Renaming.self)
+                    return JSONResponse(try await editor.rename(body.name, to: body.newName))
                 },
                 Route(.post, path + "/merge", for: .household) { request, _ in
-                    let asked = try await request.json(Merging.self)
-                    return JSONAnswer(try await acts.merge(try Self.checked(asked.names), into: asked.into))
+                    let body = try await request.json(Merge.self)
+                    return JSONResponse(try await editor.merge(try Self.checked(body.names), into: body.into))
                 },
                 Route(.delete, path, for: .household) { request, _ in
-                    let asked = try await request.json(Deleting.self)
-                    return JSONAnswer(try await acts.delete(try Self.checked(asked.names)))
+                    let body = try await request.json(Deletion.self)
+                    return JSONResponse(try await editor.delete(try Self.checked(body.names)))
                 },
             ]
             if let kind = list.kind {
                 routes.append(
                     Route(.post, path, for: .household) { request, _ in
-                        let asked = try await request.json(Making.self)
-                        return JSONAnswer(try await acts.make(kind, asked.name))
+                        let body = try await request.json(Creation.self)
+                        return JSONResponse(try await editor.create(kind, body.name))
                     })
             }
             return routes
         }
     }
 
-    private struct Making: Decodable { let name: String }
+    private struct Creation: Decodable { let name: String }
     private struct Renaming: Decodable { let name, newName: String }
-    private struct Merging: Decodable {
+    private struct Merge: Decodable {
         let names: [String]
         let into: String
     }
-    private struct Deleting: Decodable { let names: [String] }
+    private struct Deletion: Decodable { let names: [String] }
 
-    /// - Throws: ``KioskError`` for no name at all, or more than one act takes.
+    /// - Throws: ``KioskError`` for no name or too many.
     private static func checked(_ names: [String]) throws -> [String] {
         guard (1...200).contains(names.count) else { throw KioskError(.refused, "Name 1 to 200 of them.") }
         return names
     }
 }
 
-/// The three lists of names. Raw values are in addresses.
+/// The three lists of names. Raw values are in URLs.
 enum NameList: String, Sendable, CaseIterable {
     case tags, shelves, authors
 
-    /// `nil` for authors, who come with books and cannot be made without one.
+    /// `nil` for authors, who are not created without a book.
     var kind: Label.Kind? {
         switch self {
         case .tags: .tag
@@ -129,8 +131,8 @@ enum NameList: String, Sendable, CaseIterable {
     }
 }
 
-/// What is done to one of the lists, told as JSON: of authors as of labels.
-struct NameActs: Sendable {
+/// Edits one of the lists and returns the result as JSON, for authors and labels alike.
+struct NameListEditor: Sendable {
     let library: any KioskLibrary
     let list: NameList
     let now: @Sendable () -> Date
@@ -140,22 +142,22 @@ struct NameActs: Sendable {
         return try await library.labels(kind).map(\.json)
     }
 
-    func make(_ kind: Label.Kind, _ name: String) async throws -> JSONValue {
-        try await library.addLabel(kind, name, to: [], at: now()).told
+    func create(_ kind: Label.Kind, _ name: String) async throws -> JSONValue {
+        try await library.addLabel(kind, name, to: [], at: now()).json
     }
 
     func rename(_ name: String, to newName: String) async throws -> JSONValue {
         guard let kind = list.kind else {
-            return try await library.renameAuthor(name, to: newName, at: now()).told
+            return try await library.renameAuthor(name, to: newName, at: now()).json
         }
-        return try await library.renameLabel(kind, name, to: newName, at: now()).told
+        return try await library.renameLabel(kind, name, to: newName, at: now()).json
     }
 
     func merge(_ names: [String], into target: String) async throws -> JSONValue {
         guard let kind = list.kind else {
-            return try await library.mergeAuthors(names, into: target, at: now()).told
+            return try await library.mergeAuthors(names, into: target, at: now()).json
         }
-        return try await library.mergeLabels(kind, names, into: target, at: now()).told
+        return try await library.mergeLabels(kind, names, into: target, at: now()).json
     }
 
     func delete(_ names: [String]) async throws -> JSONValue {
@@ -169,11 +171,11 @@ struct NameActs: Sendable {
 }
 
 extension Relabelling {
-    fileprivate var told: JSONValue { label.json.with(changedBooks, change) }
+    fileprivate var json: JSONValue { label.json.with(changedBooks, change) }
 }
 
 extension AuthorChange {
-    fileprivate var told: JSONValue { author.json.with(changedBooks, change) }
+    fileprivate var json: JSONValue { author.json.with(changedBooks, change) }
 }
 
 extension JSONValue {

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Settings, and what else a household looks after: backups, exports, names, what was changed.
+/// The Settings page: settings of the library and the program, backups, exports, and links to names and changes.
 struct SettingsPage: Sendable {
     let parts: KioskParts
 
@@ -10,13 +10,13 @@ struct SettingsPage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let upkeep = parts.ports.upkeep
+        let maintenance = parts.ports.maintenance
         let stored = try await parts.library.settings()
         var view: View = [
             "settings": LibrarySetting.allCases.map { texts.view(of: $0, stored: stored[$0.rawValue]) },
-            "canBackUp": upkeep.backUp != nil, "canExport": upkeep.export != nil,
+            "canBackUp": maintenance.backUp != nil, "canExport": maintenance.export != nil,
         ]
-        let program = try await upkeep.settings()
+        let program = try await maintenance.settings()
         view["hasProgram"] = !program.isEmpty
         view["program"] = program.map { setting -> View in
             [
@@ -27,17 +27,17 @@ struct SettingsPage: Sendable {
         view["isOffline"] = program.contains { $0.name == "offline" && $0.value == "1" }
         do {
             view["backup"] =
-                if let backup = try await upkeep.lastBackup() {
+                if let backup = try await maintenance.lastBackup() {
                     texts("settings.lastBackup", ["when": texts.instant(backup.at, in: parts.ports.zone)])
                 } else { texts("settings.noBackup") }
         } catch {
-            // The page is there to mend things by: one that cannot be looked at is told in its place.
+            // Settings must be reachable when something is broken: the error is shown in place of the backup.
             context.logger.warning(
-                "the backups cannot be looked at: \(parts.ports.trouble(error).message)",
+                "cannot list the backups: \(parts.ports.classify(error).message)",
                 metadata: ["id": "\(context.id)"])
             view["backup"] = texts("settings.backupsUnseen", ["id": context.id])
         }
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "settings", title: texts("layout.settings"), tab: .settings, view: view), context)
     }
 }
@@ -47,7 +47,7 @@ extension LibrarySetting {
 }
 
 extension Texts {
-    /// One that a later release brings has its English line until it has a text.
+    /// Returns the label of a setting; its English explanation if there is no text yet.
     func label(of setting: LibrarySetting) -> String {
         let label = self("settings.\(setting.rawValue)")
         return label.hasPrefix("settings.") ? setting.explanation : label
@@ -67,7 +67,7 @@ extension Texts {
     }
 }
 
-/// Settings of the library, those of the program to look at, backups and exports.
+/// Lists the settings of library and program, and changes those of the library.
 struct SettingsAPI: Sendable {
     let parts: KioskParts
 
@@ -75,17 +75,13 @@ struct SettingsAPI: Sendable {
         [
             Route(.get, "/api/settings", for: .household, list),
             Route(.put, "/api/settings/:name", for: .household, set),
-            Route(.get, "/api/sources", for: .household, sources),
-            Route(.post, "/api/backups", for: .household, backUp),
-            Route(.get, "/export/library.json", for: .household) { try await export(.json, $0, $1) },
-            Route(.get, "/export/library.csv", for: .household) { try await export(.csv, $0, $1) },
         ]
     }
 
-    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let stored = try await parts.library.settings()
-        let program = try await parts.ports.upkeep.settings()
-        return JSONAnswer([
+        let program = try await parts.ports.maintenance.settings()
+        return JSONResponse([
             "library": .array(
                 LibrarySetting.allCases.map { setting in
                     [
@@ -97,7 +93,7 @@ struct SettingsAPI: Sendable {
         ])
     }
 
-    /// A value as forms give it: text, number or switch; `null` is the default.
+    /// The value of a form: text, number or switch; `null` for the default.
     private struct NewValue: Decodable {
         let text: String?
 
@@ -118,9 +114,9 @@ struct SettingsAPI: Sendable {
         }
     }
 
-    private func set(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func set(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard let setting = LibrarySetting(rawValue: try context.parameters.require("name")) else {
-            throw RequestRefusal.notThere("setting")
+            throw RequestRefusal.notFound("setting")
         }
         let given = try await request.json(NewValue.self).text
         let value = given.flatMap(setting.value(parsing:))
@@ -133,35 +129,8 @@ struct SettingsAPI: Sendable {
                 key: setting.isSwitch ? "settingSwitch" : "settingNumber")
         }
         let change = try await parts.library.set(setting.rawValue, to: value, at: parts.ports.now())
-        return JSONAnswer([
+        return JSONResponse([
             "name": .string(setting.rawValue), "value": JSONValue(value), "change": JSONValue(change?.rawValue),
         ])
-    }
-
-    private func sources(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        JSONAnswer(["sources": .array(try await parts.ports.upkeep.sources().map(\.json))])
-    }
-
-    private func backUp(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        guard let backUp = parts.ports.upkeep.backUp else { throw RequestRefusal.notThere("folder for backups") }
-        return JSONAnswer(try await backUp().json)
-    }
-
-    private func export(_ kind: ExportKind, _ request: Request, _ context: KioskContext) async throws -> Response {
-        guard let export = parts.ports.upkeep.export else { throw RequestRefusal.notThere("export") }
-        let file = try await export(kind)
-        let day = CalendarDay(parts.ports.now(), in: parts.ports.zone)
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: kind == .json ? "application/json" : "text/csv; charset=utf-8", .cacheControl: "no-store",
-                .contentDisposition: "attachment; filename=\"bookplate-\(day).\(kind.rawValue)\"",
-            ],
-            body: ResponseBody { writer in
-                while case let bytes = try file.read(), !bytes.isEmpty {
-                    try await writer.write(ByteBuffer(bytes: bytes))
-                }
-                try await writer.finish(nil)
-            })
     }
 }

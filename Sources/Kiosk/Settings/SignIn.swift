@@ -2,28 +2,28 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Where the access code is said.
+/// The page to sign in with the access code.
 struct SignInPage: Sendable {
     let parts: KioskParts
 
     var routes: [Route] { [Route(.get, "/sign-in", for: .everyone, page)] }
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
-        let then = Self.place(request.uri.queryParameters["to"].map { String($0) })
-        if context.visitor == .household {
+        let then = Self.destination(request.uri.queryParameters["to"].map { String($0) })
+        if context.caller == .household {
             return Response(status: .seeOther, headers: [.location: then, .cacheControl: "no-store"])
         }
         let texts = parts.pages.texts(context)
         var stranger = context
-        // Nothing of the library is on this page, also not where guests may look.
-        stranger.visitor = .stranger
-        return try await parts.pages.answer(
+        // The page shows nothing of the library, even while the guest view is on.
+        stranger.caller = .stranger
+        return try await parts.pages.render(
             Pages.Page(template: "sign-in", title: texts("access.signIn"), view: ["then": then]), stranger)
     }
 
-    /// Where to go afterwards: a path of this service, whatever the address says.
-    static func place(_ wanted: String?) -> String {
-        // "//host" and "/\host" are other machines to a browser (WHATWG URL, 4.4).
+    /// Returns the path to open afterwards; "/" unless `wanted` is a path of this service.
+    static func destination(_ wanted: String?) -> String {
+        // Browsers take "//host" and "/\host" for other hosts (WHATWG URL, 4.4).
         guard let wanted, wanted.hasPrefix("/"), !wanted.hasPrefix("//"), wanted.utf8.count <= 1000,
             wanted.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
         else { return "/" }
@@ -31,7 +31,7 @@ struct SignInPage: Sendable {
     }
 }
 
-/// Signing in, and the sign-ins that there are.
+/// Signs in and out, and lists and ends sign-ins.
 struct AccessAPI: Sendable {
     let parts: KioskParts
 
@@ -48,13 +48,13 @@ struct AccessAPI: Sendable {
 
     private func signIn(_ request: Request, _ context: KioskContext) async throws -> Response {
         let body = try await request.json(Code.self)
-        let device = DeviceName.of(request.headers[.userAgent] ?? "")
+        let device = DeviceName.describe(request.headers[.userAgent] ?? "")
         let outcome = try await parts.library.signIn(
             code: body.code, from: context.address, device: device, at: parts.ports.now())
         switch outcome {
         case .signedIn(let signIn, let token):
-            var response = JSONAnswer(["signIn": json(signIn, context)]).response(from: request, context: context)
-            // The library ends it sooner, when it is not used; browsers keep no cookie for longer than 400 days.
+            var response = JSONResponse(["signIn": json(signIn, context)]).response(from: request, context: context)
+            // Browsers keep cookies for at most 400 days; the library ends an unused sign-in sooner.
             response.headers[.setCookie] = cookie(token, seconds: 400 * 86_400)
             return response
         case .refused(let check): throw RequestRefusal(of: check) ?? .signInNeeded
@@ -63,21 +63,21 @@ struct AccessAPI: Sendable {
 
     private func signOut(_ request: Request, _ context: KioskContext) async throws -> Response {
         if let id = context.signIn { _ = try await parts.library.endSignIn(id) }
-        var response = JSONAnswer(["ended": .bool(context.signIn != nil)]).response(from: request, context: context)
+        var response = JSONResponse(["ended": .bool(context.signIn != nil)]).response(from: request, context: context)
         response.headers[.setCookie] = cookie("", seconds: 0)
         return response
     }
 
-    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let signIns = try await parts.library.signIns(at: parts.ports.now())
-        return JSONAnswer(["signIns": .array(signIns.map { json($0, context) })])
+        return JSONResponse(["signIns": .array(signIns.map { json($0, context) })])
     }
 
-    private func end(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func end(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard try await parts.library.endSignIn(context.id(of: SignIn.self)) else {
-            throw RequestRefusal.notThere("sign-in")
+            throw RequestRefusal.notFound("sign-in")
         }
-        return JSONAnswer(["ended": .bool(true)])
+        return JSONResponse(["ended": .bool(true)])
     }
 
     private func json(_ signIn: SignIn, _ context: KioskContext) -> JSONValue {
@@ -94,7 +94,7 @@ struct AccessAPI: Sendable {
 }
 
 extension RequestRefusal {
-    /// The answer to a code that was not right; `nil` for one that was. Pairing a station asks for the same code.
+    /// The refusal of a wrong code; `nil` for the right one. Also used for pairing stations, which needs the same code.
     init?(of check: CodeCheck) {
         switch check {
         case .right: return nil
@@ -115,11 +115,11 @@ extension RequestRefusal {
     }
 }
 
-/// "Firefox, Android": what a person knows a browser by, from what it says of itself.
+/// Names browsers for people by their User-Agent: "Firefox, Android".
 enum DeviceName {
-    static func of(_ userAgent: String) -> String {
+    static func describe(_ userAgent: String) -> String {
         let text = String(userAgent.prefix(500))
-        // The first that fits: later browsers name earlier ones, too.
+        // The first match counts: newer browsers also name older ones.
         let browser = [
             ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("Edg/", "Edge"), ("OPR/", "Opera"),
             ("Chromium/", "Chromium"),

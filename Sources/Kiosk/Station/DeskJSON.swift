@@ -83,7 +83,7 @@ extension Preset {
 }
 
 extension Desk.Snapshot {
-    func json(_ texts: Texts, _ trouble: KioskError.Reading) -> JSONValue {
+    func json(_ texts: Texts, _ trouble: KioskError.Classifier) -> JSONValue {
         [
             "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
             "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
@@ -129,7 +129,8 @@ extension CameraState? {
         case .starting: state = "starting"
         case .streaming(let camera, let format):
             (state, name, width, height) = ("streaming", camera.cleanedLine, format.width, format.height)
-        case .trouble(let trouble): (state, kind, text) = ("trouble", trouble.kind.rawValue, texts.words(for: trouble))
+        case .trouble(let trouble):
+            (state, kind, text) = ("trouble", trouble.kind.rawValue, texts.message(for: trouble))
         case .ended: state = "ended"
         }
         return [
@@ -141,7 +142,7 @@ extension CameraState? {
 
 extension Desk.News {
     /// As pages are told it.
-    func event(_ texts: [Language: Texts], _ trouble: @escaping KioskError.Reading) -> KioskEvent {
+    func event(_ texts: [Language: Texts], _ trouble: @escaping KioskError.Classifier) -> KioskEvent {
         switch self {
         case .captured(let row): KioskEvent(name: "captured", data: row.json)
         case .known(let row): KioskEvent(name: "known", data: row.json)
@@ -149,7 +150,7 @@ extension Desk.News {
             KioskEvent(name: "refused") { language in
                 [
                     "payload": .string(payload), "kind": JSONValue(kind?.rawValue),
-                    "reason": .string(texts[language]?.words(for: reason, trouble) ?? reason.description),
+                    "reason": .string(texts[language]?.message(for: reason, trouble) ?? reason.description),
                 ]
             }
         case .batch: KioskEvent(name: "batch", data: .object([]))

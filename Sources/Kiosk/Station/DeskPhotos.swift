@@ -7,7 +7,7 @@ import Station
 extension DeskRoutes {
     private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
 
-    func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased(),
             Self.photoTypes.contains(type)
         else {
@@ -39,7 +39,7 @@ extension DeskRoutes {
                         thumbnail: reading.thumbnail,
                         item: asked.map { ID(of: isbn, number: detections.count { $0.isbn == isbn }, askedBy: $0) }))
             } catch {
-                refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.words(for: error))])
+                refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.message(for: error))])
             }
         }
         guard !reading.symbols.isEmpty else {
@@ -48,7 +48,7 @@ extension DeskRoutes {
                 message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
         }
         let rows = try await desk.capture(detections)
-        return JSONAnswer(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
+        return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
     }
 }
 

@@ -15,10 +15,10 @@ struct DeskRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/api/station", for: .household) { _, context in
-                JSONAnswer(await desk.outlook().json(parts.pages.texts(context), parts.ports.trouble))
+                JSONResponse(await desk.outlook().json(parts.pages.texts(context), parts.ports.classify))
             },
             Route(.post, "/api/station/captures", for: .household, capture),
-            Route(.post, "/api/station/photos", for: .household, taking: .photo, readPhoto),
+            Route(.post, "/api/station/photos", for: .household, body: .photo, readPhoto),
             Route(.put, "/api/station/preset", for: .household, give),
             Route(.post, "/api/station/undo", for: .household, undo),
             Route(.post, "/api/station/lookup", for: .household, lookUpSeveral),
@@ -42,14 +42,14 @@ struct DeskRoutes: Sendable {
         var request: String?
     }
 
-    private func capture(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func capture(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let said = try await request.json(Captured.self)
         let origin = said.origin ?? .typed
         guard origin == .typed || origin == .scanner else {
             throw RequestRefusal(status: .badRequest, code: "badJSON", message: "origin is typed or scanner.")
         }
         let number = TypedNumber(text: said.text, origin: origin)
-        return JSONAnswer(["row": try await desk.capture(number, request: item(of: said.request)).json])
+        return JSONResponse(["row": try await desk.capture(number, request: item(of: said.request)).json])
     }
 
     /// The item that a request becomes.
@@ -68,54 +68,54 @@ struct DeskRoutes: Sendable {
         var wishlist: Bool?
     }
 
-    private func give(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func give(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let said = try await request.json(SaidPreset.self)
         let preset = Preset(
             shelf: said.shelf.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }, tags: said.tags ?? [],
             status: said.status ?? .toRead, isWishlist: said.wishlist ?? false)
         try await desk.give(preset)
-        return JSONAnswer(await desk.outlook(limit: 0).preset.json)
+        return JSONResponse(await desk.outlook(limit: 0).preset.json)
     }
 
     // MARK: Acts on one row
 
     private struct Tick: Decodable { var ticked: Bool }
 
-    private func tick(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func tick(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
         let said = try await request.json(Tick.self)
-        return JSONAnswer(["row": try await desk.tick(id, said.ticked).json])
+        return JSONResponse(["row": try await desk.tick(id, said.ticked).json])
     }
 
     private struct Save: Decodable { var anotherCopy: Bool? }
 
-    private func save(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func save(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
         let said = try await request.json(Save.self)
-        return JSONAnswer(try await desk.save([id], anotherCopy: said.anotherCopy ?? false).json)
+        return JSONResponse(try await desk.save([id], anotherCopy: said.anotherCopy ?? false).json)
     }
 
-    private func skip(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func skip(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
         _ = try await request.json(Nothing.self)
         return try await skip([id])
     }
 
-    private func lookUp(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func lookUp(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
         _ = try await request.json(Nothing.self)
         return try await lookUp([id])
     }
 
-    private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
         let said = try await request.json(SaidOfBook.self)
-        return JSONAnswer(["row": try await desk.edit(id, said.edit).json])
+        return JSONResponse(["row": try await desk.edit(id, said.edit).json])
     }
 
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> Response {
         guard let bytes = try await desk.thumbnail(of: context.id(of: IntakeItem.self)) else {
-            throw RequestRefusal.notThere("picture")
+            throw RequestRefusal.notFound("picture")
         }
         // It never changes; the id is no secret, but the picture is the household's.
         return Response(
@@ -132,27 +132,27 @@ struct DeskRoutes: Sendable {
         var items: [ID<IntakeItem>] { ids.map { ID(rawValue: $0) } }
     }
 
-    private func saveSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func saveSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let said = try await request.json(Several.self)
-        return JSONAnswer(try await desk.save(said.items, anotherCopy: said.anotherCopy ?? false).json)
+        return JSONResponse(try await desk.save(said.items, anotherCopy: said.anotherCopy ?? false).json)
     }
 
-    private func skipSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func skipSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         try await skip(try await request.json(Several.self).items)
     }
 
-    private func lookUpSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func lookUpSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         try await lookUp(try await request.json(Several.self).items)
     }
 
-    private func skip(_ ids: [ID<IntakeItem>]) async throws -> JSONAnswer {
+    private func skip(_ ids: [ID<IntakeItem>]) async throws -> JSONResponse {
         let skipped = try await desk.skip(ids)
-        return JSONAnswer(["skipped": .integer(skipped.count), "change": .string(skipped.change.rawValue)])
+        return JSONResponse(["skipped": .integer(skipped.count), "change": .string(skipped.change.rawValue)])
     }
 
-    private func lookUp(_ ids: [ID<IntakeItem>]) async throws -> JSONAnswer {
+    private func lookUp(_ ids: [ID<IntakeItem>]) async throws -> JSONResponse {
         try await desk.lookUpAgain(ids)
-        return JSONAnswer(["asked": .integer(ids.count)])
+        return JSONResponse(["asked": .integer(ids.count)])
     }
 
     private struct Undo: Decodable {
@@ -160,10 +160,10 @@ struct DeskRoutes: Sendable {
         var change: String?
     }
 
-    private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let said = try await request.json(Undo.self)
         let act = try await desk.undo(said.change.map { ID(rawValue: $0) })
-        return JSONAnswer(["kind": .string(act.kind.word), "count": .integer(act.items.count)])
+        return JSONResponse(["kind": .string(act.kind.word), "count": .integer(act.items.count)])
     }
 }
 

@@ -1,20 +1,19 @@
 import Bookplate
 
-/// A chart as what an SVG picture is made of, and the same as a table: figures in, places out, nothing else. The template
-/// chart.mustache writes it down. Lengths are in units of a picture ``width`` wide, which is laid out so that its text can be
-/// read on a phone, where a unit is about a pixel.
+/// The shapes of a chart and the same data as a table. The template chart.mustache renders them as SVG. Lengths are in units of a
+/// picture that is ``width`` wide, so that its text is legible on a phone, where a unit is about a pixel.
 struct Chart: Sendable, Equatable {
     static let width = 360.0
 
     var title: String
     var height: Double
-    /// Where lines are drawn across.
+    /// The horizontal lines.
     var lines: [Line] = []
     var marks: [Mark] = []
     var labels: [Label] = []
-    /// Drawn below the marks as one path; squares of a calendar without reading.
+    /// The squares of a calendar's days without reading, drawn below the marks as one path.
     var blanks: [Blank] = []
-    /// The same in words, for who cannot see it or wants it exactly.
+    /// The same data for screen readers and exact values.
     var table: Table
 
     struct Line: Sendable, Equatable {
@@ -22,7 +21,7 @@ struct Chart: Sendable, Equatable {
         var y: Double
     }
 
-    /// A bar or a square that stands for a value.
+    /// A bar or a square that represents a value.
     struct Mark: Sendable, Equatable {
         var x: Double
         var y: Double
@@ -30,8 +29,8 @@ struct Chart: Sendable, Equatable {
         var height: Double
         /// A class of stats.css: "bar", "heat3".
         var style: String
-        /// What it stands for: "November 2026: 412 pages".
-        var words: String
+        /// The value as text: "November 2026: 412 pages".
+        var text: String
     }
 
     struct Label: Sendable, Equatable {
@@ -52,7 +51,7 @@ struct Chart: Sendable, Equatable {
         var rows: [[String]]
     }
 
-    /// About how wide a text is in a picture: half of a digit's height a character.
+    /// Estimates the width of a text: half of a digit's height for each character.
     static func width(of text: String) -> Double { Double(text.count) * 6.2 }
 }
 
@@ -65,7 +64,7 @@ extension Chart {
             "marks": marks.map { mark -> View in
                 [
                     "x": Self.unit(mark.x), "y": Self.unit(mark.y), "w": Self.unit(mark.width),
-                    "h": Self.unit(mark.height), "style": mark.style, "words": mark.words,
+                    "h": Self.unit(mark.height), "style": mark.style, "words": mark.text,
                 ]
             },
             "labels": labels.map { label -> View in
@@ -84,7 +83,7 @@ extension Chart {
         return view
     }
 
-    /// To a tenth: no eye sees more, and a page has hundreds of them.
+    /// Formats a length to a tenth: more is invisible, and a page has hundreds of them.
     static func unit(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         let (whole, rest) = tenths.magnitude.quotientAndRemainder(dividingBy: 10)
@@ -92,16 +91,16 @@ extension Chart {
     }
 }
 
-/// The scale of a chart: from 0 to a round number, in round steps.
+/// The axis of a chart, from 0 to a round number in round steps.
 struct Axis: Sendable, Equatable {
-    /// 0 first.
+    /// The values of the ticks, from 0.
     let ticks: [Int]
 
     /// - Parameters:
-    ///   - most: the greatest value; below 1 the axis goes to 1.
-    ///   - steps: how many steps there are at the most.
+    ///   - most: the greatest value; below 1, the axis goes to 1.
+    ///   - steps: the most steps.
     init(upTo most: Int, steps: Int = 4) {
-        // Far beyond any sum of a library, and far from overflow.
+        // Far above any total of a library, and far from overflow.
         let most = min(max(1, most), 1_000_000_000_000_000)
         var (unit, factors) = (1, [1, 2, 5][...])
         while (factors.first ?? 1) * unit * steps < most {
@@ -116,85 +115,85 @@ struct Axis: Sendable, Equatable {
     var top: Int { ticks.last ?? 1 }
     var step: Int { ticks.count > 1 ? ticks[1] : 1 }
 
-    /// 0 to 1.
+    /// Returns the position of a value, from 0 to 1.
     func fraction(_ value: Int) -> Double { min(1, max(0, Double(value) / Double(top))) }
 }
 
-/// A chart of upright bars: one value each, in order.
-struct Columns: Sendable {
-    struct Column: Sendable {
-        /// Below the bar, where there is room; `nil` for never.
+/// A chart of vertical bars.
+struct BarChart: Sendable {
+    struct Bar: Sendable {
+        /// The label below the bar, shown where there is room; `nil` for none.
         var label: String?
         var value: Int
-        /// What the bar stands for: "November 2026: 412 pages".
-        var words: String
-        /// Its row of the table.
+        /// The value as text: "November 2026: 412 pages".
+        var text: String
+        /// The row of the table.
         var cells: [String]
     }
 
     var title: String
-    var columns: [Column]
-    /// Heads of the table.
+    var bars: [Bar]
+    /// The column headings of the table.
     var heads: [String]
-    /// How a number is written.
+    /// Formats a number.
     var number: @Sendable (Int) -> String
 
     private static let (top, base, height) = (18.0, 166.0, 190.0)
     private static let gap = 4.0
 
-    /// Bars grow with the values; a bar of any value can be seen. Labels are left out evenly where they would touch, and values
-    /// stand over the bars as long as all of them fit.
+    /// Every bar with a value is visible. Labels are left out evenly where they would touch; values are shown above the bars if all
+    /// of them fit.
     var chart: Chart {
-        let axis = Axis(upTo: columns.map(\.value).max() ?? 0)
+        let axis = Axis(upTo: bars.map(\.value).max() ?? 0)
         let scale = axis.ticks.map(number)
         let left = (scale.map(Chart.width(of:)).max() ?? 0) + Self.gap
-        let slot = (Chart.width - left) / Double(max(1, columns.count))
+        let slot = (Chart.width - left) / Double(max(1, bars.count))
         let bar = min(30, max(0.8, slot * 0.74))
         func y(_ value: Int) -> Double { Self.base - axis.fraction(value) * (Self.base - Self.top) }
         func middle(_ index: Int) -> Double { left + slot * (Double(index) + 0.5) }
 
         var chart = Chart(
-            title: title, height: Self.height, table: Chart.Table(heads: heads, rows: columns.map(\.cells)))
+            title: title, height: Self.height, table: Chart.Table(heads: heads, rows: bars.map(\.cells)))
         for (tick, text) in zip(axis.ticks, scale) {
             chart.lines.append(Chart.Line(from: left, y: y(tick)))
             chart.labels.append(Chart.Label(x: left - Self.gap, y: y(tick) + 4, text: text, anchor: .end))
         }
-        for (index, column) in columns.enumerated() where column.value > 0 {
-            let height = max(1.5, Self.base - y(column.value))
+        for (index, item) in bars.enumerated() where item.value > 0 {
+            let height = max(1.5, Self.base - y(item.value))
             chart.marks.append(
                 Chart.Mark(
                     x: middle(index) - bar / 2, y: Self.base - height, width: bar, height: height, style: "bar",
-                    words: column.words))
+                    text: item.text))
         }
-        let values = columns.map { number($0.value) }
+        let values = bars.map { number($0.value) }
         if values.allSatisfy({ Chart.width(of: $0) <= slot }) {
-            for (index, value) in values.enumerated() where columns[index].value > 0 {
-                chart.labels.append(Chart.Label(x: middle(index), y: y(columns[index].value) - 4, text: value))
+            for (index, value) in values.enumerated() where bars[index].value > 0 {
+                chart.labels.append(Chart.Label(x: middle(index), y: y(bars[index].value) - 4, text: value))
             }
         }
         for index in labelled(slot) {
-            guard let text = columns[index].label else { continue }
+            guard let text = bars[index].label else { continue }
             chart.labels.append(Chart.Label(x: middle(index), y: Self.height - 8, text: text))
         }
         return chart
     }
 
-    /// The columns whose labels are shown: every one, every second, fifth … of those that have one.
+    /// Returns the indexes of the bars whose labels are shown: every one, every second, fifth … of those with a label.
     private func labelled(_ slot: Double) -> [Int] {
-        let all = columns.indices.filter { columns[$0].label != nil }
+        let all = bars.indices.filter { bars[$0].label != nil }
         guard all.count > 1 else { return all }
         let room = slot * Double(all[1] - all[0])
-        let needed = (columns.compactMap(\.label).map(Chart.width(of:)).max() ?? 0) + 5
+        let needed = (bars.compactMap(\.label).map(Chart.width(of:)).max() ?? 0) + 5
         let every = [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50].first { Double($0) * room >= needed } ?? all.count
         return all.enumerated().filter { $0.offset.isMultiple(of: every) }.map(\.element)
     }
 }
 
-/// Days put together to what a chart shows as one bar.
+/// The unit of time that a bar of a chart covers.
 enum Bucket: String, Sendable, CaseIterable {
     case day, week, month, year
 
-    /// What suits a span of so many days: never more than some forty bars of weeks or months.
+    /// Chooses a unit for a number of days that gives at most about forty bars of weeks or months.
     init(days: Int) {
         self =
             switch days {
@@ -205,15 +204,15 @@ enum Bucket: String, Sendable, CaseIterable {
             }
     }
 
-    /// The most bars that a chart has.
-    static let most = 60
+    /// The most bars of a chart.
+    static let maxCount = 60
 
-    /// Every bucket of the span, also empty ones, oldest first. Of more than ``most`` the last ones.
+    /// Returns the buckets of a span including empty ones, oldest first; at most the last ``maxCount``.
     ///
     /// - Parameters:
-    ///   - days: those outside of the span are passed over.
-    ///   - span: as ``CalendarDay/number``.
-    /// - Returns: a week by its Monday, else the day, month or year itself, and what was read in it.
+    ///   - days: those outside of the span are ignored.
+    ///   - span: values of ``CalendarDay/number``.
+    /// - Returns: for each bucket its day, month or year, for a week its Monday, and the reading in it.
     func buckets(_ days: [DayStats], in span: ClosedRange<Int>) -> [(start: CalendarDay, figures: DayStats)] {
         var sums: [CalendarDay: DayStats] = [:]
         for day in days {
@@ -222,7 +221,7 @@ enum Bucket: String, Sendable, CaseIterable {
         }
         var starts: [CalendarDay] = []
         var number = span.upperBound
-        while number >= span.lowerBound, starts.count < Self.most {
+        while number >= span.lowerBound, starts.count < Self.maxCount {
             let start = start(of: number)
             starts.append(start)
             number = start.span.lowerBound - 1
@@ -241,19 +240,19 @@ enum Bucket: String, Sendable, CaseIterable {
     }
 }
 
-/// A year as a calendar: a square a day, the darker the more was read. Weeks stand upright, Monday on top, in two bands of half
-/// a year so that a square is as large as a fingertip's point on a phone.
+/// A calendar of a year with a square for each day, the darker the more was read. Weeks are columns with Monday at the top, in two
+/// bands of half a year each, so that a square on a phone is large enough to tap.
 struct DayCalendar: Sendable {
     var title: String
     var year: Int
-    /// Days with reading; those of other years are passed over.
+    /// The days with reading; those of other years are ignored.
     var days: [DayStats]
-    /// January to December, short.
+    /// The names of the months, abbreviated.
     var months: [String]
-    /// Monday to Sunday, one letter each.
+    /// The weekdays from Monday, one letter each.
     var weekdays: [String]
-    /// "21 November 2026: 34 pages"
-    var words: @Sendable (DayStats) -> String
+    /// Describes a day: "21 November 2026: 34 pages".
+    var text: @Sendable (DayStats) -> String
     var number: @Sendable (Int) -> String
     var table: Chart.Table
 
@@ -275,18 +274,18 @@ struct DayCalendar: Sendable {
                 chart.marks.append(
                     Chart.Mark(
                         x: x, y: y, width: Self.side, height: Self.side, style: "heat\(scale.level(day.pages))",
-                        words: words(day)))
+                        text: text(day)))
             } else {
                 chart.blanks.append(Chart.Blank(x: x, y: y))
             }
             let date = CalendarDay(number: number)
             if date.day == 1, let month = date.month, months.indices.contains(month - 1) {
-                // Over the week that holds the 1st; at the end of a band there is no room, and the next one begins with it.
+                // Above the week of the 1st, or at the start of the next band if that is the last week of its band.
                 let isLast = week % Self.weeks == Self.weeks - 1
-                let place = isLast ? (x: Self.left, y: top + Self.band - 4) : (x: x, y: top - 4)
-                if place.y < 2 * Self.band {
+                let position = isLast ? (x: Self.left, y: top + Self.band - 4) : (x: x, y: top - 4)
+                if position.y < 2 * Self.band {
                     chart.labels.append(
-                        Chart.Label(x: place.x, y: place.y, text: months[month - 1], anchor: .start))
+                        Chart.Label(x: position.x, y: position.y, text: months[month - 1], anchor: .start))
                 }
             }
         }
@@ -299,14 +298,14 @@ struct DayCalendar: Sendable {
         return chart
     }
 
-    /// The bounds of the four shades, for the legend: 1 to the first, … above the third.
+    /// The upper bounds of the first three shades, for the legend.
     var bounds: [Int] { HeatScale(days.filter { $0.day.year == year }.map(\.pages)).bounds }
 
-    /// 0 is Monday.
+    /// Returns the weekday of a ``CalendarDay/number``; 0 is Monday.
     static func weekday(_ number: Int) -> Int { ((number + 3) % 7 + 7) % 7 }
 }
 
-/// From pages of a day to one of four shades, in round steps; one long day does not make all others pale.
+/// Maps the pages of a day to one of four shades in round steps. A single long day does not make all others pale.
 struct HeatScale: Sendable, Equatable {
     /// The upper bounds of the first three shades.
     let bounds: [Int]
@@ -317,24 +316,25 @@ struct HeatScale: Sendable, Equatable {
         bounds = [step, 2 * step, 3 * step]
     }
 
-    /// 1 to 4; also a day with a session and no page has the first.
+    /// Returns a shade from 1 to 4; a day with a session but no page has the first.
     func level(_ pages: Int) -> Int { 1 + bounds.count { pages > $0 } }
 }
 
-/// Parts of a whole, each with its number and its share: a table with bars in it.
+/// A table of the parts of a whole, each with its count and a bar for its share.
 struct Shares: Sendable, Equatable {
     struct Row: Sendable, Equatable {
         var label: String
         var count: Int
-        /// 0 to 1.
+        /// From 0 to 1.
         var share: Double
     }
 
     let rows: [Row]
 
     /// - Parameters:
-    ///   - parts: in the order in which they are shown; empty ones are left out.
-    ///   - most: how many rows at the most; what is left is one more, called `rest`.
+    ///   - parts: in the order of the rows; empty ones are left out.
+    ///   - most: the most rows; the remaining parts are summed up in one more.
+    ///   - rest: the label of that row.
     init(_ parts: [(label: String, count: Int)], most: Int = 8, rest: String) {
         var parts = parts.filter { $0.count > 0 }
         if parts.count > most + 1 {
@@ -344,7 +344,7 @@ struct Shares: Sendable, Equatable {
         rows = parts.map { Row(label: $0.label, count: $0.count, share: Double($0.count) / Double(whole)) }
     }
 
-    /// Whole percents; less than one, but not nothing, is told as such.
+    /// Formats a share in whole percent, with "< 1" for a small one.
     static func percent(_ share: Double) -> String {
         let whole = Int((share * 100).rounded())
         return whole == 0 && share > 0 ? "< 1" : String(whole)

@@ -3,12 +3,12 @@ import FoundationEssentials
 import Hummingbird
 import Synchronization
 
-/// What was read, in figures and charts; docs/tracker.md says how each figure is made.
+/// The Stats page, with figures and charts, and the timeline. docs/tracker.md defines the figures.
 struct StatsPage: Sendable {
     let parts: KioskParts
 
-    /// How many memories and how many rests are listed.
-    private static let listed = 12
+    /// The most memories that are listed.
+    private static let maxMemories = 12
 
     var routes: [Route] {
         [Route(.get, "/stats", for: .guests, page), Route(.get, "/stats/timeline", for: .guests, timeline)]
@@ -18,21 +18,21 @@ struct StatsPage: Sendable {
         let texts = parts.pages.texts(context)
         let (now, zone) = (parts.ports.now(), parts.ports.zone)
         let today = CalendarDay(now, in: zone)
-        let asked = try StatsPeriod(LibraryAddress.pairs(request.uri.query ?? ""), today: today)
-        let year = asked.year(today: today)
-        let overview = try await parts.library.overview(asked.period, year: year, at: now, in: zone)
+        let selected = try StatsPeriod(request.queryPairs(), today: today)
+        let year = selected.year(today: today)
+        let overview = try await parts.library.overview(selected.period, year: year, at: now, in: zone)
         let yearDays = try await days(of: year, overview)
         let memories = try await parts.library.onThisDay(at: now, in: zone)
 
-        let figures = StatsView(overview: overview, asked: asked, year: year, yearDays: yearDays, texts: texts)
+        let figures = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
         var view = figures.view
-        view["memories"] = memories.prefix(Self.listed).map { texts.view(of: $0) }
+        view["memories"] = memories.prefix(Self.maxMemories).map { texts.view(of: $0) }
         view["hasMemories"] = !memories.isEmpty
-        return try await parts.pages.answer(
+        return try await parts.pages.render(
             Pages.Page(template: "stats", title: texts("layout.stats"), tab: .stats, view: view), context)
     }
 
-    /// Those of the calendar: what the overview has already where it covers the year.
+    /// Returns the days of the calendar: those of the overview if it covers the year.
     private func days(of year: Int, _ overview: Overview) async throws -> [DayStats] {
         guard let day = CalendarDay(year: year) else { return [] }
         let period = Period(day)
@@ -43,23 +43,23 @@ struct StatsPage: Sendable {
         return try await parts.library.days(in: period, zone: parts.ports.zone)
     }
 
-    /// How many events of the timeline a page has.
-    private static let events = 200
+    /// The most events on the page of the timeline.
+    private static let maxEvents = 200
 
     private func timeline(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let today = CalendarDay(parts.ports.now(), in: parts.ports.zone)
-        let asked = try StatsPeriod(LibraryAddress.pairs(request.uri.query ?? ""), today: today)
+        let selected = try StatsPeriod(request.queryPairs(), today: today)
         let events = try await StatsAPI(parts: parts).events(
-            in: asked.period, limit: Self.events, forGuest: context.isGuest)
+            in: selected.period, limit: Self.maxEvents, forGuest: context.isGuest)
         var view: View = [
-            "periodName": texts.name(of: asked), "isEmpty": events.isEmpty,
+            "periodName": texts.name(of: selected), "isEmpty": events.isEmpty,
             "events": events.map { texts.view(of: $0) },
         ]
-        if events.count == Self.events { view["isCut"] = texts("stats.timelineCut", ["n": String(Self.events)]) }
-        if let earlier = asked.neighbour(-1, today: today) { view["earlier"] = earlier.onTimeline }
-        if let later = asked.neighbour(1, today: today) { view["later"] = later.onTimeline }
-        return try await parts.pages.answer(
+        if events.count == Self.maxEvents { view["isCut"] = texts("stats.timelineCut", ["n": String(Self.maxEvents)]) }
+        if let earlier = selected.neighbour(-1, today: today) { view["earlier"] = earlier.onTimeline }
+        if let later = selected.neighbour(1, today: today) { view["later"] = later.onTimeline }
+        return try await parts.pages.render(
             Pages.Page(template: "stats-timeline", title: texts("stats.timeline"), tab: .stats, view: view), context)
     }
 }
@@ -69,16 +69,11 @@ extension String {
 }
 
 extension Texts {
-    /// A book within figures: its title, authors and address.
+    /// Returns a book's title, authors and URL.
     func view(of book: CountedBook) -> View {
         var view: View = ["href": "/books/\(book.id.rawValue)", "bookTitle": title(book.title, book.isbn)]
         if !book.authors.isEmpty { view["bookAuthors"] = book.authors.joined(separator: ", ").cleanedLine }
         return view
-    }
-
-    /// As ``Edition/displayTitle(_:_:)``, in this language.
-    func title(_ title: String?, _ isbn: ISBN?) -> String {
-        title.map { String($0.cleanedLine.prefix(TextLimit.title)) } ?? isbn?.hyphenated ?? self("common.untitled")
     }
 
     func view(of memory: Memory) -> View {
@@ -92,7 +87,7 @@ extension Texts {
         view["date"] = day(event.date)
         view["what"] = self("stats.event.\(event.kind.rawValue)")
         if let session = event.session {
-            let pages = session.pagesRead > 0 ? several("stats.nPages", session.pagesRead) : nil
+            let pages = session.pagesRead > 0 ? self("stats.nPages", n: session.pagesRead) : nil
             view["detail"] = [session.minutes.map { duration(minutes: $0) }, pages].compactMap(\.self).joined(
                 separator: " · ")
         }
@@ -100,75 +95,58 @@ extension Texts {
     }
 }
 
-/// The library in figures, as the commands print it.
+/// Statistics as JSON, as the commands print them.
 struct StatsAPI: Sendable {
     let parts: KioskParts
 
     var routes: [Route] {
         [
-            Route(.get, "/api/home", for: .guests, home), Route(.get, "/api/stats", for: .guests, overview),
+            Route(.get, "/api/stats", for: .guests, overview),
             Route(.get, "/api/stats/days", for: .guests, days),
             Route(.get, "/api/stats/on-this-day", for: .guests, onThisDay),
             Route(.get, "/api/stats/timeline", for: .guests, timeline),
         ]
     }
 
-    /// How many events an answer has at the most.
-    static let mostEvents = 1_000
+    /// The most events in a response.
+    static let maxEvents = 1_000
 
     private var today: CalendarDay { CalendarDay(parts.ports.now(), in: parts.ports.zone) }
 
-    private func home(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let (now, zone) = (parts.ports.now(), parts.ports.zone)
-        var home = try await parts.library.home(limit: HomePage.most, at: now, in: zone)
-        if context.isGuest {
-            for index in home.readingNow.indices {
-                home.readingNow[index].running = nil
-                home.readingNow[index].book = home.readingNow[index].book.forGuests
-            }
-            for index in home.recentlyRead.indices {
-                home.recentlyRead[index].book = home.recentlyRead[index].book.forGuests
-            }
-        }
-        let year = try await parts.library.yearSoFar(at: now, in: zone)
-        guard case .object(let members) = home.json else { return JSONAnswer(home.json) }
-        return JSONAnswer(.object(members + [(key: "year", value: year.json)]))
-    }
-
-    /// ?period=…&of=…, as on the page; all time unless told.
-    private func overview(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
-        let asked = try period(request)
+    /// Answers `?period=…&of=…` like the page, but defaults to all time.
+    private func overview(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let selected = try period(request)
         let overview = try await parts.library.overview(
-            asked.period, year: asked.year(today: today), at: parts.ports.now(), in: parts.ports.zone)
-        return JSONAnswer(overview.json)
+            selected.period, year: selected.year(today: today), at: parts.ports.now(), in: parts.ports.zone)
+        return JSONResponse(overview.json)
     }
 
-    private func days(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func days(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let days = try await parts.library.days(in: try period(request).period, zone: parts.ports.zone)
-        return JSONAnswer(["days": .array(days.map(\.json))])
+        return JSONResponse(["days": .array(days.map(\.json))])
     }
 
-    private func onThisDay(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    private func onThisDay(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let memories = try await parts.library.onThisDay(at: parts.ports.now(), in: parts.ports.zone)
-        return JSONAnswer(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
+        return JSONResponse(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
     }
 
-    /// The latest events of the period, newest first.
-    private func timeline(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
+    /// Answers the latest events of the period, newest first.
+    private func timeline(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let events = try await events(
-            in: try period(request).period, limit: Self.mostEvents, forGuest: context.isGuest)
-        return JSONAnswer(["events": .array(events.map(\.json))])
+            in: try period(request).period, limit: Self.maxEvents, forGuest: context.isGuest)
+        return JSONResponse(["events": .array(events.map(\.json))])
     }
 
     private func period(_ request: Request) throws -> StatsPeriod {
-        let items = try LibraryAddress.pairs(request.uri.query ?? "")
-        let isSaid = items.contains { $0.name == "period" && !$0.value.isEmpty }
-        return try StatsPeriod(items + (isSaid ? [] : [(name: "period", value: "all")]), today: today)
+        let items = try request.queryPairs()
+        let isGiven = items.contains { $0.name == "period" && !$0.value.isEmpty }
+        return try StatsPeriod(items + (isGiven ? [] : [(name: "period", value: "all")]), today: today)
     }
 
-    /// The latest `limit` events of the period, newest first; sessions are the household's. What can lie in it counts.
+    /// Returns the latest `limit` events that may lie in the period, newest first. Guests do not see sessions.
     func events(in period: Period, limit: Int, forGuest: Bool = false) async throws -> [TimelineEvent] {
-        // They come in order, one after the other: of a ring of the last ones no more than that is kept.
+        // Events arrive in order; a ring buffer keeps the last ones.
         let ring = Mutex<(events: [TimelineEvent], next: Int)>(([], 0))
         try await parts.library.timeline(in: parts.ports.zone) { event in
             guard period.mayContain(event.date), !(forGuest && event.kind == .session) else { return }
@@ -185,24 +163,24 @@ struct StatsAPI: Sendable {
     }
 }
 
-/// The figures of the Stats page as its template shows them.
+/// Prepares the Stats page for its template.
 struct StatsView: Sendable {
     let overview: Overview
-    let asked: StatsPeriod
-    /// Of the calendar and the challenge.
+    let period: StatsPeriod
+    /// The year of the calendar and the challenge.
     let year: Int
-    /// Its days with reading, oldest first.
+    /// The days of the year with reading, oldest first.
     let yearDays: [DayStats]
     let texts: Texts
 
     var view: View {
-        let charts = StatsCharts(overview: overview, asked: asked, year: year, yearDays: yearDays, texts: texts)
+        let charts = StatsCharts(overview: overview, period: period, year: year, yearDays: yearDays, texts: texts)
         var view: View = [
-            "periodName": texts.name(of: asked).capitalisedFirst, "kinds": kinds, "isOwn": asked.kind == .own,
-            "from": asked.period.from?.description ?? "", "to": asked.period.to?.description ?? "",
+            "periodName": texts.name(of: period).capitalisedFirst, "kinds": kinds, "isOwn": period.kind == .own,
+            "from": period.period.from?.description ?? "", "to": period.period.to?.description ?? "",
             "tiles": tiles, "facts": facts, "goals": goals, "hasGoals": !goals.isEmpty,
             "isEmpty": overview.counts.copies == 0,
-            "charts": charts.columns.enumerated().map { $1.view(id: "chart\($0)") },
+            "charts": charts.barCharts.enumerated().map { $1.view(id: "chart\($0)") },
             "shares": charts.shares,
         ]
         if let calendar = charts.calendar {
@@ -210,13 +188,13 @@ struct StatsView: Sendable {
                 $1
             }
         }
-        if let earlier = asked.neighbour(-1, today: overview.today) { view["earlier"] = earlier }
-        if let later = asked.neighbour(1, today: overview.today) { view["later"] = later }
+        if let earlier = period.neighbour(-1, today: overview.today) { view["earlier"] = earlier }
+        if let later = period.neighbour(1, today: overview.today) { view["later"] = later }
         if overview.pauseCount > 0 {
             view["pauses"] = overview.pauses.map { paused in
                 texts.view(of: paused.book).merging(["pause": texts.sentence(of: paused.pause)]) { $1 }
             }
-            view["pauseCount"] = texts.several("stats.pauseCount", overview.pauseCount)
+            view["pauseCount"] = texts("stats.pauseCount", n: overview.pauseCount)
         }
         return view
     }
@@ -225,12 +203,12 @@ struct StatsView: Sendable {
         StatsPeriod.Kind.allCases.filter { $0 != .own }.map { kind in
             [
                 "kind": kind.rawValue, "kindLabel": texts("stats.kind.\(kind.rawValue)"),
-                "isCurrent": kind == asked.kind,
+                "isCurrent": kind == period.kind,
             ]
         }
     }
 
-    /// The totals of the period: large numbers with what they count.
+    /// The totals of the period, each a large number with its unit.
     private var tiles: [View] {
         let totals = overview.totals
         func tile(_ number: String, _ what: String) -> View { ["number": number, "what": what] }
@@ -241,12 +219,12 @@ struct StatsView: Sendable {
         tiles.append(tile(texts.duration(minutes: totals.minutes), texts("stats.tile.time")))
         tiles += [counted(totals.sessions, "sessions"), counted(totals.daysRead, "days")]
         if let pace = totals.pace {
-            tiles.append(tile(texts.tenths(pace), texts.several("stats.tile.pace", pace)))
+            tiles.append(tile(texts.tenths(pace), texts("stats.tile.pace", n: pace)))
         }
         return tiles
     }
 
-    /// What does not depend on the period.
+    /// Figures that do not depend on the period.
     private var facts: [View] {
         let streaks = overview.streaks
         func fact(_ key: String, _ value: String) -> View { ["name": texts("stats.fact.\(key)"), "value": value] }
@@ -254,25 +232,25 @@ struct StatsView: Sendable {
         var facts = [
             fact(
                 "today",
-                texts.several("stats.nPages", today.pages)
+                texts("stats.nPages", n: today.pages)
                     + (today.minutes > 0 ? " · " + texts.duration(minutes: today.minutes) : "")),
             fact(
                 "streak",
-                texts.several("stats.nDays", streaks.current)
+                texts("stats.nDays", n: streaks.current)
                     + (streaks.current > 0 && !streaks.readToday ? " · " + texts("stats.notYetToday") : "")),
         ]
         if let end = streaks.longestEnd {
             facts.append(
                 fact(
                     "longest",
-                    texts.several("stats.nDays", streaks.longest) + " · " + texts("stats.upTo", ["day": texts.day(end)])
+                    texts("stats.nDays", n: streaks.longest) + " · " + texts("stats.upTo", ["day": texts.day(end)])
                 ))
         }
         if let pace = overview.recentPace {
-            facts.append(fact("pace", texts.several("stats.pagesAnHour", pace)))
+            facts.append(fact("pace", texts("stats.pagesAnHour", n: pace)))
         }
-        if asked.period == .all, overview.dateUnknown.books > 0 {
-            facts.append(fact("dateUnknown", texts.several("stats.nBooks", overview.dateUnknown.books)))
+        if period.period == .all, overview.dateUnknown.books > 0 {
+            facts.append(fact("dateUnknown", texts("stats.nBooks", n: overview.dateUnknown.books)))
         }
         if let mean = overview.ratings.mean {
             facts.append(
@@ -285,7 +263,7 @@ struct StatsView: Sendable {
         return facts
     }
 
-    /// The challenge, the daily goal and the goals across cultures, each with a bar.
+    /// The challenge, the daily goal and the cultural goals, each with a progress bar.
     private var goals: [View] {
         var goals: [View] = []
         if let challenge = overview.challenge {
@@ -303,8 +281,8 @@ struct StatsView: Sendable {
                     texts(
                         "stats.dailyMet",
                         [
-                            "days": texts.several("stats.nDays", daily.daysMet),
-                            "run": texts.several("stats.nDays", daily.run),
+                            "days": texts("stats.nDays", n: daily.daysMet),
+                            "run": texts("stats.nDays", n: daily.run),
                         ])))
         }
         for cultural in overview.culturalGoals {
@@ -313,7 +291,7 @@ struct StatsView: Sendable {
                     cultural.category.map(\.cleanedLine) ?? texts("stats.noCategory"), cultural.finished,
                     cultural.books,
                     texts("stats.ofBooks", count: cultural.books, ratio(cultural.finished, cultural.books)),
-                    texts.several("stats.thisYear", cultural.finishedThisYear)))
+                    texts("stats.thisYear", n: cultural.finishedThisYear)))
         }
         return goals
     }
@@ -322,46 +300,46 @@ struct StatsView: Sendable {
         ["done": texts.grouped(done), "goal": texts.grouped(goal)]
     }
 
-    private func goal(_ name: String, _ done: Int, _ goal: Int, _ words: String, _ sentence: String) -> View {
+    private func goal(_ name: String, _ done: Int, _ goal: Int, _ amount: String, _ sentence: String) -> View {
         [
-            "name": name, "words": words, "sentence": sentence,
+            "name": name, "words": amount, "sentence": sentence,
             "part": Chart.unit(min(100, 100 * Double(done) / Double(max(1, goal)))),
         ]
     }
 }
 
 extension Texts {
-    /// As ``Challenge/sentence``, in this language.
+    /// Returns ``Challenge/sentence`` in this language.
     func sentence(of challenge: Challenge) -> String {
-        let left = several("stats.toGo", challenge.remaining)
+        let left = self("stats.toGo", n: challenge.remaining)
         if challenge.isMet { return self("stats.challengeMet") }
         if challenge.ahead == 0 { return self("stats.onSchedule") + ", " + left }
-        return several(challenge.ahead > 0 ? "stats.ahead" : "stats.behind", abs(challenge.ahead)) + ", " + left
+        return self(challenge.ahead > 0 ? "stats.ahead" : "stats.behind", n: abs(challenge.ahead)) + ", " + left
     }
 
-    /// As ``Pause/sentence``, in this language.
+    /// Returns ``Pause/sentence`` in this language.
     func sentence(of pause: Pause) -> String {
         if let started = pause.daysSinceStart, started == pause.daysSinceLast {
-            return several("home.pauseStarted", started)
+            return self("home.pauseStarted", n: started)
         }
-        return several("home.pauseLast", pause.daysSinceLast)
-            + (pause.daysSinceStart.map { ", " + several("home.pauseSince", $0) } ?? "")
+        return self("home.pauseLast", n: pause.daysSinceLast)
+            + (pause.daysSinceStart.map { ", " + self("home.pauseSince", n: $0) } ?? "")
     }
 
-    /// As ``Forecast/sentence``, in this language; `nil` where it cannot be told.
+    /// Returns ``Forecast/sentence`` in this language; `nil` if there is no forecast.
     func sentence(of forecast: Forecast) -> String? {
         func when(_ days: Int, _ date: CalendarDay?) -> String {
-            let words =
+            let text =
                 switch days {
                 case 0: self("home.whenToday")
                 case 1: self("home.whenTomorrow")
-                default: several("home.whenDays", days)
+                default: self("home.whenDays", n: days)
                 }
-            return words + (days > 1 ? date.map { " (\(day($0)))" } ?? "" : "")
+            return text + (days > 1 ? date.map { " (\(day($0)))" } ?? "" : "")
         }
         if let days = forecast.daysByPace { return self("home.byPace", ["when": when(days, forecast.byPace)]) }
         if let days = forecast.daysByGoal, let goal = forecast.goal {
-            return self("home.byGoal", ["pages": several("stats.nPages", goal), "when": when(days, forecast.byGoal)])
+            return self("home.byGoal", ["pages": self("stats.nPages", n: goal), "when": when(days, forecast.byGoal)])
         }
         return nil
     }

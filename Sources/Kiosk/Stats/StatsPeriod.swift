@@ -1,14 +1,14 @@
 import Bookplate
 
-/// Which days the Stats page is about, as its address says: ?period=week&of=2026-11-16, ?period=own&from=2026-01&to=2026-03.
+/// The period of the Stats page, from the query: ?period=week&of=2026-11-16, ?period=own&from=2026-01&to=2026-03.
 struct StatsPeriod: Sendable, Equatable {
     enum Kind: String, Sendable, CaseIterable { case week, month, year, all, own }
 
     let kind: Kind
     let period: Period
 
-    /// - Parameter today: what is meant where nothing is said.
-    /// - Throws: ``RequestRefusal`` (400) for what is no period, with what is one.
+    /// - Parameter today: the default of `of`.
+    /// - Throws: ``RequestRefusal`` (400) that lists what is allowed.
     init(_ query: some Sequence<(name: String, value: String)>, today: CalendarDay) throws {
         let query = Dictionary(query.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }) { $1 }
         guard let kind = Kind(rawValue: query["period"] ?? Kind.year.rawValue) else {
@@ -43,7 +43,7 @@ struct StatsPeriod: Sendable, Equatable {
         RequestRefusal(status: .badRequest, code: "badQuery", message: "\(what).", key: key)
     }
 
-    /// The address of the same kind of period one before or after this, `nil` where there is none, or it would be still to come.
+    /// Returns the URL of the period before or after this one; `nil` if there is none or it lies in the future.
     func neighbour(_ step: Int, today: CalendarDay) -> String? {
         guard let from = period.from?.number, let to = period.to?.number, kind != .all, kind != .own else { return nil }
         let beyond = CalendarDay(number: step < 0 ? from - 1 : to + 1)
@@ -57,18 +57,18 @@ struct StatsPeriod: Sendable, Equatable {
         return "/stats?period=\(kind.rawValue)&of=\(of)"
     }
 
-    /// Whose months, calendar and challenge are shown: the last year of the period that is not to come.
+    /// Returns the year whose months, calendar and challenge are shown: the last of the period that has begun.
     func year(today: CalendarDay) -> Int {
         max(min(period.to?.year ?? today.year, today.year), period.from?.year ?? 1)
     }
 
-    /// The days that charts show: the period, as far as something was read and up to today.
+    /// Returns the days that charts show: the part of the period with reading, up to today.
     func span(of days: [DayStats], today: CalendarDay) -> ClosedRange<Int> {
         let (first, last) = (days.first?.day.number, days.last?.day.number)
         let now = today.number ?? 0
         let from = period.from?.number ?? min(first ?? now, now)
         let to = period.to?.number ?? max(last ?? now, now)
-        // An own period of a thousand years is empty for most of it: a month is shown at the least.
+        // Most of a period of a thousand years is empty. At least a month is shown.
         guard kind == .own, let first, let last else { return min(from, to)...to }
         let upper = min(to, max(last, from))
         return max(from, min(first, upper - 30))...upper
@@ -76,7 +76,7 @@ struct StatsPeriod: Sendable, Equatable {
 }
 
 extension Texts {
-    /// "2026", "November 2026", "16 November 2026 to 22 November 2026", "All time"
+    /// Returns "2026", "November 2026", "16 November 2026 to 22 November 2026" or "All time".
     func name(of period: StatsPeriod) -> String {
         switch (period.period.from, period.period.to) {
         case (nil, nil): self("stats.allTime")

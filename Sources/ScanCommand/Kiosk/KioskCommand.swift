@@ -75,10 +75,10 @@ struct KioskCommand: AsyncParsableCommand {
         let desk = Desk(
             flow: wiring.captureFlow(library), history: library, live: camera, covers: wiring.coverFlow(library),
             isOffline: wiring.isOffline, report: { logger.notice("\($0.oneLine)") })
-        var ports = KioskPorts(library: library, desk: desk, trouble: Failure.kioskTrouble)
-        ports.station = library.station
+        var ports = KioskPorts(library: library, desk: desk, classify: Failure.kioskError)
+        ports.device = library.station
         ports.preview = preview
-        ports.upkeep = wiring.upkeep(library)
+        ports.maintenance = wiring.maintenance(library)
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }
         let watchdog = Watchdog(try ServiceNotice())
@@ -206,10 +206,10 @@ extension KioskCommand {
 }
 
 extension Failure {
-    /// What an error means at a page.
-    static func kioskTrouble(_ error: any Error) -> KioskError {
-        if let trouble = error as? KioskError { return trouble }
-        // In words of their own: where the library lies is none of a browser's business.
+    /// Returns what an error means for the person at a page.
+    static func kioskError(_ error: any Error) -> KioskError {
+        if let error = error as? KioskError { return error }
+        // Messages of their own, which do not name the library's file.
         switch error {
         case LibraryError.locked:
             return KioskError(
@@ -223,12 +223,14 @@ extension Failure {
                 cause: .diskFull)
         default: break
         }
-        let error = error(for: error)
-        switch error.status {
-        case .usage, .nothing: return KioskError(.refused, error.description)
-        case .locked: return KioskError(.unavailable, error.description)
-        case .inputOutput where error is LibraryError: return KioskError(.unavailable, error.description)
-        default: return KioskError(.fault, error.description)
+        let failure = self.error(for: error)
+        let namesFiles = (error as? any FileNamingError)?.namesFile ?? false
+        switch failure.status {
+        case .usage, .nothing: return KioskError(.refused, failure.description)
+        case .locked: return KioskError(.unavailable, failure.description, namesFiles: namesFiles)
+        case .inputOutput where error is LibraryError:
+            return KioskError(.unavailable, failure.description, namesFiles: namesFiles)
+        default: return KioskError(.fault, failure.description)
         }
     }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Kiosk
 
-@Suite(.timeLimit(.minutes(1))) struct `The words of the pages` {
+@Suite(.timeLimit(.minutes(1))) struct `A text of the pages` {
     private func texts(_ language: Language) throws -> Texts {
-        try #require(try WebFolder.ofProgram.get().texts[language])
+        try #require(try WebFolder.bundled.get().texts[language])
     }
 
     @Test(arguments: [
@@ -15,33 +15,34 @@ import Testing
         (.german, "0 Tage", "1 Tag", "2 Tage", "1.200 Tage"),
         (.french, "0 jour", "1 jour", "2 jours", "1\u{202F}200 jours"),
     ])
-    func `have a form for one and one for several, and thousands apart`(
+    func `has a singular and a plural, with thousands separated`(
         _ language: Language, _ none: String, _ one: String, _ two: String, _ many: String
     ) throws {
         let texts = try texts(language)
         for (count, words) in [(0, none), (1, one), (2, two), (1200, many)] {
             #expect(texts("book.days", count: count) == words)
-            #expect(texts.several("stats.nDays", count) == words)
+            #expect(texts("stats.nDays", n: count) == words)
         }
     }
 
-    @Test func `know that in French one and a half is one`() throws {
+    @Test func `uses the singular for one and a half in French`() throws {
         for (language, pace, words) in [
             (Language.english, 1.0, "1 page an hour"), (.english, 1.5, "1.5 pages an hour"),
             (.german, 1.04, "1 Seite pro Stunde"), (.french, 1.5, "1,5 page par heure"),
             (.french, 2, "2 pages par heure"),
-        ] { #expect(try texts(language).several("stats.pagesAnHour", pace) == words) }
+        ] { #expect(try texts(language)("stats.pagesAnHour", n: pace) == words) }
     }
 
-    @Test func `fill in what a title says as it stands`() throws {
+    @Test func `is filled in with a title as it is`() throws {
         let texts = try texts(.english)
         #expect(texts("library.toldTag", count: 1, ["name": "{count}|{name}"]) == "Tagged 1 book “{count}|{name}”")
         #expect(texts.status(.toRead, of: "{status}") == "Status of {status}: To Read")
     }
 
-    @Test func `are set as French is, whoever wrote them`() throws {
-        #expect(Language.french.set("« Oui » ; c'est : non ?") == "«\u{A0}Oui\u{A0}»\u{A0}; c’est\u{A0}: non\u{A0}?")
-        #expect(Language.german.set("Was ist : das ?") == "Was ist : das ?")
+    @Test func `has French typography`() throws {
+        #expect(
+            Language.french.typeset("« Oui » ; c'est : non ?") == "«\u{A0}Oui\u{A0}»\u{A0}; c’est\u{A0}: non\u{A0}?")
+        #expect(Language.german.typeset("Was ist : das ?") == "Was ist : das ?")
         #expect(try texts(.french)("book.from", ["sources": "x"]) == "Source\u{A0}: x.")
     }
 
@@ -49,7 +50,9 @@ import Testing
         ("en", "English", "Englisch", "anglais"), ("de", "German", "Deutsch", "allemand"),
         ("de-AT", "German (AT)", "Deutsch (AT)", "allemand (AT)"), ("tlh", "tlh", "tlh", "tlh"),
     ])
-    func `name a language as its readers do`(_ code: String, _ english: String, _ german: String, _ french: String)
+    func `names a language in the user's language`(
+        _ code: String, _ english: String, _ german: String, _ french: String
+    )
         throws
     {
         #expect(try texts(.english).language(code: code) == english)
@@ -58,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: Language.allCases)
-    func `for roles and formats are one set, in the form, on the Book page and in the charts`(
+    func `for roles and formats is the same in the form, on the Book page and in the charts`(
         _ language: Language
     ) async throws {
         let texts = try texts(language)
@@ -70,7 +73,7 @@ import Testing
                 $0.language = "de"
                 $0.pageCount = 3600
             }
-            let (role, format) = (texts.word(for: Contributor.Role.translator), texts.word(for: .audiobook))
+            let (role, format) = (texts.label(for: Contributor.Role.translator), texts.label(for: .audiobook))
             let page = try await kiosk.send("GET", "/books/\(book.id)", headers: headers).text
             #expect(page.contains("Ann (\(role))") && page.contains(">\(format)</button>"))
             #expect(page.contains(">\(texts.language(code: "de"))</button>") && page.contains("data-raw=\"de\""))
@@ -90,15 +93,14 @@ import Testing
         (.german, ["am 17. März 1969", "im März 1969", "1969"]),
         (.french, ["le 17 mars 1969", "en mars 1969", "en 1969"]),
     ])
-    func `say when something was, as exactly as it is known`(_ language: Language, _ words: [String]) throws {
+    func `names a date as precisely as it is known`(_ language: Language, _ words: [String]) throws {
         let days = try ["1969-03-17", "1969-03", "1969"].map { try #require(CalendarDay($0)) }
         let texts = try texts(language)
         #expect(days.map(texts.when) == words)
     }
 
     @Test(arguments: [(Language.english, "None", "None"), (.german, "Keines", "Keines"), (.french, "Aucune", "Aucun")])
-    func `say none as what is not there wants it`(_ language: Language, _ shelf: String, _ format: String) async throws
-    {
+    func `has the gender of the missing thing`(_ language: Language, _ shelf: String, _ format: String) async throws {
         try await withStation { station in
             let scan = try await station.get("/scan", language: language.rawValue)
             #expect(scan.contains("id=\"preset-shelf\" ") && scan.contains("placeholder=\"\(shelf)\""))
@@ -108,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `for a screen reader say what a value is, and which book a button is for`() async throws {
+    @Test func `for screen readers names the field of a value and the book of a button`() async throws {
         try await withStation { station in
             let book = try await station.kiosk.book("Dune", status: .reading) { $0.language = "en" }
             for (language, names) in [
@@ -140,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `keep a title of 512 characters in its place, and the whole of it at hand`() async throws {
+    @Test func `of 512 characters is shortened on the page and complete in its tooltip`() async throws {
         let title = String(repeating: "Dune", count: 128)
         try await RunningKiosk().use { kiosk in
             let book = try await kiosk.book(title)
@@ -152,35 +154,35 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Stations on the pages` {
-    @Test func `are called by name, and the own one this station`() async throws {
-        let kiosk = try await RunningKiosk(station: "vm") { _, ports in ports.station = "vm" }
+@Suite(.timeLimit(.minutes(1))) struct `The station on the pages` {
+    @Test func `has its device's name, and this one is called so`() async throws {
+        let kiosk = try await RunningKiosk(station: "vm") { _, ports in ports.device = "vm" }
         try await kiosk.use { kiosk in
-            let station = StationVisitor(kiosk: kiosk)
+            let station = StationClient(kiosk: kiosk)
             _ = try await station.capture("9780441478125")
             for (language, words) in [("en", "This station"), ("de", "Diese Station"), ("fr", "Cette station")] {
                 let page = try await station.get("/intake", language: language)
                 #expect(page.contains("<span class=\"faint\">\(words)</span>") && !page.contains(">vm<"))
             }
         }
-        let other = try await RunningKiosk(station: "attic") { _, ports in ports.station = "vm" }
+        let other = try await RunningKiosk(station: "attic") { _, ports in ports.device = "vm" }
         try await other.use { kiosk in
-            let station = StationVisitor(kiosk: kiosk)
+            let station = StationClient(kiosk: kiosk)
             _ = try await station.capture("9780441478125")
             #expect(try await station.get("/intake").contains("<span class=\"faint\">attic</span>"))
         }
     }
 
-    @Test func `say in the language of each page why a code is no book`() async throws {
+    @Test func `says in the language of each page why a code is no book`() async throws {
         let hub = EventHub()
-        let texts = try WebFolder.ofProgram.get().texts
+        let texts = try WebFolder.bundled.get().texts
         var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
         let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
-        let trouble: KioskError.Reading = { KioskError(.unavailable, "\($0)", cause: .locked) }
-        hub.send(news.event(texts, trouble))
-        hub.send(Desk.News.camera(.trouble(CameraError(.busy, "It is busy."))).event(texts, trouble))
+        let classify: KioskError.Classifier = { KioskError(.unavailable, "\($0)", cause: .locked) }
+        hub.send(news.event(texts, classify))
+        hub.send(Desk.News.camera(.trouble(CameraError(.busy, "It is busy."))).event(texts, classify))
         let miss = Desk.Miss.notCaptured(KioskError(.unavailable, "locked"))
-        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts, trouble))
+        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts, classify))
         for (index, (reason, camera, missed)) in [
             ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),
             ("Das ist ein Warencode", "Ein anderes Programm", "Das wurde nicht erfasst. Ein anderes Programm hält"),
@@ -203,7 +205,7 @@ import Testing
             "ne convient pas à «\u{A0}Les invités"
         ),
     ])
-    func `refuse a setting's value in the language of the page`(
+    func `refuses a setting's value in the language of the page`(
         _ language: String, _ number: String, _ flag: String
     ) async throws {
         try await RunningKiosk().use { kiosk in
@@ -221,7 +223,7 @@ import Testing
         ("/stats?period=own&from=gestern", "Einen Tag des Zeitraums als 2026-03-17 schreiben"),
         ("/library?added=gestern", "Nach „gestern“ lässt sich hier nicht suchen."),
     ])
-    func `refuse an address that a person wrote in their language`(_ path: String, _ words: String) async throws {
+    func `refuses a URL that a person typed in their language`(_ path: String, _ words: String) async throws {
         try await RunningKiosk().use { kiosk in
             let page = try await kiosk.send("GET", path, headers: ["Accept": "text/html", "Accept-Language": "de"])
             #expect(page.status == 400 && page.text.contains(words), "\(page.text)")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Kiosk
 
-/// What a service answered.
+/// A response of the service.
 struct Answered {
     let status: Int
     let headers: [String: String]
@@ -14,7 +14,7 @@ struct Answered {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The body as an object of JSON; empty when it is none.
+    /// The body as a JSON object; empty if it is none.
     var json: [String: Any] {
         (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any] ?? [:]
     }
@@ -22,7 +22,7 @@ struct Answered {
     subscript(key: String) -> String? { json[key] as? String }
     func number(_ key: String) -> Double? { (json[key] as? NSNumber)?.doubleValue }
     func list(_ key: String) -> [[String: Any]] { json[key] as? [[String: Any]] ?? [] }
-    /// Why it was refused, in one word.
+    /// The code of a refusal.
     var code: String? { (json["error"] as? [String: Any])?["code"] as? String }
     var change: ID<Change>? { self["change"].map { ID(rawValue: $0) } }
 }
@@ -39,7 +39,7 @@ extension RunningKiosk {
             request.httpBody = sent
             request.setValue(type ?? "application/json", forHTTPHeaderField: "Content-Type")
         }
-        // What a page of the service itself sends with its acts.
+        // The headers that the service's own pages send.
         request.setValue("http://127.0.0.1:\(port)", forHTTPHeaderField: "Origin")
         request.setValue("same-origin", forHTTPHeaderField: "Sec-Fetch-Site")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
@@ -52,7 +52,7 @@ extension RunningKiosk {
             status: answer.statusCode, headers: Dictionary(names) { first, _ in first }, bytes: [UInt8](data))
     }
 
-    /// A book as a person enters it.
+    /// Saves a book.
     func book(
         _ title: String, isbn: String? = nil, status: Copy.Status = .toRead,
         _ more: (inout Metadata) -> Void = { _ in }

@@ -2,8 +2,8 @@ import Foundation
 
 @testable import Kiosk
 
-/// Asks a running kiosk what a page asks.
-struct Caller: Sendable {
+/// Sends the requests of a page to a running kiosk.
+struct Client: Sendable {
     let kiosk: RunningKiosk
 
     struct Answer: Sendable {
@@ -14,7 +14,7 @@ struct Caller: Sendable {
 
         func json<Value: Decodable>(_ type: Value.Type) throws -> Value { try JSONDecoder().decode(type, from: body) }
 
-        /// The word for programs of an answer that refuses.
+        /// The code of a refusal.
         var code: String {
             get throws { try json([String: [String: String]].self)["error"]?["code"] ?? "" }
         }
@@ -29,7 +29,7 @@ struct Caller: Sendable {
         try await ask(method, path, body, [:])
     }
 
-    /// The bytes, unpacked, of a page and of what it loads by itself: styles, scripts, and what these import at their beginning.
+    /// Returns the uncompressed sizes of a page and of the styles and scripts that it loads, including their imports.
     func loading(_ page: String) async throws -> [String: Int] {
         var (bytes, open): ([String: Int], [String]) = ([:], [page])
         while let path = open.popLast() {
@@ -51,6 +51,6 @@ struct Caller: Sendable {
 }
 
 /// Runs a kiosk with an empty library for as long as `body` takes.
-func withKiosk(_ body: (Caller) async throws -> Void) async throws {
-    try await RunningKiosk().use { try await body(Caller(kiosk: $0)) }
+func withKiosk(_ body: (Client) async throws -> Void) async throws {
+    try await RunningKiosk().use { try await body(Client(kiosk: $0)) }
 }

@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// Many books at once on the Library page.
+/// Bulk actions on the Library page.
 extension `In a browser` {
-    @Suite struct `Choosing books` {
-        @Test func `all that a search shows are chosen by one key, tagged, and given back by one undo`() async throws {
+    @Suite struct `Selecting books` {
+        @Test func `all results of a search are selected by one key, tagged, and reverted by one undo`() async throws {
             try await withBooks("library?q=shelf") { kiosk, browser in
                 try await browser.type("X")
                 try await browser.wait(
                     "all", until: "document.getElementById('chosenCount').textContent === 'All selected: 70 books'")
-                // One is spared.
+                // One book is excluded.
                 try await browser.click(".hit .pick")
                 try await browser.wait(
                     "one less", until: "document.getElementById('chosenCount').textContent === '69 selected'")
@@ -26,7 +26,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `another search lets go of all that were chosen; the button chooses them, too`() async throws {
+        @Test func `another search clears the selection, and a button selects all as well`() async throws {
             try await withBooks("library") { kiosk, browser in
                 try await browser.click("#choose")
                 try await browser.click("[data-bulk=all]")
@@ -41,7 +41,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `the trash is emptied after one question`() async throws {
+        @Test func `the trash is emptied after one confirmation`() async throws {
             try await withBooks("library?trash=1", isTrash: true) { kiosk, browser in
                 try await browser.expectFit("library-trash")
                 try await browser.expectAccess("library-trash")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Kiosk
 
-/// Texts from sources and from people are hostile: every page shows them as text.
-@Suite struct `What a library holds` {
+/// Texts of sources and people are untrusted: every page shows them as text.
+@Suite struct `A hostile text` {
     private static let hostile = [
         "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"><svg onload=alert(1)>", "'-alert(1)-'",
         "{{{title}}}{{#books}}", "</title></script><b>", "javascript:alert(1)",
@@ -29,11 +29,11 @@ import Testing
         }
     }
 
-    @Test func `is text on every page, whatever it says`() async throws {
+    @Test func `of the library is shown as text on every page`() async throws {
         try await withWebKiosk { kiosk in
             let ids = try await fill(kiosk)
             #expect(ids.count == Self.hostile.count)
-            let ports = KioskPorts(library: kiosk.library, trouble: { _ in KioskError(.fault, "") })
+            let ports = KioskPorts(library: kiosk.library, classify: { _ in KioskError(.fault, "") })
             let routes = try KioskParts(KioskServer.Configuration(), ports: ports, logger: Logger(label: "routes"))
                 .routes
             for route in routes where route.method == .get && !route.path.hasPrefix("/api") && !route.path.contains("*")
@@ -57,7 +57,7 @@ import Testing
         "/%3Cscript%3Ealert(1)%3C/script%3E", "/home?x=%3Cscript%3Ealert(1)%3C/script%3E",
         "/sign-in?to=/%22%3E%3Cscript%3E",
     ])
-    func `and what is asked for is text, too`(_ path: String) async throws {
+    func `in a URL is shown as text`(_ path: String) async throws {
         try await withWebKiosk { kiosk in
             let answer = try await kiosk.askAsStranger("GET", path, [("Accept", "text/html")])
             #expect(!answer.body.contains("<script>"))

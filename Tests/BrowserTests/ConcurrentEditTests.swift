@@ -2,17 +2,17 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// The same book at two screens.
+    /// The same book on two screens.
     @Suite struct `Two people at one book` {
         private static let wrong = "document.querySelector('.wrong:not([hidden])')?.textContent"
 
-        @Test func `are told of each other in a field, and the second yes is a yes`() async throws {
+        @Test func `are warned of a conflict in a field, and saving again replaces it`() async throws {
             try await visit("books/BOOK", on: .laptop, excused: ["409"], prepare: book) { kiosk, browser, id in
                 try await browser.click("#edit-publisher")
                 try await browser.wait("the field", until: "document.getElementById('in-place')")
                 _ = try await kiosk.ask("PATCH", "/api/books/\(id)", ["publisher": "Chilton"])
                 try await browser.type("Hodder" + Keys.enter)
-                try await browser.wait("told", until: "\(Self.wrong)?.includes('It is now: Chilton')")
+                try await browser.wait("warned", until: "\(Self.wrong)?.includes('It is now: Chilton')")
                 #expect(try await browser.value("document.getElementById('in-place').value") == "Hodder")
                 #expect(try await publisher(kiosk, id) == "Chilton")
                 try await browser.type(Keys.enter)
@@ -21,7 +21,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `are told of each other in the form, and neither loses a tag`() async throws {
+        @Test func `are warned of a conflict in the form, and neither loses a tag`() async throws {
             try await visit("books/BOOK/edit", on: .laptop, excused: ["409"], prepare: book) { kiosk, browser, id in
                 _ = try await kiosk.ask("PATCH", "/api/books/\(id)", ["publisher": "Chilton", "tags": ["lent"]])
                 try await browser.click("#tag")
@@ -31,7 +31,7 @@ extension `In a browser` {
                 try await browser.driver.run("document.getElementById('publisher').select()")
                 try await browser.type("Hodder")
                 try await browser.click(".save .primary")
-                try await browser.wait("told", until: "\(Self.wrong)?.includes('It is now: Chilton')")
+                try await browser.wait("warned", until: "\(Self.wrong)?.includes('It is now: Chilton')")
                 #expect(try await browser.value("document.activeElement.id") == "publisher")
                 try await browser.click(".save .primary")
                 try await browser.wait("saved", until: "location.pathname === '/books/\(id)'")
@@ -40,7 +40,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `end one session, and the sheet that is still open ends no other`() async throws {
+        @Test func `end one session, and a sheet that is still open ends no other`() async throws {
             try await visit("books/BOOK", on: .laptop, excused: ["422"], prepare: book) { kiosk, browser, id in
                 try await browser.click("#start-session")
                 try await browser.wait("the clock", until: "document.getElementById('stop-session')")
@@ -50,7 +50,7 @@ extension `In a browser` {
                 try kiosk.scan("library", "add", "--title", "Emma", "--pages", "300")
                 try kiosk.scan("session", "start", "Emma")
                 try await browser.type("212" + Keys.enter)
-                try await browser.wait("told", until: "\(Self.wrong)?.includes('ended already')")
+                try await browser.wait("warned", until: "\(Self.wrong)?.includes('ended already')")
                 let running = try await kiosk.ask("GET", "/api/session", nil) as? [String: Any]
                 #expect((running?["running"] as? [String: Any])?["title"] as? String == "Emma")
             }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Kiosk
 
-/// What every answer has, and what none has.
-@Suite struct `An answer` {
+/// Properties of all responses.
+@Suite struct `A response` {
     static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
         form-action 'self'; frame-ancestors 'none'
         """
 
-    @Test func `in HTML has the headers that keep a page's content from doing harm`() async throws {
+    @Test func `in HTML has all security headers`() async throws {
         try await withWebKiosk { kiosk in
             let html = [("Accept", "text/html,application/xhtml+xml")]
             for (path, status) in [("/home", 200), ("/nowhere", 404), ("/assets/nothing", 404)] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `of the API is kept by no browser`() async throws {
+    @Test func `of the API is not cached`() async throws {
         try await withWebKiosk { kiosk in
             for path in ["/api/sign-ins", "/api/nothing", "/healthz"] {
                 let answer = try await kiosk.ask("GET", path)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `names no inline script, style or handler`() async throws {
+    @Test func `contains no inline script, style or handler`() async throws {
         try await withWebKiosk { kiosk in
             for body in [
                 try await kiosk.ask("GET", "/home").body, try await kiosk.askAsStranger("GET", "/sign-in").body,
@@ -54,17 +54,18 @@ import Testing
         }
     }
 
-    /// What a library says of itself in an error.
+    /// An error message with details that concern nobody at a browser.
     private static let secret = "SQLite error 1: SELECT * FROM copy - /home/reader/library.sqlite at Library.swift:12"
 
     @Test(arguments: [(KioskError.Kind.fault, 500), (.unavailable, 503)])
     func `to an error has no path, SQL or stack, and an id that is in the log`(
         _ kind: KioskError.Kind, _ status: Int
     ) async throws {
-        let broken = Route(.get, "/api/broken", for: .everyone) { _, _ -> JSONAnswer in
-            throw KioskError(kind, Self.secret)
+        let broken = Route(.get, "/api/broken", for: .everyone) { _, _ -> JSONResponse in
+            throw KioskError(kind, Self.secret, namesFiles: true)
         }
-        let page = Route(.get, "/broken", for: .everyone) { _, _ -> JSONAnswer in throw KioskError(kind, Self.secret)
+        let page = Route(.get, "/broken", for: .everyone) { _, _ -> JSONResponse in
+            throw KioskError(kind, Self.secret, namesFiles: true)
         }
         try await withWebKiosk(more: [broken, page]) { kiosk in
             let answer = try await kiosk.ask("GET", "/api/broken")
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `to a refusal has an id that is in the log as well`() async throws {
+    @Test func `to a refused request has an id that is also in the log`() async throws {
         try await withWebKiosk { kiosk in
             let html = try await kiosk.ask("GET", "/nowhere", [("Accept", "text/html"), ("Accept-Language", "de")])
             #expect(html.status == 404 && html.body.contains("Nicht hier") && html.body.contains("lang=\"de\""))
@@ -99,7 +100,7 @@ import Testing
         "/assets/....//texts/access.json", "/assets//etc/passwd", "/assets/%00", "/assets/base.css%00.js", "/..",
         "/assets/..\\..\\texts/access.json", "/assets/../texts/access.json", "/api/../assets/base.css/..",
     ])
-    func `to a path that climbs is that there is nothing`(_ path: String) async throws {
+    func `to a path that leaves the folder is 404`(_ path: String) async throws {
         try await withWebKiosk { kiosk in
             let answer = try await kiosk.ask("GET", path)
             #expect(answer.status == 404)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Kiosk
 
-/// Two people at two screens, and one book.
-@Suite(.timeLimit(.minutes(1))) struct `What another screen has said meanwhile` {
-    @Test func `is told once before it is replaced, whichever field it is`() async throws {
+/// Two people edit a book on two screens.
+@Suite(.timeLimit(.minutes(1))) struct `A concurrent edit on another screen` {
+    @Test func `of any field is reported once before it is replaced`() async throws {
         let fields: [(name: String, was: String, theirs: String, mine: String)] = [
             ("title", #""Dune""#, #""Dune Messiah""#, #""Düne""#), ("publisher", #""Ace""#, "null", #""Hodder""#),
             ("subtitle", "null", #""Two""#, #""Three""#), ("pageCount", "412", "400", "500"),
@@ -35,13 +35,13 @@ import Testing
             #expect(refused.status == 409 && refused.code == "changed.\(name)", "\(refused.text)")
             #expect(refused.text.contains("\"now\":\(theirs)"), "\(refused.text)")
             #expect(try await kiosk.library.book(book.id) == before)
-            let told = try await kiosk.send("PATCH", path, "{\"\(name)\": \(mine), \"was\": {\"\(name)\": \(theirs)}}")
-            #expect(told.status == 200, "\(name): \(told.text)")
+            let saved = try await kiosk.send("PATCH", path, "{\"\(name)\": \(mine), \"was\": {\"\(name)\": \(theirs)}}")
+            #expect(saved.status == 200, "\(name): \(saved.text)")
             try await kiosk.stop()
         }
     }
 
-    @Test func `is no reason to ask where nothing was said, or the same`() async throws {
+    @Test func `is no conflict if the values are the same or none is expected`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", isbn: "978-0-441-17271-9") {
             ($0.publisher, $0.description) = ("Ace", "A\nB")
@@ -57,7 +57,7 @@ import Testing
                 "PATCH", "/api/books/\(book.id)", "{\"\(name)\": \(mine), \"was\": {\"\(name)\": \(was)}}")
             #expect(answer.status == 200, "\(name): \(answer.text)")
         }
-        // Without a word on what was there, whatever is there is meant.
+        // Without an expected value, any value is replaced.
         #expect(try await kiosk.send("PATCH", "/api/books/\(book.id)", #"{"publisher": "Ace"}"#).status == 200)
         for bad in [#"{"publisher": "x", "was": "Ace"}"#, #"{"publisher": "x", "were": {}}"#] {
             #expect(try await kiosk.send("PATCH", "/api/books/\(book.id)", bad).status == 400, "\(bad)")
@@ -66,22 +66,22 @@ import Testing
     }
 
     @Test(arguments: [
-        (said: #"["a", "b", "sf"]"#, was: #"["a", "b"]"#, result: ["a", "b", "lent", "sf"]),
-        (said: #"["a"]"#, was: #"["a", "b"]"#, result: ["a", "lent"]),
-        (said: #"["a", "lent"]"#, was: #"["a", "b"]"#, result: ["a", "lent"]),
-        (said: "null", was: #"["a", "b"]"#, result: ["lent"]), (said: #"["a"]"#, was: "null", result: ["a"]),
-    ]) func `of tags stays, beside what this one says`(_ said: String, _ was: String, _ result: [String]) async throws {
+        (wanted: #"["a", "b", "sf"]"#, was: #"["a", "b"]"#, result: ["a", "b", "lent", "sf"]),
+        (wanted: #"["a"]"#, was: #"["a", "b"]"#, result: ["a", "lent"]),
+        (wanted: #"["a", "lent"]"#, was: #"["a", "b"]"#, result: ["a", "lent"]),
+        (wanted: "null", was: #"["a", "b"]"#, result: ["lent"]), (wanted: #"["a"]"#, was: "null", result: ["a"]),
+    ]) func `of tags is merged with this one`(_ wanted: String, _ was: String, _ result: [String]) async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         _ = try await kiosk.send("PATCH", "/api/books/\(book.id)", #"{"tags": ["a", "b"]}"#)
         _ = try await kiosk.send("POST", "/api/books/\(book.id)/tags", #"{"name": "lent"}"#)
         let answer = try await kiosk.send(
-            "PATCH", "/api/books/\(book.id)", "{\"tags\": \(said), \"was\": {\"tags\": \(was)}}")
+            "PATCH", "/api/books/\(book.id)", "{\"tags\": \(wanted), \"was\": {\"tags\": \(was)}}")
         #expect(answer.status == 200 && answer.json["tags"] as? [String] == result, "\(answer.text)")
         try await kiosk.stop()
     }
 
-    @Test func `a book out of the trash takes what its form says, and undo puts it back as it was`() async throws {
+    @Test func `a book restored from the trash gets the form's values, and undo reverts all of it`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", isbn: "978-0-441-17271-9")
         _ = try await kiosk.send("PATCH", "/api/books/\(book.id)", #"{"title": "Dune, again", "rating": 1}"#)
@@ -94,14 +94,14 @@ import Testing
             #"{"title": "Der Wüstenplanet", "isbnText": "978-0-441-17271-9", "pageCount": 555, "owned": true}"#)
         #expect(saved.status == 201 && saved["id"] == book.id.rawValue, "\(saved.text)")
         #expect(saved["title"] == "Der Wüstenplanet" && saved.number("pageCount") == 555)
-        // What the form left empty clears nothing.
+        // Empty fields of the form clear nothing.
         #expect(saved.number("rating") == 1 && saved.list("authors").first?["name"] as? String == "Frank Herbert")
         _ = try await kiosk.library.undo(try #require(saved.change), at: Date())
         #expect(try await kiosk.library.book(book.id) == before)
         try await kiosk.stop()
     }
 
-    @Test func `in a note or a quote is told as well, in the language of the page`() async throws {
+    @Test func `of a note or a quote is reported in the language of the page`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         for kind in ["notes", "quotes"] {
@@ -112,13 +112,13 @@ import Testing
                 "PATCH", path, #"{"text": "Sand.", "was": {"text": "Spice."}}"#, headers: ["Accept-Language": "de"])
             #expect(refused.status == 409 && refused.code == "changed.text")
             #expect(refused.text.contains("an einem anderen Bildschirm geändert. Jetzt steht dort: Melange."))
-            let told = try await kiosk.send("PATCH", path, #"{"text": "Sand.", "was": {"text": "Melange."}}"#)
-            #expect(told["text"] == "Sand.")
+            let saved = try await kiosk.send("PATCH", path, #"{"text": "Sand.", "was": {"text": "Melange."}}"#)
+            #expect(saved["text"] == "Sand.")
         }
         try await kiosk.stop()
     }
 
-    @Test func `ends one session, and this screen's Stop ends no other`() async throws {
+    @Test func `that ended the session keeps Stop from ending another one`() async throws {
         let kiosk = try await RunningKiosk()
         let (dune, emma) = (try await kiosk.book("Dune"), try await kiosk.book("Emma"))
         let first = try await kiosk.send("POST", "/api/books/\(dune.id)/sessions", "{}")
@@ -133,13 +133,13 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `is known to a page that listens later than it was made`() async throws {
+    @Test func `is known to a page that begins to listen later`() async throws {
         let rig = try await StationRig()
         let page = try await rig.kiosk.send("GET", "/home").text
         let made = try #require(page.firstMatch(of: /data-made-at="(\d+)"/).flatMap { Int($0.1) })
         _ = try await rig.kiosk.book("Dune")
         var change = made
-        // The library is looked at five times a second.
+        // The library is checked for changes five times a second.
         while change <= made {
             let events = try await rig.open("/api/events")
             let hello = try await events.read(until: "}\n\n")

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import Kiosk
 
-/// A kiosk with a library of its own in a temporary folder, on a free port. The test's other kiosks are made of it.
+/// A kiosk with a library of its own in a temporary folder, on a free port.
 final class RunningKiosk: Sendable {
     let library: LibraryFile
     let port: Int
@@ -16,9 +16,9 @@ final class RunningKiosk: Sendable {
     private let task: Task<Void, any Error>
 
     /// - Parameters:
-    ///   - folder: with the library of a kiosk before, else a new one.
-    ///   - station: as the library is told.
-    ///   - more: routes besides those of the table.
+    ///   - folder: with the library of an earlier kiosk, or a new folder.
+    ///   - station: the device name of the library.
+    ///   - more: routes in addition to the service's own.
     init(
         folder: String = "/tmp/bookplate-kiosk-\(UUID().uuidString)", station: String? = nil, more: [Route] = [],
         _ configure: (inout KioskServer.Configuration, inout KioskPorts) throws -> Void = { _, _ in }
@@ -35,7 +35,12 @@ final class RunningKiosk: Sendable {
         (configuration.port, configuration.version) = (0, "test")
         var ports = KioskPorts(
             library: library,
-            trouble: { ($0 as? KioskError) ?? KioskError(isTransient($0) ? .unavailable : .refused, "\($0)") })
+            classify: { error in
+                (error as? KioskError)
+                    ?? KioskError(
+                        isTransient(error) ? .unavailable : .refused, "\(error)",
+                        namesFiles: (error as? any FileNamingError)?.namesFile ?? false)
+            })
         try configure(&configuration, &ports)
         let log = KeptLog()
         self.log = log
@@ -59,7 +64,7 @@ final class RunningKiosk: Sendable {
         try library.close()
     }
 
-    /// Ends the service as a signal does, and removes the library.
+    /// Stops the service as a signal does, and removes the library.
     func stopInOrder() async throws {
         await server.stop()
         try await task.value
@@ -67,7 +72,7 @@ final class RunningKiosk: Sendable {
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Runs the body, and removes the kiosk whatever becomes of it.
+    /// Runs the body, and then removes the kiosk in any case.
     func use(_ body: (RunningKiosk) async throws -> Void) async throws {
         do {
             try await body(self)
@@ -79,7 +84,7 @@ final class RunningKiosk: Sendable {
     }
 }
 
-/// A library without books: its schema is made once for all tests.
+/// A library without books, whose schema is created once for all tests.
 private enum EmptyLibrary {
     static let bytes = Result<Data, any Error> {
         let folder = NSTemporaryDirectory() + "/bookplate-empty-\(UUID().uuidString)"
@@ -92,8 +97,7 @@ private enum EmptyLibrary {
     }
 }
 
-/// The lines of a log, at the level that the program has. Its loggers keep what they are told of a request, as real ones do: the
-/// service knows a request by the id that is kept there.
+/// Collects the lines of a log at the program's level. Its loggers keep the metadata of a request, which has the request's id.
 final class KeptLog: Sendable {
     private let kept = Mutex<[String]>([])
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Kiosk
 
-@Suite struct `All that a search shows` {
-    /// So many books, each with its number in the title; every second has the tag "even".
+@Suite struct `All results of a search` {
+    /// Saves books with their numbers in the titles, every second one with the tag "even".
     private func withBooks(_ count: Int, _ body: (RunningKiosk, [ID<Copy>]) async throws -> Void) async throws {
         try await RunningKiosk().use { kiosk in
             let books = try (1...count).map { number -> Confirmed in
@@ -30,7 +30,7 @@ import Testing
         var next: String?
     }
 
-    /// Acts as the page does: piece by piece, each going on with the change of the one before.
+    /// Changes books piece by piece like the page, each continuing the change of the previous one.
     private func act(
         _ kiosk: RunningKiosk, _ act: String, _ query: String, _ more: String = ""
     ) async throws -> (changed: Int, changes: Set<String>, pieces: Int) {
@@ -56,7 +56,7 @@ import Testing
         Int(try await kiosk.send("GET", "/api/books?" + query).number("total") ?? -1)
     }
 
-    @Test func `is acted on piece by piece, and one undo takes all of it back`() async throws {
+    @Test func `are changed piece by piece, and one undo reverts all of it`() async throws {
         try await withBooks(1203) { kiosk, _ in
             for (name, query, more, after, all) in [
                 ("status", "", #", "status": "read""#, "status=read", 1203),
@@ -66,7 +66,7 @@ import Testing
             ] {
                 let done = try await act(kiosk, name, query, more)
                 #expect(done.changed == all && done.changes.count == 1, "\(name)")
-                #expect(done.pieces == (all + ChosenBooks.piece - 1) / ChosenBooks.piece, "\(name)")
+                #expect(done.pieces == (all + BookSelection.piece - 1) / BookSelection.piece, "\(name)")
                 let there = try await kiosk.library.books(
                     matching: try LibraryAddress(after + "&limit=500", zone: .gmt, now: Date()).query.counting)
                 #expect(there.total == all, "\(name)")
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `is acted on but for those that are spared`() async throws {
+    @Test func `are changed except for excluded ones`() async throws {
         try await withBooks(6) { kiosk, ids in
             let spared = ids[1].rawValue
             let done = try await act(kiosk, "trash", "tag=even", #", "except": ["\#(spared)"]"#)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `is acted on no further once somebody has undone what was done`() async throws {
+    @Test func `are not changed further once somebody has undone the change`() async throws {
         try await withBooks(3) { kiosk, ids in
             let body = #"{"query": "", "name": "chosen"#
             let first = try await kiosk.send("POST", "/api/books/tag", body + "\"}")
@@ -106,16 +106,16 @@ import Testing
             }
             #expect(try await count(kiosk, "tag=chosen") == 0)
             #expect(try await count(kiosk, "") == 3)
-            // What is there already is no change, whoever asks twice.
+            // Repeating an act changes nothing.
             for (act, changed) in [("trash", 1), ("trash", 0), ("restore", 1), ("restore", 0)] {
-                let told = try await kiosk.send("POST", "/api/books/\(act)", "{\"ids\": [\"\(ids[0].rawValue)\"]}")
-                let done = try JSONDecoder().decode(Done.self, from: Data(told.bytes))
-                #expect(done.changed == changed && (done.change == nil) == (changed == 0), "\(act): \(told.text)")
+                let answer = try await kiosk.send("POST", "/api/books/\(act)", "{\"ids\": [\"\(ids[0].rawValue)\"]}")
+                let done = try JSONDecoder().decode(Done.self, from: Data(answer.bytes))
+                #expect(done.changed == changed && (done.change == nil) == (changed == 0), "\(act): \(answer.text)")
             }
         }
     }
 
-    @Test func `goes for good only as far as a person was asked about`() async throws {
+    @Test func `are deleted for good only up to the confirmed number`() async throws {
         try await withBooks(4) { kiosk, ids in
             _ = try await kiosk.library.trash(Array(ids.prefix(3)), at: Date())
             let path = "/api/books/delete-for-good"
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `is counted to the end in the trash, so that the question before it goes for good has its number`()
+    @Test func `are counted to the end in the trash, for the confirmation before deleting for good`()
         async throws
     {
         try await withBooks(1003) { kiosk, ids in
@@ -150,26 +150,26 @@ import Testing
             (#"{"query": "colour=red"}"#, 400, "badQuery"), (#"{"query": "", "after": "nowhere"}"#, 400, "badQuery"),
             (#"{"query": ["a"]}"#, 400, nil),
         ] as [(String, Int, String?)])
-    func `is named as the Library page's address does`(_ body: String, _ status: Int, _ code: String?) async throws {
-        try await withKiosk { visitor in
-            let told = try await visitor.send("POST", "/api/books/trash", body)
-            #expect(told.status == status, "\(told.text)")
-            if let code { #expect(try told.code == code) }
+    func `are selected by a query of the Library page`(_ body: String, _ status: Int, _ code: String?) async throws {
+        try await withKiosk { client in
+            let answer = try await client.send("POST", "/api/books/trash", body)
+            #expect(answer.status == status, "\(answer.text)")
+            if let code { #expect(try answer.code == code) }
         }
     }
 
-    @Test func `is nobody's to act on who only looks`() async throws {
+    @Test func `cannot be changed by strangers`() async throws {
         try await withWebKiosk { kiosk in
             for act in ["trash", "restore", "delete-for-good", "status"] {
-                let told = try await kiosk.askAsStranger("POST", "/api/books/\(act)", body: #"{"query":"trash=1"}"#)
-                #expect(told.status == 401, "\(act)")
+                let answer = try await kiosk.askAsStranger("POST", "/api/books/\(act)", body: #"{"query":"trash=1"}"#)
+                #expect(answer.status == 401, "\(act)")
             }
         }
     }
 }
 
 extension BookQuery {
-    /// Counted to the end.
+    /// The query with an exact count.
     fileprivate var counting: BookQuery {
         var query = self
         query.countLimit = .max

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Kiosk
 
-/// Who may ask, by what the request says of where it comes from.
+/// Requests are accepted or refused by their origin.
 @Suite struct `A request` {
-    @Test func `with a foreign Host is refused, without one or with two it is none`() async throws {
+    @Test func `with a foreign Host is refused, without one or with two it is invalid`() async throws {
         try await withWebKiosk { kiosk in
             let rows: [(String, Int)] = [
                 ("Host: localhost:\(kiosk.port)\r\n", 200), ("Host: 127.0.0.1:\(kiosk.port)\r\n", 200),
@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: [
         "/books/%zz", "/books/%4", "/books/%", "/books/%ff", "/library?q=%zz", "/library?q=%4", "/library?%=a",
         "/api/books?q=%C3%28", "/api/isbn?text=%", "/assets/%.css", "/nowhere%",
-    ]) func `with an address that cannot be decoded is a bad one, whatever it asks for`(_ path: String) async throws {
+    ]) func `with a URL that cannot be decoded is refused on every route`(_ path: String) async throws {
         try await withWebKiosk { kiosk in
             let answer = try await kiosk.ask("GET", path)
             #expect(answer.status == 400)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `for something to show in another site's page is refused, a link from there is not`() async throws {
+    @Test func `to embed something in another site's page is refused, a link from there is not`() async throws {
         try await withWebKiosk { kiosk in
             let image = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")]
             let shown = try await kiosk.ask("GET", "/assets/base.css", image)
@@ -84,7 +84,7 @@ import Testing
         ("application/jsonp", 415), ("", 415), ("image/png", 415), ("application/json; charset=utf-8", 200),
         ("Application/JSON", 200),
     ])
-    func `has a body in JSON or none`(_ type: String, _ status: Int) async throws {
+    func `needs a body in JSON or none`(_ type: String, _ status: Int) async throws {
         try await withWebKiosk { kiosk in
             let answer = try await kiosk.ask("POST", "/api/sign-out", [("Content-Type", type)], body: "{}")
             #expect(answer.status == status)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `with a method that is not there gets those that are`() async throws {
+    @Test func `with a wrong method gets the allowed ones`() async throws {
         try await withWebKiosk { kiosk in
             for (method, path, allowed) in [
                 ("GET", "/api/sign-in", "POST"), ("POST", "/home", "GET, HEAD"), ("DELETE", "/healthz", "GET, HEAD"),
@@ -102,7 +102,7 @@ import Testing
                 ("OPTIONS", "/home", "GET, HEAD"), ("TRACE", "/home", "GET, HEAD"), ("BREW", "/home", "GET, HEAD"),
             ] {
                 let answer = try await kiosk.ask(method, path)
-                // What is no method of HTTP the parser refuses already.
+                // The parser refuses unknown methods.
                 #expect(answer.status == (method == "BREW" ? 400 : 405), "\(method) \(path)")
                 if method != "BREW" { #expect(answer["allow"] == allowed) }
                 #expect(!answer.headers.contains { $0.name.hasPrefix("access-control-") })
@@ -116,9 +116,9 @@ import Testing
         }
     }
 
-    @Test func `by GET changes nothing, whatever is asked for`() async throws {
+    @Test func `by GET changes nothing on any route`() async throws {
         try await withWebKiosk { kiosk in
-            let ports = KioskPorts(library: kiosk.library, trouble: { _ in KioskError(.fault, "") })
+            let ports = KioskPorts(library: kiosk.library, classify: { _ in KioskError(.fault, "") })
             let server = try KioskParts(KioskServer.Configuration(), ports: ports, logger: Logger(label: "routes"))
             let before = try await kiosk.library.changes(limit: 100).count
             for route in server.routes where route.method == .get && route.path != "/api/events" {
@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-@Suite struct `The names of the service` {
+@Suite struct `The host names of the service` {
     @Test(arguments: [
         ("localhost:80", 80, HostNames.Kind?.some(.loopback)), ("localhost", 80, .loopback),
         ("[::1]:8278", 8278, .loopback),
@@ -145,7 +145,9 @@ import Testing
         ("localhost:+80", 80, nil), ("localhost:080808", 80, nil), ("[localhost]:8278", 8278, nil),
         ("localhost#:8278", 8278, nil), ("::1", 8278, nil),
     ])
-    func `are those that it was given, and no others`(_ host: String, _ port: Int, _ kind: HostNames.Kind?) {
+    func `are the machine's and the configured ones, and no others`(
+        _ host: String, _ port: Int, _ kind: HostNames.Kind?
+    ) {
         let names = HostNames(address: "192.168.1.5", names: ["Books.example"], host: "Shelf")
         #expect(names.kind(of: host, local: "::ffff:10.0.0.7", port: port) == kind)
     }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Kiosk
 
-/// What a connection may take, and what it gets when it takes more.
+/// The limits of a connection.
 @Suite struct `A connection` {
-    /// Takes a photo and says how many bytes it has.
-    private static let photos = Route(.post, "/api/photo", for: .household, taking: .photo) { request, _ in
-        JSONAnswer(["bytes": .integer(try await request.photo().count)])
+    /// Accepts a photo and answers its size.
+    private static let photos = Route(.post, "/api/photo", for: .household, body: .photo) { request, _ in
+        JSONResponse(["bytes": .integer(try await request.photo().count)])
     }
 
     private func head(_ kiosk: WebKiosk, _ path: String, _ length: String, _ type: String = "application/json")
@@ -19,7 +19,7 @@ import Testing
             + "Content-Type: \(type)\r\n\(length)\r\n\r\n"
     }
 
-    @Test func `that says it brings too much is refused before it does`() async throws {
+    @Test func `that declares too long a body is refused before sending it`() async throws {
         try await withWebKiosk(more: [Self.photos]) { kiosk in
             let json = try await kiosk.send(head(kiosk, "/api/sign-in", "Content-Length: \(64 << 10 | 1)"))
             #expect(json.status == 413 && json["connection"] == "close")
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [("/api/sign-in", "application/json", 1 << 20), ("/api/photo", "image/jpeg", 40 << 20)])
-    func `that brings too much without saying so is refused while it does, and memory stays flat`(
+    func `that sends too long a body without declaring it is refused meanwhile, and memory stays flat`(
         _ path: String, _ type: String, _ bytes: Int
     ) async throws {
         try await withWebKiosk(more: [Self.photos], { configuration, _ in configuration.limits.linger = .seconds(30) })
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `with headers over 16 kB or an address over 8 kB is told so`() async throws {
+    @Test func `with headers over 16 kB gets 431, with a URL over 8 kB 414`() async throws {
         try await withWebKiosk { kiosk in
             let long = String(repeating: "x", count: 9 << 10)
             let address = try await kiosk.ask("GET", "/\(long)")
@@ -85,7 +85,7 @@ import Testing
         "X-A: \0\r\nContent-Length: 2\r\n\r\n{}",
         "\u{1}: x\r\n\r\n",
     ])
-    func `whose request could be read in two ways is answered with 400 and closed`(_ rest: String) async throws {
+    func `with an ambiguous request is answered with 400 and closed`(_ rest: String) async throws {
         try await withWebKiosk { kiosk in
             let port = kiosk.port
             let text =
@@ -100,14 +100,16 @@ import Testing
             }
             #expect(answer.status == 400)
             #expect(answer["connection"] == "close")
-            // Nothing else is read from it, whatever it was meant for.
+            // The rest of the connection is not read.
             #expect(!answer.body.contains("version") && !rest.contains("HTTP/1.1 200"))
         }
     }
 
-    // Each has two hundred sockets, and as many at the service.
+    // Serialized because each case needs two hundred sockets, and as many in the service.
     @Test(.serialized, arguments: ["", "G", "GET / HTTP/1.1\r\nHost: ", "GET / HTTP/1.1\r\nHost: localhost\r\nX: "])
-    func `of two hundred that say too little is closed, and others are served meanwhile`(_ start: String) async throws {
+    func `of two hundred that send an incomplete head is closed, and others are served meanwhile`(_ start: String)
+        async throws
+    {
         try await withWebKiosk({ configuration, _ in configuration.limits.head = .milliseconds(700) }) { kiosk in
             let port = kiosk.port
             let slow = try await onThread {
@@ -129,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `whose body comes drop by drop is closed`() async throws {
+    @Test func `whose body arrives too slowly is closed`() async throws {
         try await withWebKiosk({ configuration, _ in configuration.limits.bodyWindow = .milliseconds(200) }) { kiosk in
             let (head, port) = (head(kiosk, "/api/sign-in", "Content-Length: 100"), kiosk.port)
             let answer = try await onThread {
@@ -142,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `whose body takes too long as a whole is closed, though it never rests`() async throws {
+    @Test func `whose body takes too long in total is closed, even if it never pauses`() async throws {
         try await withWebKiosk(more: [Self.photos]) { configuration, _ in
             configuration.limits.bodyWindow = .milliseconds(100)
             configuration.limits.body = .milliseconds(300)
@@ -154,7 +156,7 @@ import Testing
                 let socket = try BareSocket(to: port)
                 defer { socket.close() }
                 try socket.write(head)
-                // At the speed of the socket's own clock: a byte, and a wait for an answer that does not come.
+                // The receive timeout sets the pace: a byte, then a wait for a response that does not come.
                 var short = timeval(tv_sec: 0, tv_usec: 20_000)
                 setsockopt(
                     socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &short, socklen_t(MemoryLayout<timeval>.size))
@@ -170,8 +172,7 @@ import Testing
         }
     }
 
-    @Test func `that brought its request in time is not cut while it is answered, and rests between two`() async throws
-    {
+    @Test func `whose request arrived in time is not cut during the response, and may idle between two`() async throws {
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let slow = Route(.get, "/api/slow", for: .everyone) { _, _ in
             Response(
@@ -192,7 +193,7 @@ import Testing
                 let socket = try BareSocket(to: port)
                 defer { socket.close() }
                 try socket.write("GET /api/slow HTTP/1.1\r\nHost: \(host)\r\n\r\n")
-                // Others that came later and said too little are cut meanwhile, one after the other.
+                // Later connections with an incomplete head are cut meanwhile, one after the other.
                 for _ in 0..<3 {
                     let late = try BareSocket(to: port)
                     defer { late.close() }
@@ -214,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func `of the household stays when strangers take all there are`() async throws {
+    @Test func `of the household stays open when strangers use up all others`() async throws {
         try await withWebKiosk({ configuration, _ in configuration.limits.connections = 20 }) { kiosk in
             let (port, host) = (kiosk.port, kiosk.host)
             let (known, lost) = try await onThread {
@@ -224,7 +225,7 @@ import Testing
                 _ = try known.answer()
                 let crowd = try (0..<60).map { _ in try BareSocket(to: port) }
                 defer { for socket in crowd { socket.close() } }
-                // The first of the crowd had to go for the last.
+                // The first ones of the crowd were closed for the last ones.
                 let lost = try crowd.prefix(30).allSatisfy { try $0.ends() }
                 try known.write("GET /healthz HTTP/1.1\r\nHost: \(host)\r\n\r\n")
                 return (try known.answer(), lost)
@@ -243,7 +244,7 @@ import Testing
             var scan = HeadScan()
             let bytes = Array(text.utf8)
             for start in stride(from: 0, to: bytes.count, by: size) where !scan.isComplete {
-                bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { scan.take($0) }
+                bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { scan.scan($0) }
             }
             #expect(scan.isComplete == isComplete)
             #expect(scan.headers <= headers + 2 && scan.headers >= headers && scan.line == line)

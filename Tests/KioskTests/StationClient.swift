@@ -3,8 +3,8 @@ import Testing
 
 @testable import Kiosk
 
-/// A running kiosk as the Scan and Intake pages' scripts ask it.
-struct StationVisitor: Sendable {
+/// Sends the requests of the Scan and Intake pages' scripts to a running kiosk.
+struct StationClient: Sendable {
     let kiosk: RunningKiosk
 
     private func ask(_ method: String, _ path: String, _ body: String?, _ language: String) async throws -> String {
@@ -34,22 +34,22 @@ struct StationVisitor: Sendable {
     }
 
     private struct Snapshot: Decodable {
-        struct Row: Decodable { let id, status: String }
+        struct Row: Decodable { let id, standing: String }
 
         let rows: [Row]
     }
 
-    /// Comes back when the sources have answered for the item; the suite's time limit ends it where they do not.
+    /// Waits until the item has this status. The suite's time limit ends the wait.
     func becomes(_ status: String, _ item: String) async throws {
         while true {
             let answer = try await get("/api/station")
-            let outlook = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
-            if outlook.rows.contains(where: { $0.id == item && $0.status == status }) { return }
+            let snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
+            if snapshot.rows.contains(where: { $0.id == item && $0.standing == status }) { return }
         }
     }
 }
 
 /// Runs a kiosk with an empty library for as long as `body` takes.
-func withStation(_ body: (StationVisitor) async throws -> Void) async throws {
-    try await RunningKiosk().use { try await body(StationVisitor(kiosk: $0)) }
+func withStation(_ body: (StationClient) async throws -> Void) async throws {
+    try await RunningKiosk().use { try await body(StationClient(kiosk: $0)) }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Kiosk
 
-/// A kiosk whose clock stands still, in Berlin.
-struct FiguresKiosk: Sendable {
+/// A kiosk in Berlin with a clock that stands still.
+struct StatsKiosk: Sendable {
     /// A Sunday noon in Berlin.
     static let now = Date(timeIntervalSince1970: 1_778_407_200)
 
@@ -14,20 +14,21 @@ struct FiguresKiosk: Sendable {
     var library: LibraryFile { kiosk.library }
 
     /// Runs a kiosk with an empty library for as long as `body` takes.
-    static func run(_ upkeep: Maintenance = Maintenance(), _ body: (FiguresKiosk) async throws -> Void) async throws {
+    static func run(_ maintenance: Maintenance = Maintenance(), _ body: (StatsKiosk) async throws -> Void) async throws
+    {
         let kiosk = try await RunningKiosk { _, ports in
             ports.zone = try #require(TimeZone(identifier: "Europe/Berlin"))
             ports.now = { now }
-            ports.upkeep = upkeep
+            ports.maintenance = maintenance
         }
-        try await kiosk.use { try await body(FiguresKiosk(kiosk: $0)) }
+        try await kiosk.use { try await body(StatsKiosk(kiosk: $0)) }
     }
 
     struct Answer {
         let status: Int
         let text: String
 
-        /// The answer's JSON at a path of keys and indexes: "year.totals.pages".
+        /// Returns a value of the JSON by its path of keys and indexes: "year.totals.pages".
         func value(_ path: String) throws -> String {
             var value: Any = try JSONSerialization.jsonObject(with: Data(text.utf8))
             for key in path.split(separator: ".") {

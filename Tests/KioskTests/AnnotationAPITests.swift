@@ -42,7 +42,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `refuses empty and endless texts, wrong pages, and what is not there`() async throws {
+    @Test func `empty and overlong texts, invalid pages and missing notes are refused`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         let long = String(repeating: "x", count: 5001)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// What pages say when the station is away, busy or slow.
+    /// Messages of pages when the station is offline, busy or slow.
     @Suite struct `A station in trouble` {
         private static let toasts = "document.getElementById('toasts').textContent"
         private static let isBusy = """
@@ -11,7 +11,7 @@ extension `In a browser` {
               { status: 503, headers: { "Content-Type": "application/json" } });
             """
 
-        @Test func `says so when the filters are opened, and the newest answer is the one that stays`() async throws {
+        @Test func `is reported when the filters are opened, and only the newest response is shown`() async throws {
             try await visit("library", prepare: household) { _, browser, _ in
                 let open = "document.getElementById('filters').open = true"
                 let shut = "document.getElementById('filters').open = false"
@@ -35,16 +35,16 @@ extension `In a browser` {
             }
         }
 
-        @Test func `shows the sign-ins and stations as none only where there are none`() async throws {
+        @Test func `is reported instead of empty lists of sign-ins and stations`() async throws {
             try await visit("settings") { _, browser, _ in
-                // The page's script as it runs when the page is opened just now.
+                // Runs the page's script again, as if the page were just opened.
                 try await browser.driver.run(Self.isBusy + "return import('/assets/settings.js?again').then(() => {});")
                 try await browser.wait("busy", until: Self.toasts + ".includes('The library is busy.')")
                 #expect(try await browser.value("document.querySelectorAll('.toast').length", as: Int.self) == 1)
             }
         }
 
-        @Test func `tells what to do about a source in a line that anybody can reach`() async throws {
+        @Test func `shows advice about a source in an accessible line`() async throws {
             try await visit("settings") { _, browser, _ in
                 try await browser.driver.run(
                     """
@@ -64,14 +64,14 @@ extension `In a browser` {
             }
         }
 
-        @Test func `says on the button that a page is being saved, and sounds no alarm`() async throws {
+        @Test func `shows on the button that a page is being saved, without an error`() async throws {
             try await visit("home", prepare: household) { _, browser, _ in
                 try await browser.click("[data-update]")
                 try await browser.wait("the sheet", until: "document.querySelector('#page-sheet[open]')")
                 try await browser.slowDown(milliseconds: 1500)
                 try await browser.click("#page-sheet .primary")
                 try await browser.wait(
-                    "its word",
+                    "its label",
                     until: "document.querySelector('#page-sheet .primary:disabled')?.textContent === 'Saving…'")
                 #expect(
                     try await browser.value("document.querySelector('#page-sheet .wrong').hidden", as: Bool.self)
