@@ -1,9 +1,6 @@
 import ArgumentParser
 import Bookplate
 import Foundation
-import Hub
-import Library
-import Lookup
 import Synchronization
 
 /// How the program ends. Where several fit, the first in the order of the cases is taken.
@@ -55,124 +52,67 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
-/// Turns what the modules throw into what a person is told, and the exit code.
-enum Failure {
-    static func error(for error: any Error) -> CommandError {
-        switch error {
-        case let error as CommandError: error
-        case let error as LibraryError: CommandError(status(of: error), error.description)
-        case let refusal as UndoRefusal: CommandError(.nothing, refusal.description + "." + wayOut(of: refusal))
-        case let refusal as ConfirmRefusal: CommandError(.nothing, refusal.description + ".")
-        case let refusal as TextRefusal: CommandError(.usage, refusal.description + ".")
-        case let refusal as InputRefusal: CommandError(.usage, refusal.description + ".")
-        case let refusal as LabelRefusal:
-            CommandError(.nothing, refusal.description + "." + (wayOut(of: refusal) ?? ""))
-        case let refusal as InTrash: CommandError(.nothing, refusal.description + ": scan library restore.")
-        case let refusal as AnnotationRefusal: CommandError(.nothing, refusal.description + "." + wayOut(of: refusal))
-        case let refusal as ReadingRefusal:
-            CommandError(status(of: refusal), refusal.description + "." + (wayOut(of: refusal) ?? ""))
-        case SessionError.persistenceFailed(let cause):
-            CommandError(error(for: cause).status, SessionError.persistenceFailed(cause).description)
-        case let error as SessionError:
-            // The command that helps says all that the suggestion does.
-            CommandError(.nothing, wayOut(of: error).map { (error.errorDescription ?? "") + $0 } ?? error.description)
-        case let error as LookupConfigurationError: CommandError(.configuration, error.description + ".")
-        case let error as OfflineIndexError: CommandError(status(of: error), error.description + ".")
-        case let trouble as HubError: CommandError(status(of: trouble), trouble.description + ".")
-        case let error as PairedHubsError: CommandError(.configuration, error.description + ".")
-        case let refusal as StationRefusal:
-            CommandError(.nothing, refusal.description + ". scan hub stations lists them.")
-        default: CommandError(.inputOutput, "\(error)")
-        }
+extension CommandError {
+    /// Describes an error of any module, with the command that helps if there is one.
+    init(describing error: any Error) {
+        self =
+            switch error {
+            case let error as CommandError: error
+            case let refusal as any Refusal: CommandError(ExitStatus(refusal.kind), Self.message(for: refusal))
+            default: CommandError(.inputOutput, "\(error)")
+            }
     }
 
-    private static func status(of error: LibraryError) -> ExitStatus {
-        switch error.category {
-        case .configuration: .configuration
-        case .corrupt: .corrupt
-        case .permission: .permission
-        case .inputOutput, .fault: .inputOutput
-        case .locked: .locked
-        case .refused: .nothing
-        }
+    private static func message(for refusal: any Refusal) -> String {
+        guard let step = nextStep(for: refusal) else { return sentence(refusal.description) }
+        // The command that helps replaces the suggestion of a localized error.
+        let description = (refusal as? any LocalizedError)?.errorDescription ?? refusal.description
+        return step.hasPrefix(":") ? description + step : sentence(description) + step
     }
 
-    /// A value that no book has is wrong whatever the library holds; the rest is refused for what it holds.
-    private static func status(of refusal: ReadingRefusal) -> ExitStatus {
-        switch refusal {
-        case .negativePage, .hugePage, .badPercent: .usage
-        default: .nothing
-        }
-    }
+    private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
-    private static func wayOut(of refusal: UndoRefusal) -> String {
-        switch refusal {
-        case .noSuchChange: ""
-        case .alreadyUndone, .changedSince(_, nil):
-            " scan undo --list shows the changes, and scan undo ID takes another one back."
-        case .changedSince(_, let later?):
-            " That is scan undo \(later.id.rawValue.suffix(8)); scan undo --list shows the others."
-        }
-    }
-
-    /// The command that helps.
-    private static func wayOut(of refusal: ReadingRefusal) -> String? {
-        switch refusal {
-        case .closed: " scan reading start begins again, scan undo takes the last change back."
-        case .wrongEnd(.open): " That is scan reading finish --on DAY, scan reading drop --on DAY."
-        case .noReading: " scan reading start starts it."
-        case .noSuchReading: " scan reading history shows them."
-        case .lastReading: " That is scan reading reset."
-        case .sessionRunning: " That is scan session stop, scan session delete."
+    /// Returns the command that helps.
+    private static func nextStep(for refusal: any Refusal) -> String? {
+        let arguments = refusal.arguments
+        return switch refusal.code {
+        case "alreadyUndone": " scan undo --list shows the changes, and scan undo ID takes another one back."
+        case "changedSince":
+            if case .text(let later)? = arguments["later"] {
+                " That is scan undo \(later.suffix(8)); scan undo --list shows the others."
+            } else {
+                " scan undo --list shows the changes, and scan undo ID takes another one back."
+            }
+        case "closed": " scan reading start begins again, scan undo takes the last change back."
+        case "wrongEndOpen": " That is scan reading finish --on DAY, scan reading drop --on DAY."
+        case "noReading": " scan reading start starts it."
+        case "noSuchReading": " scan reading history shows them."
+        case "lastReading": " That is scan reading reset."
+        case "sessionRunning": " That is scan session stop, scan session delete."
+        case "labelNone" where arguments["near"] == .list([]):
+            " scan \(text(arguments["kind"])) list shows what there is."
+        case "labelTaken":
+            " That is scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
+                + "--into \"\(text(arguments["by"]).oneLine)\"."
+        case "noRemark": " scan \(text(arguments["kind"])) list shows them."
+        case "inTrash": ": scan library restore."
+        case "alreadyActive": " scan session status shows it, scan session stop ends it."
+        case "notActive": " scan session start BOOK starts one."
+        case "clockWentBackwards":
+            " Check the date and time of this device; --end TIME says when the session ended."
+        case "stillRunning": " scan session stop ends it."
+        case "noSuchSession": " scan session list shows them."
+        case "stationBadID", "stationNone", "stationTooMany": " scan hub stations lists them."
         default: nil
         }
     }
 
-    private static func wayOut(of refusal: LabelRefusal) -> String? {
-        switch refusal {
-        case .none(let what, _, let near): near.isEmpty ? " scan \(what) list shows what there is." : nil
-        case .taken(let what, let name, let other):
-            " That is scan \(what) merge \"\(name.oneLine)\" --into \"\(other.oneLine)\"."
-        case .ambiguous, .alreadyOne: nil
-        }
+    private static func text(_ argument: RefusalArgument?) -> String {
+        if case .text(let text)? = argument { text } else { "" }
     }
+}
 
-    private static func wayOut(of refusal: AnnotationRefusal) -> String {
-        switch refusal {
-        case .noSuchNote: " scan note list shows them."
-        case .noSuchQuote: " scan quote list shows them."
-        }
-    }
-
-    private static func wayOut(of error: SessionError) -> String? {
-        switch error {
-        case .alreadyActive: " scan session status shows it, scan session stop ends it."
-        case .notActive: " scan session start BOOK starts one."
-        case .clockWentBackwards: " Check the date and time of this device; --end TIME says when the session ended."
-        case .stillRunning: " scan session stop ends it."
-        case .noSuchSession: " scan session list shows them."
-        default: nil
-        }
-    }
-
-    private static func status(of trouble: HubError) -> ExitStatus {
-        switch trouble {
-        case .badAddress: .usage
-        case .away, .notAHub, .throttled, .turnedAway, .failed: .unavailable
-        case .revoked, .wrongCode: .permission
-        case .refused: .nothing
-        }
-    }
-
-    private static func status(of error: OfflineIndexError) -> ExitStatus {
-        switch error {
-        case .missing, .unreadable, .noEditions, .brokenDump: .unreadable
-        case .foreign, .damaged: .corrupt
-        case .newer: .configuration
-        case .cannotWrite: .inputOutput
-        case .occupied, .dumpInTheWay: .usage
-        case .alreadyBuilding: .locked
-        case .cancelled: .inputOutput
-        }
-    }
+extension ExitStatus {
+    /// The status of the kind in the table of ``RefusalKind``, each of which is one of these.
+    init(_ kind: RefusalKind) { self = ExitStatus(rawValue: kind.exitStatus) ?? .inputOutput }
 }

@@ -78,7 +78,7 @@ import Testing
     @Test func `a damaged picture is refused, and one that cannot be checked now is not stored`() async throws {
         for (kind, status, code) in [
             (.refused, 422, "unsoundPicture"), (.unavailable, 503, "unavailable"),
-        ] as [(KioskError.Kind, Int, String)] {
+        ] as [(RefusalKind, Int, String)] {
             let kiosk = try await RunningKiosk { _, ports in
                 ports.readPhoto = { bytes in
                     #expect(bytes == jpeg)

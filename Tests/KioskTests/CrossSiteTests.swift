@@ -118,7 +118,7 @@ import Testing
 
     @Test func `by GET changes nothing on any route`() async throws {
         try await withWebKiosk { kiosk in
-            let ports = KioskPorts(library: kiosk.library, classify: { _ in KioskError(.fault, "") })
+            let ports = KioskPorts(library: kiosk.library)
             let server = try KioskParts(KioskServer.Configuration(), ports: ports, logger: Logger(label: "routes"))
             let before = try await kiosk.library.changes(limit: 100).count
             for route in server.routes where route.method == .get && route.path != "/api/events" {

@@ -33,7 +33,7 @@ import Testing
         try await withWebKiosk { kiosk in
             let ids = try await fill(kiosk)
             #expect(ids.count == Self.hostile.count)
-            let ports = KioskPorts(library: kiosk.library, classify: { _ in KioskError(.fault, "") })
+            let ports = KioskPorts(library: kiosk.library)
             let routes = try KioskParts(KioskServer.Configuration(), ports: ports, logger: Logger(label: "routes"))
                 .routes
             for route in routes where route.method == .get && !route.path.hasPrefix("/api") && !route.path.contains("*")

@@ -58,7 +58,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
         }
         let groups = IntakePage.groups(
             [row(26, "attic"), row(25, "hall"), row(1, "attic"), row(24.5, "attic")], in: utc)
-        let names = groups.map { "\($0.day) \($0.station)" }
+        let names = groups.map { "\($0.day) \($0.device)" }
         #expect(names == ["1970-01-02 attic", "1970-01-02 hall", "1970-01-01 attic"])
         #expect(groups[0].rows.map { $0.candidate.item.reason } == ["24.5", "26.0"])
     }

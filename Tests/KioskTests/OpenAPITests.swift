@@ -43,7 +43,7 @@ import Testing
     private func routes() throws -> [Route] {
         let library = try LibraryFile.inMemory()
         let parts = try KioskParts(
-            .init(), ports: KioskPorts(library: library, classify: { KioskError(.fault, "\($0)") }),
+            .init(), ports: KioskPorts(library: library),
             logger: Logger(label: "routes"))
         return parts.routes.filter { $0.path.hasPrefix("/api/") || $0.path == "/healthz" }
     }

@@ -57,15 +57,15 @@ import Testing
     /// An error message with details that concern nobody at a browser.
     private static let secret = "SQLite error 1: SELECT * FROM copy - /home/reader/library.sqlite at Library.swift:12"
 
-    @Test(arguments: [(KioskError.Kind.fault, 500), (.unavailable, 503)])
+    @Test(arguments: [(RefusalKind.fault, 500), (.unavailable, 503)])
     func `to an error has no path, SQL or stack, and an id that is in the log`(
-        _ kind: KioskError.Kind, _ status: Int
+        _ kind: RefusalKind, _ status: Int
     ) async throws {
         let broken = Route(.get, "/api/broken", for: .everyone) { _, _ -> JSONResponse in
-            throw KioskError(kind, Self.secret, namesFiles: true)
+            throw KioskError(kind, Self.secret, namesFile: true)
         }
         let page = Route(.get, "/broken", for: .everyone) { _, _ -> JSONResponse in
-            throw KioskError(kind, Self.secret, namesFiles: true)
+            throw KioskError(kind, Self.secret, namesFile: true)
         }
         try await withWebKiosk(more: [broken, page]) { kiosk in
             let answer = try await kiosk.ask("GET", "/api/broken")

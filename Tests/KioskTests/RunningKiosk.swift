@@ -33,14 +33,7 @@ final class RunningKiosk: Sendable {
         self.library = library
         var configuration = KioskServer.Configuration()
         (configuration.port, configuration.version) = (0, "test")
-        var ports = KioskPorts(
-            library: library,
-            classify: { error in
-                (error as? KioskError)
-                    ?? KioskError(
-                        isTransient(error) ? .unavailable : .refused, "\(error)",
-                        namesFiles: (error as? any FileNamingError)?.namesFile ?? false)
-            })
+        var ports = KioskPorts(library: library)
         try configure(&configuration, &ports)
         let log = KeptLog()
         self.log = log

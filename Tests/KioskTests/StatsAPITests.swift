@@ -54,7 +54,7 @@ import Testing
             let parts = try KioskParts(
                 .init(),
                 ports: KioskPorts(
-                    library: library, zone: .gmt, now: { now }, classify: { KioskError(.fault, "\($0)") }),
+                    library: library, zone: .gmt, now: { now }),
                 logger: Logger(label: "figures"))
             for limit in [3, 6, 20] {
                 let events = try await StatsAPI(parts: parts).events(in: .all, limit: limit)

@@ -178,11 +178,10 @@ import Testing
         let texts = try WebFolder.bundled.get().texts
         var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
         let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
-        let classify: KioskError.Classifier = { KioskError(.unavailable, "\($0)", cause: .locked) }
-        hub.send(news.event(texts, classify))
-        hub.send(Desk.News.camera(.trouble(CameraError(.busy, "It is busy."))).event(texts, classify))
+        hub.send(news.event(texts))
+        hub.send(Desk.News.camera(.trouble(CameraError(.busy, "It is busy."))).event(texts))
         let miss = Desk.Miss.notCaptured(KioskError(.unavailable, "locked"))
-        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts, classify))
+        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts))
         for (index, (reason, camera, missed)) in [
             ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),
             ("Das ist ein Warencode", "Ein anderes Programm", "Das wurde nicht erfasst. Ein anderes Programm hält"),

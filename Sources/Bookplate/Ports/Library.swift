@@ -83,10 +83,5 @@ public protocol TransientError: Error {
     var isTransient: Bool { get }
 }
 
-/// An error whose description may name a file of this machine, which concerns nobody at another one.
-public protocol FileNamingError: Error {
-    var namesFile: Bool { get }
-}
-
 /// Whether the same may work when it is tried again.
 public func isTransient(_ error: any Error) -> Bool { (error as? any TransientError)?.isTransient ?? false }

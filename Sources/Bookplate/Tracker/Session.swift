@@ -247,12 +247,6 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
     public var description: String { [errorDescription, recoverySuggestion].compactMap(\.self).joined(separator: " ") }
 }
 
-extension SessionError: FileNamingError {
-    public var namesFile: Bool {
-        if case .persistenceFailed(let cause as any FileNamingError) = self { cause.namesFile } else { false }
-    }
-}
-
 extension SessionError: Equatable {
     /// What is told is the same.
     public static func == (left: SessionError, right: SessionError) -> Bool { left.description == right.description }

@@ -148,7 +148,9 @@ extension KioskParts {
         do {
             return try await action()
         } catch {
-            if error is RequestRefusal || RequestRefusal.meaning(of: error) != nil { throw error }
+            // A refusal with a code of its own says enough.
+            if error is RequestRefusal { throw error }
+            if let refusal = error as? any Refusal, refusal.apiCode != refusal.kind.apiCode { throw error }
             guard let book = try await library.book(copy) else { throw RequestRefusal.notFound("book") }
             try book.checkOutsideTrash()
             throw error

@@ -80,7 +80,7 @@ struct BookFormPage: Sendable {
                 return JSONResponse(book.json.with(change: result.change), status: .created)
             } catch  where result.change != nil {
                 // The page must learn that the book is saved; it loads the rest with its next request.
-                parts.logger.warning("cannot read the book that was just saved: \(parts.ports.classify(error).message)")
+                parts.logger.warning("cannot read the book that was just saved: \(error)")
                 return JSONResponse(
                     ["id": .string(copy.rawValue), "change": JSONValue(result.change?.rawValue)], status: .created)
             }

@@ -70,7 +70,7 @@ struct ScanPage: Sendable {
             view["moreAddress"] = "/scan?all=1"
         }
         if !outlook.pending.isEmpty, let error = outlook.captureTrouble {
-            let reason = texts.reason(of: error, parts.ports.classify)
+            let reason = texts.reason(of: error)
             view["pending"] = texts("scan.notYet", count: outlook.pending.count, ["reason": reason])
         }
         if let undo = outlook.undo {
@@ -335,7 +335,7 @@ extension Desk.Row {
 }
 
 extension Batch.Status {
-    /// The shape that accompanies the color.
+    /// The shape that accompanies the colour.
     fileprivate var mark: String {
         switch look {
         case "owned": "●"

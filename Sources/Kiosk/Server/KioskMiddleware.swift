@@ -74,23 +74,16 @@ struct KioskMiddleware: RouterMiddleware {
     private func localizedRefusal(
         for error: any Error, _ request: Request, _ context: KioskContext
     ) -> RequestRefusal {
-        let texts = parts.pages.texts(context)
-        if let refusal = RequestRefusal(error, in: texts, parts.ports.zone) { return refusal }
-        var refusal = refusal(for: error, request, context)
-        refusal.message = texts.message(for: refusal)
+        var refusal =
+            switch error {
+            case let refusal as RequestRefusal: refusal
+            case is NIOTooManyBytesError: RequestRefusal.tooLarge
+            case let error as HTTPError: self.refusal(forRouterError: error, request, context)
+            case let refusal as any Refusal: self.refusal(for: refusal, context)
+            default: self.refusal(for: KioskError(.fault, "\(error)"), context)
+            }
+        refusal.message = parts.pages.texts(context).message(for: refusal)
         return refusal
-    }
-
-    private func refusal(for error: any Error, _ request: Request, _ context: KioskContext) -> RequestRefusal {
-        switch error {
-        case let refusal as RequestRefusal: return refusal
-        case is NIOTooManyBytesError: return .tooLarge
-        case let error as HTTPError: return refusal(forRouterError: error, request, context)
-        default:
-            let failure = parts.ports.classify(error)
-            let text = parts.pages.texts(context).message(for: error, in: parts.ports.zone)
-            return refusal(for: failure, text, context)
-        }
     }
 
     /// Returns the refusal for an error of Hummingbird: mostly a missing route, or one without this method.
@@ -100,7 +93,7 @@ struct KioskMiddleware: RouterMiddleware {
             let methods = parts.methods(at: request.uri.path)
             guard methods.isEmpty else {
                 return RequestRefusal(
-                    status: .methodNotAllowed, code: "wrongMethod", message: "That takes another method.",
+                    status: .methodNotAllowed, code: "wrongMethod", message: "This path does not allow this method.",
                     headers: [.allow: methods.joined(separator: ", ")])
             }
             return .notFound("page")
@@ -110,33 +103,37 @@ struct KioskMiddleware: RouterMiddleware {
             status: error.status, code: "http\(error.status.code)", message: error.status.reasonPhrase)
     }
 
-    /// Messages that may name files of this machine are logged under the request's id, which the page shows instead.
-    ///
-    /// - Parameter text: the error's own text in the page's language, which names no file.
-    private func refusal(for failure: KioskError, _ text: String?, _ context: KioskContext) -> RequestRefusal {
-        var refusal: RequestRefusal
-        switch failure.kind {
-        case .refused:
-            refusal = RequestRefusal(status: .unprocessableContent, code: "refused", message: failure.message)
-        case .notFound: refusal = RequestRefusal(status: .notFound, code: "notThere", message: failure.message)
-        case .unavailable:
-            context.logger.warning("\(failure.message)", metadata: ["id": "\(context.id)"])
-            refusal = RequestRefusal(
-                status: .serviceUnavailable, code: "unavailable",
-                message: failure.namesFiles
-                    ? "The library is busy or its disk is full. Nothing that was saved is lost; try again. "
-                        + "The log has the details under \(context.id)." : failure.message,
-                headers: [.retryAfter: "5"], values: ["id": context.id])
-        case .fault:
-            context.logger.error("\(failure.message)", metadata: ["id": "\(context.id)"])
+    /// Failures are logged under the request's id, which the page shows instead of a message that may name files.
+    private func refusal(for refusal: any Refusal, _ context: KioskContext) -> RequestRefusal {
+        let text = parts.pages.texts(context).message(for: refusal, in: parts.ports.zone)
+        switch refusal.kind.httpStatus {
+        case 500:
+            context.logger.error("\(refusal)", metadata: ["id": "\(context.id)"])
             return RequestRefusal(
-                status: .internalServerError, code: "fault",
+                status: .internalServerError, code: refusal.apiCode,
                 message: "Something went wrong here. What was saved is saved; try again. "
                     + "The log has the details under \(context.id).",
                 values: ["id": context.id])
+        case 503:
+            context.logger.warning("\(refusal)", metadata: ["id": "\(context.id)"])
+            return RequestRefusal(
+                status: .serviceUnavailable, code: refusal.apiCode,
+                message: text ?? unavailableMessage(for: refusal, context), headers: [.retryAfter: "5"],
+                values: ["id": context.id], isTranslated: text != nil)
+        default: return RequestRefusal(refusal, message: text)
         }
-        if let text { (refusal.message, refusal.isTranslated) = (text, true) }
-        return refusal
+    }
+
+    private func unavailableMessage(for refusal: any Refusal, _ context: KioskContext) -> String {
+        guard refusal.namesFile else { return refusal.description }
+        return switch refusal.code {
+        case "locked":
+            "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done."
+        case "diskFull": "The library's disk is full. Nothing that was acknowledged is lost; make room and try again."
+        default:
+            "The library is busy or its disk is full. Nothing that was saved is lost; try again. "
+                + "The log has the details under \(context.id)."
+        }
     }
 }
 

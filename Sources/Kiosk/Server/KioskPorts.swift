@@ -12,8 +12,6 @@ public struct KioskPorts: Sendable {
     /// The time zone of the household, which decides what day it is.
     public var zone: TimeZone
     public var now: @Sendable () -> Date
-    /// Classifies errors of the adapter modules, which the kiosk does not know.
-    public var classify: KioskError.Classifier
     /// The station that the pages Scan and Intake show.
     public var desk: Desk
     /// The name under which this device captures, as stored in the queue; `nil` if the queue holds none of its own captures.
@@ -29,12 +27,11 @@ public struct KioskPorts: Sendable {
     /// - Parameter desk: by default, one without a camera and without sources of metadata.
     public init(
         library: any KioskLibrary, zone: TimeZone = .current, now: @escaping @Sendable () -> Date = { Date() },
-        desk: Desk? = nil, classify: @escaping KioskError.Classifier
+        desk: Desk? = nil
     ) {
         self.library = library
         self.zone = zone
         self.now = now
-        self.classify = classify
         self.desk =
             desk
             ?? Desk(
@@ -53,36 +50,20 @@ private struct NoSource: MetadataLookup {
     }
 }
 
-/// An error as the person at the page sees it.
-public struct KioskError: Error, Sendable, Equatable {
-    /// Returns what an error of any module means for the person at the page.
-    public typealias Classifier = @Sendable (any Error) -> KioskError
-
-    public enum Kind: String, Sendable {
-        /// The request makes no sense or does not fit the library's state: 422.
-        case refused
-        /// 404.
-        case notFound
-        /// The library is busy or its disk is full, which may be temporary: 503.
-        case unavailable
-        /// A fault of the program: 500. The message is for the log alone.
-        case fault
-    }
-
-    /// The reasons for an unavailable library that a person can do something about.
-    public enum Cause: String, Sendable, CaseIterable { case locked, diskFull }
-
-    public var kind: Kind
+/// An error of the kiosk itself, or of the program's functions for it.
+public struct KioskError: Refusal, Sendable, Equatable {
+    public var kind: RefusalKind
     /// Whole sentences: what happened, where, what to do.
     public var message: String
-    public var cause: Cause?
     /// True if the message may name files of this machine. It is logged then, and not shown.
-    public var namesFiles: Bool
+    public var namesFile: Bool
 
-    public init(_ kind: Kind, _ message: String, cause: Cause? = nil, namesFiles: Bool = false) {
+    public init(_ kind: RefusalKind, _ message: String, namesFile: Bool = false) {
         self.kind = kind
         self.message = message
-        self.cause = cause
-        self.namesFiles = namesFiles
+        self.namesFile = namesFile
     }
+
+    public var code: String { "kiosk" }
+    public var description: String { message }
 }

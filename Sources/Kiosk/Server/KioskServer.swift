@@ -128,12 +128,12 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
             // No more frames: end the preview streams; pages reconnect.
             if case .streaming = state {} else { parts.ports.preview?.end() }
         }
-        parts.events.send(news.event(parts.web.texts, parts.ports.classify))
+        parts.events.send(news.event(parts.web.texts))
     }
 
     private func followLibrary() async {
         let changes = parts.library.changes { [logger = parts.logger] error in
-            logger.error("cannot watch the library for changes, retrying: \(parts.ports.classify(error).message)")
+            logger.error("cannot watch the library for changes, retrying: \(error)")
         }
         for await change in changes {
             parts.events.libraryChanged(change)
@@ -141,7 +141,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
             do {
                 try await parts.authenticator.closeEndedConnections()
             } catch {
-                parts.logger.warning("cannot read which sign-ins have ended: \(parts.ports.classify(error).message)")
+                parts.logger.warning("cannot read which sign-ins have ended: \(error)")
             }
         }
     }

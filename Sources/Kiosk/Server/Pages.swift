@@ -126,7 +126,7 @@ struct ErrorPage: Sendable {
             response.headers.append(contentsOf: refusal.headers)
             return response
         } catch {
-            context.logger.warning("cannot render the error page: \(parts.ports.classify(error).message)")
+            context.logger.warning("cannot render the error page: \(error)")
             return nil
         }
     }

@@ -1,7 +1,5 @@
 import Bookplate
-import FoundationEssentials
 import Hummingbird
-import Station
 
 /// The reason why a request is refused, as an error response.
 struct RequestRefusal: Error {
@@ -30,7 +28,7 @@ struct RequestRefusal: Error {
 extension RequestRefusal {
     static let tooLarge = RequestRefusal(
         status: .contentTooLarge, code: "tooLarge",
-        message: "That is too large: JSON has 64 kB at most, a photo 32 MiB, a cover 5 MiB. Send less.")
+        message: "The body is too large: JSON may have 64 kB, a photo 32 MiB, a cover 5 MiB. Send less.")
 
     /// For an unknown caller at a route that is not for everyone.
     static let signInNeeded = RequestRefusal(
@@ -38,67 +36,40 @@ extension RequestRefusal {
 
     /// For a caller without a station's token at a route for stations.
     static let tokenNeeded = RequestRefusal(
-        status: .unauthorized, code: "signInNeeded", message: "Only a paired station may ask for that, with its token.",
+        status: .unauthorized, code: "signInNeeded",
+        message: "Only a paired station may use this route, with its token.",
         headers: [.wwwAuthenticate: "Bearer"])
 }
 
-/// A refusal of the domain that concerns one member of the request's JSON.
-struct FieldRefusal: Error {
+/// A refusal that concerns one member of the request's JSON.
+struct FieldRefusal: Refusal {
     /// The name of the member, such as "pageCount".
     let field: String
-    let cause: any Error
+    let cause: any Refusal
+
+    var kind: RefusalKind { cause.kind }
+    var code: String { cause.code }
+    var arguments: [String: RefusalArgument] { cause.arguments }
+    var apiCode: String { "field.\(field)" }
+    var description: String { cause.description }
 
     /// Runs the check of one member and attributes its refusal to the member.
     static func at<Value>(_ field: String, _ check: () throws -> Value) throws -> Value {
         do {
             return try check()
-        } catch let error where error is TextRefusal || error is InputRefusal {
-            throw FieldRefusal(field: field, cause: error)
+        } catch let refusal as any Refusal where refusal is TextRefusal || refusal is InputRefusal {
+            throw FieldRefusal(field: field, cause: refusal)
         }
     }
 }
 
 extension RequestRefusal {
-    /// What the rules of the domain and of the station refuse, in the language of the page: here alone each gets its status and its
-    /// word for programs. `nil` for any other error.
-    init?(_ error: any Error, in texts: Texts, _ zone: TimeZone) {
-        guard let (status, code) = Self.meaning(of: error), let words = texts.message(for: error, in: zone) else {
-            return nil
-        }
-        self.init(status: status, code: code, message: words)
-    }
-
-    static func meaning(of error: any Error) -> (HTTPResponse.Status, String)? {
-        switch error {
-        case let refusal as FieldRefusal: meaning(of: refusal.cause).map { ($0.0, "field.\(refusal.field)") }
-        // What failed says more than the session does.
-        case SessionError.persistenceFailed: nil
-        case let error as SessionError: (error.isAboutNothing ? .notFound : .unprocessableContent, error.code)
-        case ReadingRefusal.noSuchReading: (.notFound, "noSuchReading")
-        case ReadingRefusal.noSuchEntry: (.notFound, "noSuchEntry")
-        case is InTrash: (.unprocessableContent, "inTrash")
-        case is ReadingRefusal: (.unprocessableContent, "reading")
-        case is TextRefusal: (.unprocessableContent, "text")
-        case is InputRefusal: (.unprocessableContent, "entry")
-        case is ISBNRefusal: (.unprocessableContent, "isbn")
-        case is LabelRefusal: (.unprocessableContent, "label")
-        case is UndoRefusal: (.unprocessableContent, "undo")
-        case is SearchRefusal: (.badRequest, "badQuery")
-        case is AnnotationRefusal, StationRefusal.none, Desk.Refusal.gone: (.notFound, "notThere")
-        case is ConfirmRefusal: (.unprocessableContent, "needsTitle")
-        case is StationRefusal: (.unprocessableContent, "refused")
-        case let refusal as Desk.Refusal: (.unprocessableContent, refusal.code)
-        case let refusal as Batch.TickRefusal: (.unprocessableContent, refusal.code)
-        default: nil
-        }
-    }
-}
-
-extension SessionError {
-    fileprivate var isAboutNothing: Bool {
-        switch self {
-        case .noSuchSession, .entryNotFound: true
-        default: false
-        }
+    /// The response to a refusal, with the status of its kind.
+    ///
+    /// - Parameter message: in the caller's language; its description if `nil`.
+    init(_ refusal: any Refusal, message: String?) {
+        self.init(
+            status: HTTPResponse.Status(integerLiteral: refusal.kind.httpStatus), code: refusal.apiCode,
+            message: message ?? refusal.description, isTranslated: message != nil)
     }
 }

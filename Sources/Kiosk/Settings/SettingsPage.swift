@@ -33,7 +33,7 @@ struct SettingsPage: Sendable {
         } catch {
             // Settings must be reachable when something is broken: the error is shown in place of the backup.
             context.logger.warning(
-                "cannot list the backups: \(parts.ports.classify(error).message)",
+                "cannot list the backups: \(error)",
                 metadata: ["id": "\(context.id)"])
             view["backup"] = texts("settings.backupsUnseen", ["id": context.id])
         }

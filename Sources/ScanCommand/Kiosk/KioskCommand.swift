@@ -75,7 +75,7 @@ struct KioskCommand: AsyncParsableCommand {
         let desk = Desk(
             flow: wiring.captureFlow(library), history: library, live: camera, covers: wiring.coverFlow(library),
             isOffline: wiring.isOffline, report: { logger.notice("\($0.oneLine)") })
-        var ports = KioskPorts(library: library, desk: desk, classify: Failure.kioskError)
+        var ports = KioskPorts(library: library, desk: desk)
         ports.device = library.station
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
@@ -201,36 +201,6 @@ extension KioskCommand {
                 .unavailable,
                 "cannot listen at \(place): \(failure.reason.printable). Name another address with --listen or port with --port."
             )
-        }
-    }
-}
-
-extension Failure {
-    /// Returns what an error means for the person at a page.
-    static func kioskError(_ error: any Error) -> KioskError {
-        if let error = error as? KioskError { return error }
-        // Messages of their own, which do not name the library's file.
-        switch error {
-        case LibraryError.locked:
-            return KioskError(
-                .unavailable,
-                "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done.",
-                cause: .locked)
-        case LibraryError.diskFull:
-            return KioskError(
-                .unavailable,
-                "The library's disk is full. Nothing that was acknowledged is lost; make room and try again.",
-                cause: .diskFull)
-        default: break
-        }
-        let failure = self.error(for: error)
-        let namesFiles = (error as? any FileNamingError)?.namesFile ?? false
-        switch failure.status {
-        case .usage, .nothing: return KioskError(.refused, failure.description)
-        case .locked: return KioskError(.unavailable, failure.description, namesFiles: namesFiles)
-        case .inputOutput where error is LibraryError:
-            return KioskError(.unavailable, failure.description, namesFiles: namesFiles)
-        default: return KioskError(.fault, failure.description)
         }
     }
 }

@@ -15,7 +15,7 @@ struct DeskRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/api/station", for: .household) { _, context in
-                JSONResponse(await desk.outlook().json(parts.pages.texts(context), parts.ports.classify))
+                JSONResponse(await desk.outlook().json(parts.pages.texts(context)))
             },
             Route(.post, "/api/station/captures", for: .household, capture),
             Route(.post, "/api/station/photos", for: .household, body: .photo, readPhoto),

@@ -83,7 +83,7 @@ extension Preset {
 }
 
 extension Desk.Snapshot {
-    func json(_ texts: Texts, _ trouble: KioskError.Classifier) -> JSONValue {
+    func json(_ texts: Texts) -> JSONValue {
         [
             "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
             "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
@@ -92,7 +92,7 @@ extension Desk.Snapshot {
                 "ticked": .integer(counts.ticked), "open": .integer(counts.open),
             ],
             "pending": .integer(pending.count),
-            "captureTrouble": JSONValue(captureTrouble.map { texts.reason(of: $0, trouble) }),
+            "captureTrouble": JSONValue(captureTrouble.map { texts.reason(of: $0) }),
             "rows": .array(rows.map(\.json)),
             "undo": undo.map { act in
                 [
@@ -140,9 +140,18 @@ extension CameraState? {
     }
 }
 
+extension Texts {
+    func message(for miss: Desk.Miss) -> String {
+        switch miss {
+        case .noBook(let refusal): message(for: refusal) ?? refusal.description
+        case .notCaptured(let error): self("refusals.notCaptured", ["reason": reason(of: error)])
+        }
+    }
+}
+
 extension Desk.News {
     /// As pages are told it.
-    func event(_ texts: [Language: Texts], _ trouble: @escaping KioskError.Classifier) -> KioskEvent {
+    func event(_ texts: [Language: Texts]) -> KioskEvent {
         switch self {
         case .captured(let row): KioskEvent(name: "captured", data: row.json)
         case .known(let row): KioskEvent(name: "known", data: row.json)
@@ -150,7 +159,7 @@ extension Desk.News {
             KioskEvent(name: "refused") { language in
                 [
                     "payload": .string(payload), "kind": JSONValue(kind?.rawValue),
-                    "reason": .string(texts[language]?.message(for: reason, trouble) ?? reason.description),
+                    "reason": .string(texts[language]?.message(for: reason) ?? reason.description),
                 ]
             }
         case .batch: KioskEvent(name: "batch", data: .object([]))
