@@ -31,13 +31,13 @@ extension `In a browser` {
         @Test func `captures a handheld scanner's number with keys alone`() async throws {
             try await visit("add") { kiosk, browser, _ in
                 // This kiosk has no camera, which the sheet says.
-                _ = try await browser.complaints()
+                _ = try await browser.pageErrors()
                 try await browser.driver.run("document.getElementById('scan').focus()")
                 try await browser.type(Keys.enter)
                 try await browser.wait("the sheet", until: Self.isOpen)
                 try await browser.wait(
                     "no picture", until: "document.getElementById('noPicture').checkVisibility()")
-                _ = try await browser.complaints()
+                _ = try await browser.pageErrors()
                 try await browser.scan("0441478123")
                 try await browser.wait("taken", until: Self.isShut)
                 try await browser.wait("the title", until: "document.getElementById('title').value")

@@ -81,7 +81,7 @@ final class Browser: Sendable {
     func leave() async throws {
         try await driver.command(.post, "url", ["url": "about:blank"])
         try await speak(nil)
-        _ = try await complaints()
+        _ = try await pageErrors()
     }
 
     /// Sets the accepted languages from now on; `nil` for the default.
@@ -205,14 +205,14 @@ final class Browser: Sendable {
     }
 
     /// Returns the page's errors since the last call: failed scripts and violations of the content security policy.
-    func complaints() async throws -> [String] {
+    func pageErrors() async throws -> [String] {
         let entries = try await driver.command(.post, "se/log", ["type": "browser"]) as? [[String: Any]] ?? []
         return entries.filter { $0["level"] as? String == "SEVERE" }.map { "\($0["message"] ?? "")" }
     }
 
     /// Expects no errors of the page except for the excused ones, such as a refused request.
     func expectQuiet(_ page: String, excused: [String] = []) async throws {
-        let found = try await complaints().filter { error in
+        let found = try await pageErrors().filter { error in
             !([" 422 "] + excused).contains { error.contains($0) }
         }
         #expect(found.isEmpty, "\(page): \(found.joined(separator: "\n"))")

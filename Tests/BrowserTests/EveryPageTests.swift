@@ -37,8 +37,8 @@ extension `In a browser` {
 
         @Test func `runs without an error and within its content security policy`() async throws {
             try await onEachPage { browser, page in
-                let complaints = try await browser.complaints()
-                #expect(complaints.isEmpty, "\(page): \(complaints.joined(separator: "\n"))")
+                let errors = try await browser.pageErrors()
+                #expect(errors.isEmpty, "\(page): \(errors.joined(separator: "\n"))")
             }
         }
 
@@ -92,7 +92,7 @@ extension `In a browser` {
             try await visit(prepare: household) { kiosk, browser, book in
                 for page in Self.pages {
                     try await browser.show(.shelf)
-                    _ = try await browser.complaints()
+                    _ = try await browser.pageErrors()
                     try await browser.open(kiosk.address + "/" + page.replacing("BOOK", with: book))
                     try await browser.ready()
                     let title: String = try await browser.value("document.title") ?? ""

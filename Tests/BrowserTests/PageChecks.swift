@@ -58,12 +58,12 @@ extension Browser {
         try await expectQuiet(name)
         for isDark in [false, true] {
             try await show(Screen(width: 800, height: 480, isDark: isDark))
-            // Animations have intermediate colors.
+            // Animations have intermediate colours.
             try await wait("a page at rest", until: "document.getAnimations().length === 0")
             let found = try await violations()
             #expect(found.isEmpty, "\(name)\(isDark ? " dark" : ""): \(found.joined(separator: "\n"))")
         }
         // axe tries inline styles, which the content security policy blocks.
-        _ = try await complaints()
+        _ = try await pageErrors()
     }
 }

@@ -102,7 +102,7 @@ extension `In a browser` {
             try await visit(excused: ["net::ERR_"]) { kiosk, browser, _ in
                 try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")
                 kiosk.kill()
-                try await browser.wait("the loss is told", until: "!document.getElementById('news').hidden")
+                try await browser.wait("the loss is announced", until: "!document.getElementById('news').hidden")
                 for name in ["three-books.jpg", "webcam-640x480.jpg"] {
                     let photo = KioskProcess.root.appendingPathComponent("samples/photos/\(name)").path
                     try await browser.give(photo, to: "#photos")

@@ -40,7 +40,7 @@ struct AnnotationAPI: Sendable {
         try sent.checkMembers(["text", "kind"])
         let now = parts.ports.now()
         let note = Note(
-            kind: try sent.word("kind", Note.Kind.self).value ?? .note,
+            kind: try sent.choice("kind", Note.Kind.self).value ?? .note,
             text: try sent.text("text").value ?? "", created: now)
         return try await parts.perform(on: copy) {
             let annotation = try await parts.library.add(note, to: copy, at: now)
@@ -53,7 +53,7 @@ struct AnnotationAPI: Sendable {
         let sent = try await request.json(RequestObject.self)
         try sent.checkMembers(["text", "kind", EditPrecondition.memberName])
         let precondition = try EditPrecondition(sent)
-        let (text, kind) = (try sent.text("text"), try sent.word("kind", Note.Kind.self).value)
+        let (text, kind) = (try sent.text("text"), try sent.choice("kind", Note.Kind.self).value)
         let annotation = try await parts.library.editNote(id, at: parts.ports.now()) { note in
             try precondition.check { $0 == "text" ? [.string(note.text)] : [] }
             note.text = text == .keep ? note.text : text.value ?? ""

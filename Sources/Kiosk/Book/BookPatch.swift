@@ -63,7 +63,7 @@ struct BookPatch: Sendable {
             try NumberLimit.check(pages.value, as: "page count", in: NumberLimit.pages)
         }
         set(pages, \.pageCount)
-        set(try sent.word("format", Metadata.Format.self), \.format)
+        set(try sent.choice("format", Metadata.Format.self), \.format)
         let subjects = try Self.names(sent, "subjects", "subject")
         if subjects != .keep { changes.append { $0.edition.metadata.subjects = subjects.value ?? [] } }
     }
@@ -83,13 +83,13 @@ struct BookPatch: Sendable {
             // An empty line of the form.
             if sentName.cleanedLine.isEmpty { return nil }
             let name = try FieldRefusal.at("authors") { try sentName.checked(as: "author", limit: TextLimit.name) }
-            return Contributor(name: name, role: try person.word("role", Contributor.Role.self).value ?? .author)
+            return Contributor(name: name, role: try person.choice("role", Contributor.Role.self).value ?? .author)
         }
         changes.append { $0.edition.metadata.authors = authors }
     }
 
     private mutating func parseCopy(_ sent: RequestObject) throws {
-        if let status = try sent.word("status", Copy.Status.self).value { changes.append { $0.copy.status = status } }
+        if let status = try sent.choice("status", Copy.Status.self).value { changes.append { $0.copy.status = status } }
         if let owned = try sent.bool("owned").value { changes.append { $0.copy.isOwned = owned } }
         if let wishlist = try sent.bool("wishlist").value { changes.append { $0.copy.isOnWishlist = wishlist } }
         if let favourite = try sent.bool("favourite").value { changes.append { $0.copy.isFavourite = favourite } }

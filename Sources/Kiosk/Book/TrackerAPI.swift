@@ -23,7 +23,7 @@ struct ReadingAPI: Sendable {
     private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let sent = try await request.json(RequestObject.self)
         try sent.checkMembers(["status", "on"])
-        let status = try sent.word("status", Copy.Status.self).required(as: "status")
+        let status = try sent.choice("status", Copy.Status.self).required(as: "status")
         let day = try sent.day("on").value
         return try await perform(context) {
             try await parts.library.setStatus(status, of: $0, on: day, at: parts.ports.now())
@@ -58,8 +58,8 @@ struct ReadingAPI: Sendable {
         }
     }
 
-    private static let oneOfTwo = RequestObject.refusal(
-        "page", "a page, or \"percent\" a percentage: one of the two")
+    private static let oneOfTwo = RequestRefusal(
+        status: .badRequest, code: "badField", message: "Give either \"page\" or \"percent\".")
 
     private static func amount(_ sent: RequestObject) throws -> ProgressEntry.Amount? {
         switch (try sent.integer("page").value, try sent.number("percent").value) {

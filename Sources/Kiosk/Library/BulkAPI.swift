@@ -165,7 +165,7 @@ struct BookSelection: Decodable, Sendable {
         guard try await parts.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
         throw RequestRefusal(
             status: .unprocessableContent, code: "moreThanAsked",
-            message: "There are more books in the trash now than you were asked about. Look at them, and ask again.")
+            message: "There are more books in the trash now than you confirmed. Check them, and confirm again.")
     }
 
     private static func checked(_ ids: [String]) throws -> [ID<Copy>] {

@@ -65,7 +65,7 @@ struct SuggestionsAPI: Sendable {
         guard let kind, let limit else {
             throw RequestRefusal(
                 status: .badRequest, code: "badQuery",
-                message: "Ask with kind=author, tag or shelf, beginning= and limit=1 to 50.")
+                message: "Use kind=author, tag or shelf, beginning= and limit=1 to 50.")
         }
         let found = try await parts.library.suggestions(for: kind, beginning: beginning, limit: limit)
         return JSONResponse([

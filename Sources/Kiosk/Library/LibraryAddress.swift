@@ -53,15 +53,15 @@ struct LibraryAddress: Sendable {
         switch name {
         case .q: query.text = value
         case .status:
-            let words = Copy.Status.allCases.map(\.rawValue)
-            query.statuses.insert(try Self.word(name, Copy.Status(rawValue: value), value, words))
+            let allowed = Copy.Status.allCases.map(\.rawValue)
+            query.statuses.insert(try Self.value(name, Copy.Status(rawValue: value), value, allowed))
         case .tag: query.tags.append(value)
         case .shelf: query.shelves.append(value)
         case .author: query.authors.append(value)
         case .language: query.languages.insert(value.lowercased())
         case .rating:
             query.ratings.insert(
-                try Self.word(name, RatingBand(parsing: value), value, RatingBand.all.map(\.text)))
+                try Self.value(name, RatingBand(parsing: value), value, RatingBand.all.map(\.text)))
         case .owned: query.isOwned = try Self.flag(name, value)
         case .wishlist: query.isOnWishlist = try Self.flag(name, value)
         case .favourite: query.isFavourite = try Self.flag(name, value)
@@ -70,24 +70,25 @@ struct LibraryAddress: Sendable {
         case .finished: query.finished = try Self.period(name, value, today)
         case .trash: query.inTrash = try Self.flag(name, value)
         case .sort:
-            let words = BookQuery.Sort.allCases.map(\.rawValue)
-            query.sort = try Self.word(name, BookQuery.Sort(rawValue: value), value, words)
+            let allowed = BookQuery.Sort.allCases.map(\.rawValue)
+            query.sort = try Self.value(name, BookQuery.Sort(rawValue: value), value, allowed)
         case .reverse: query.isReversed = try Self.flag(name, value)
-        case .view: isGrid = try Self.word(name, ["list": false, "grid": true][value], value, ["list", "grid"])
+        case .view: isGrid = try Self.value(name, ["list": false, "grid": true][value], value, ["list", "grid"])
         case .limit:
             let number = Int(value).flatMap { (1...Self.maxHits).contains($0) ? $0 : nil }
-            query.limit = try Self.word(name, number, value, ["1 to \(Self.maxHits)"])
+            query.limit = try Self.value(name, number, value, ["1 to \(Self.maxHits)"])
         case .after: query.after = value
         }
     }
 
-    private static func word<Value>(_ name: Name, _ value: Value?, _ text: String, _ words: [String]) throws -> Value {
-        guard let value else { throw refusal(name.rawValue, text, words) }
+    private static func value<Value>(_ name: Name, _ value: Value?, _ text: String, _ allowed: [String]) throws -> Value
+    {
+        guard let value else { throw refusal(name.rawValue, text, allowed) }
         return value
     }
 
     private static func flag(_ name: Name, _ text: String) throws -> Bool {
-        try word(
+        try value(
             name, ["1": true, "true": true, "yes": true, "0": false, "false": false, "no": false][text], text,
             ["1", "0"])
     }
@@ -97,7 +98,7 @@ struct LibraryAddress: Sendable {
         func day(_ text: Substring) throws -> CalendarDay? {
             if text.isEmpty { return nil }
             if text == "today" { return today }
-            return try word(
+            return try value(
                 name, CalendarDay(String(text)), String(text), ["2024", "2024-03..2024-05", "..2023", "today"])
         }
         guard let dots = text.range(of: "..") else {

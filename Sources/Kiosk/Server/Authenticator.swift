@@ -109,7 +109,7 @@ struct Authenticator: Sendable {
             if route.audience == .stations { throw .tokenNeeded }
             if case .station = context.caller {
                 throw RequestRefusal(
-                    status: .forbidden, code: "notYours", message: "A station may not ask for that.")
+                    status: .forbidden, code: "notYours", message: "Stations may not use this route.")
             }
             throw .signInNeeded
         }

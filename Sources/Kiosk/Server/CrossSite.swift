@@ -12,7 +12,8 @@ struct CrossSite: Sendable {
     func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
         // The codec removes the first Host from the headers; one that is left is a second one.
         guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
-            throw RequestRefusal(status: .badRequest, code: "badHost", message: "A request has one Host.")
+            throw RequestRefusal(
+                status: .badRequest, code: "badHost", message: "A request needs exactly one Host header.")
         }
         guard let kind = names.kind(of: authority, local: local, port: port) else {
             throw RequestRefusal(
@@ -42,7 +43,7 @@ struct CrossSite: Sendable {
 
     private static let foreign = RequestRefusal(
         status: .forbidden, code: "foreignOrigin",
-        message: "Only this service's own pages may ask for that: the Origin is missing or another one.")
+        message: "Only this service's own pages may send this request: its Origin is missing or foreign.")
 }
 
 extension Request {

@@ -40,7 +40,7 @@ extension Request {
         guard let type = headers[.contentType], type.split(separator: ";").first?.lowercased() == "application/json"
         else {
             throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notJSON", message: "Bodies are application/json.")
+                status: .unsupportedMediaType, code: "notJSON", message: "The body must be application/json.")
         }
         let bytes = try await body.collect(upTo: Self.maxJSONBytes)
         do {
@@ -126,11 +126,13 @@ struct RequestObject: Decodable, Sendable {
     }
 
     /// Returns a member whose value is one of an enumeration's raw values.
-    func word<Word: RawRepresentable & CaseIterable & Sendable & Equatable>(
-        _ name: String, _ type: Word.Type
-    ) throws -> Edit<Word> where Word.RawValue == String {
-        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-        return try edit(name, "one of \(words)") { if case .text(let text) = $0 { Word(rawValue: text) } else { nil } }
+    func choice<Choice: RawRepresentable & CaseIterable & Sendable & Equatable>(
+        _ name: String, _ type: Choice.Type
+    ) throws -> Edit<Choice> where Choice.RawValue == String {
+        let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        return try edit(name, "one of \(choices)") {
+            if case .text(let text) = $0 { Choice(rawValue: text) } else { nil }
+        }
     }
 
     /// Returns a member that is a calendar day, a month or a year.
@@ -172,7 +174,7 @@ struct RequestObject: Decodable, Sendable {
     }
 
     static func refusal(_ name: String, _ what: String) -> RequestRefusal {
-        RequestRefusal(status: .badRequest, code: "badField", message: "\"\(name)\" is \(what).")
+        RequestRefusal(status: .badRequest, code: "badField", message: "\"\(name)\" must be \(what).")
     }
 }
 

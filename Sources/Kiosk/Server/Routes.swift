@@ -122,13 +122,13 @@ extension Route {
         case .json:
             guard type == "application/json" else {
                 throw RequestRefusal(
-                    status: .unsupportedMediaType, code: "notJSON", message: "Bodies are application/json.")
+                    status: .unsupportedMediaType, code: "notJSON", message: "The body must be application/json.")
             }
             limit = Request.maxJSONBytes
         case .photo:
             guard type.hasPrefix("image/") || type == "application/octet-stream" else {
                 throw RequestRefusal(
-                    status: .unsupportedMediaType, code: "notPhoto", message: "A photo is image/… as a body.")
+                    status: .unsupportedMediaType, code: "notPhoto", message: "A photo must be sent as image/….")
             }
             limit = Request.maxPhotoBytes
         }

@@ -83,7 +83,8 @@ struct HubAPI: Sendable {
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let station = try station(context)
         guard request.headers[.contentType] == "image/jpeg" else {
-            throw RequestRefusal(status: .unsupportedMediaType, code: "notJPEG", message: "Thumbnails are image/jpeg.")
+            throw RequestRefusal(
+                status: .unsupportedMediaType, code: "notJPEG", message: "A thumbnail must be image/jpeg.")
         }
         let bytes = Array(buffer: try await request.body.collect(upTo: Self.maxThumbnailBytes))
         // Checks only the markers at both ends of a JPEG (ITU-T T.81, B.1.1.3); browsers decode the rest.
