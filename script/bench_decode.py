@@ -1,9 +1,9 @@
-"""The decoder's part of script/bench: our decoder beside libzbar, zbarimg and, where its Python package is installed, zxing-cpp.
+"""The decoder's part of script/bench: our decoder beside libzbar, zbarimg and, if its Python package is installed, zxing-cpp.
 
 A folder may have a manifest.tsv: a line of names, then a photo a line. `path` is below the folder; `expected` its EAN-13, `|` between
-equally right ones, a UPC-A with a leading 0; `note` may name other codes truly in the picture as `also:CODE,CODE`. Photos of a folder
+equally right ones, a UPC-A with a leading 0; `note` may name other codes that are in the picture as `also:CODE,CODE`. Photos of a folder
 without a manifest may have their answers beside them, as those of samples/photos do. A photo whose path begins with `negatives` or
-`other1d` expects no ISBN. Of each photo the grey picture is decompressed once, outside of what is counted.
+`other1d` is expected to have no ISBN. The grey picture of each photo is decompressed once, before measuring.
 """
 import json
 import os
@@ -64,7 +64,7 @@ def thirteen(code):
 
 
 def in_process(bench, chosen):
-    """Ours and libzbar, by turns; and what each of our stages did."""
+    """Runs our decoder and libzbar alternately; also returns the result of each of our stages."""
     out = subprocess.run([bench, str(ROUNDS)] + [photo.path for photo in chosen], check=True, capture_output=True, text=True).stdout
     answers = [json.loads(line) for line in out.splitlines()]
     sides = [
@@ -86,7 +86,7 @@ def zbarimg(chosen):
 
 
 def zxing(chosen):
-    """`None` where the package is not installed."""
+    """Returns `None` if the package is not installed."""
     try:
         import numpy
         import zxingcpp
@@ -130,7 +130,7 @@ def table(name, chosen, sides):
 
 
 def stage_table(chosen, stages):
-    """The photos of which each stage reads a code for the first time, and what it costs; a round more, told by the decoder itself."""
+    """Prints for each stage the photos in which it is the first to read a code, and its cost, as the decoder reports them in one more round."""
     print(f"  {'stage of scan':32}{'places':>8}{'photos':>8}{'ISBNs':>8}{'sum ms':>10}")
     for index, name in enumerate(stage["name"] for stage in stages[0]):
         of_all = [(photo, of_photo[index]) for photo, of_photo in zip(chosen, stages)]
@@ -140,7 +140,7 @@ def stage_table(chosen, stages):
 
 
 def whole_command(scan, chosen):
-    """All photos at once, as a person would read them, decompression and all; zbarimg takes one core."""
+    """Reads all photos at once, as a person would, including decompression; zbarimg uses one core."""
     def wall(command):
         start = time.monotonic()
         ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RATE = 30
 CONNECTIONS = 16
 
-# wrk runs this in each of its threads: another path with every request, in an order of its own, and a pause that holds the rate.
+# wrk runs this in each of its threads: another path with every request, in pseudo-random order, and a pause that keeps the rate.
 LUA = """
 local paths = {{{paths}}}
 local place = {seed}
@@ -53,13 +53,13 @@ class Kiosk:
             return json.load(answer)
 
     def cpu(self):
-        """Seconds used by now."""
+        """Returns the CPU seconds used so far."""
         with open(f"/proc/{self.process.pid}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self):
-        """Resident memory in MiB, without the pages of files that are shared with others."""
+        """Returns the resident memory in KiB, and the part without the pages of files."""
         with open(f"/proc/{self.process.pid}/status") as file:
             return {line.split(":")[0]: line.split()[1] for line in file if line.startswith(("VmRSS", "RssAnon"))}
 
@@ -70,7 +70,7 @@ class Kiosk:
 
 
 def wrk(kiosk, paths, seconds=8, pause=0):
-    """Requests a second, the 99th percentile in ms, and how many failed."""
+    """Returns the requests a second, the 99th percentile in ms, and the number of failures."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(LUA.format(paths=",".join(json.dumps(path) for path in paths), seed=random.Random(1).randrange(10**6), pause=pause))
         script.flush()
@@ -93,14 +93,14 @@ def bench_load(scan, library):
     work = [("one book as JSON", [f"/api/books/{book}" for book in books], 4000),
             ("a page of 50 as JSON", ["/api/books?limit=50" + place for place in places], 800),
             ("the Library page", ["/library?" + place for place in places], 400)]
-    print(f"\nThe kiosk with 100,000 books under wrk on the same cores, {CONNECTIONS} connections; every request another of "
-          f"{len(books)} books or {len(places)} pages, no answer kept; beside /healthz, which asks the library one number", flush=True)
+    print(f"\nThe kiosk with 100,000 books under wrk on the same cores, {CONNECTIONS} connections; every request for another of "
+          f"{len(books)} books or {len(places)} pages, no answer cached; beside /healthz, which reads one number from the library", flush=True)
     health = wrk(kiosk, ["/healthz"])[0]
     print(f"  {'':22}{'a second':>10}{'of /healthz':>13}{'wanted':>9}   p99 at half of what is wanted, wanted < 30 ms")
     print(f"  {'/healthz':22}{health:>10.0f}")
     for name, paths, wanted in work:
         rate, _, failed = wrk(kiosk, paths)
-        # wrk waits from one answer to the next question: the time of the answer comes off the pause, and what wrk rounds.
+        # wrk pauses after each answer, so the time of the answer and wrk's rounding are taken off the pause.
         pause, half = CONNECTIONS / (wanted / 2) * 1000, 0
         while half < wanted / 2 and pause > 1:
             half, slowest, _ = wrk(kiosk, paths, pause=round(pause))
@@ -108,7 +108,7 @@ def bench_load(scan, library):
         print(f"  {name:22}{rate:>10.0f}{rate / health:>13.2f}{wanted:>9}   {slowest:.1f} ms at {half:.0f} a second"
               + (f"; {failed} FAILED" if failed else ""), flush=True)
     memory = kiosk.resident()
-    print(f"  afterwards the service's resident memory is {int(memory['VmRSS']) / 1024:.1f} MiB, of it its own {int(memory['RssAnon']) / 1024:.1f}", flush=True)
+    print(f"  afterwards the service's resident memory is {int(memory['VmRSS']) / 1024:.1f} MiB, {int(memory['RssAnon']) / 1024:.1f} of it private", flush=True)
     kiosk.stop()
 
 
@@ -121,7 +121,7 @@ def bench_rest(scan, library, seconds=20):
     used = (kiosk.cpu() - before) / seconds
     memory = kiosk.resident()
     print(f"\nThe service at rest, no camera, no page open, 100,000 books: {used * 100:.2f} % of a core over {seconds} s (wanted < 1), "
-          f"resident {int(memory['VmRSS']) / 1024:.1f} MiB, of it its own {int(memory['RssAnon']) / 1024:.1f} (wanted < 60)", flush=True)
+          f"resident {int(memory['VmRSS']) / 1024:.1f} MiB, {int(memory['RssAnon']) / 1024:.1f} of it private (wanted < 60)", flush=True)
     kiosk.stop()
 
 
@@ -131,14 +131,14 @@ def jpegs(recording):
 
 
 class Camera(threading.Thread):
-    """Writes frames to the service, RATE a second; which they are may be changed meanwhile."""
+    """Writes frames to the service, RATE a second; they can be changed meanwhile."""
 
     def __init__(self, kiosk, frames):
         super().__init__(daemon=True)
         self.kiosk, self.frames, self.over, self.shown, self.first = kiosk, frames, False, 0, None
 
     def show(self, frames):
-        """From the next frame on; `first` is then when its first byte was written, as Date.now() counts."""
+        """Shows these from the next frame on; `first` is then the time at which its first byte was written, as of Date.now()."""
         self.first, self.frames = None, frames
 
     def run(self):
@@ -198,7 +198,7 @@ def bench_preview(scan, seconds=15, clients=4):
 
 
 def copy_time(size):
-    """ms of CPU to put so many bytes through a socket of this machine: what no server can save."""
+    """Returns the ms of CPU to send so many bytes through a local socket, which no server can avoid."""
     a, b = socket.socketpair()
     a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     reader = subprocess.Popen(["cat"], stdin=b, stdout=subprocess.DEVNULL)
@@ -238,21 +238,21 @@ class Browser:
         self.send("POST", f"/session/{self.session}/url", {"url": address})
 
     def screen(self, width, height):
-        """Of this size in CSS pixels; narrow ones are phones."""
+        """Sets the screen's size in CSS pixels; narrow screens are phones."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.send("POST", f"/session/{self.session}/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics})
 
     def touch(self, x, y):
-        """As a person does, which pages may want before they make a sound."""
+        """Touches the page as a person does, which browsers require before a page may make a sound."""
         steps = [{"type": "pointerMove", "x": x, "y": y}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         self.send("POST", f"/session/{self.session}/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": steps}]})
 
     def forget(self):
-        """Every round is a first visit."""
+        """Clears the cache, so that every round is a first visit."""
         self.send("POST", f"/session/{self.session}/goog/cdp/execute", {"cmd": "Network.clearBrowserCache", "params": {}})
 
     def picture(self):
-        """What is on the screen, as PNG in base64."""
+        """Returns a screenshot, as PNG in base64."""
         return self.send("GET", f"/session/{self.session}/screenshot")
 
     def end(self):
@@ -271,7 +271,7 @@ def bench_browser(scan, library, rounds=9):
             browser.open(f"{kiosk.address}/{page}")
             paints.append(browser.run("return new Promise((resolve) => { const look = () => { const paint = performance.getEntriesByName("
                                       "'first-contentful-paint')[0]; paint ? resolve(paint.startTime) : setTimeout(look, 20); }; look(); })"))
-            # Modules are there only some time after the first paint.
+            # Modules are loaded only some time after the first paint.
             weight = browser.run(
                 "return new Promise((resolve) => { const look = () => document.readyState === 'complete' ? resolve("
                 "[performance.getEntriesByType('navigation')[0], ...performance.getEntriesByType('resource')]"
@@ -285,13 +285,13 @@ def bench_browser(scan, library, rounds=9):
 
 
 def bench_card(scan, browser, rounds=10):
-    """From the first byte of the first frame with a code to the ISBN on the page; both clocks are this machine's."""
+    """Measures from the first byte of the first frame with a code to the ISBN on the page; both clocks are this machine's."""
     recording = os.path.join(ROOT, "samples/frames/desk-1280x720.mjpeg")
     with open(recording.replace(".mjpeg", ".txt")) as file:
         codes = [line.split()[1:] for line in file]
     frames = jpegs(recording)
     blank = [frame for frame, code in zip(frames, codes) if not code][:1]
-    # From the first in which the book is held, not on its way in.
+    # From the first frame in which the book is held still, not on its way in.
     shown = [frame for frame, code in zip(frames, codes) if code][3:]
     with tempfile.TemporaryDirectory() as home:
         kiosk = Kiosk(scan, os.path.join(home, "library.sqlite"), "--frames", "-", stdin=subprocess.PIPE)

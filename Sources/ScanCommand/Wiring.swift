@@ -91,8 +91,8 @@ struct Wiring {
         CaptureFlow(intake: library, shelf: library, lookup: lookup(library))
     }
 
-    func coverFlow(_ library: LibraryFile) -> CoverFlow {
-        CoverFlow(covers: library, fetch: CoverFetcher(configuration, states: library))
+    func coverFetcher(_ library: LibraryFile) -> CoverFetcher {
+        CoverFetcher(covers: library, fetch: CoverDownloader(configuration, states: library))
     }
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
@@ -104,7 +104,7 @@ struct Wiring {
         do {
             let flow = captureFlow(library)
             try await within(.seconds(8)) {
-                for try await _ in flow.refreshQueue() {}
+                try await flow.lookUpDue { _ in }
             }
             if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
         } catch {
@@ -117,7 +117,7 @@ struct Wiring {
         guard !isOffline else { return }
         let bar = ProgressBar("covers", total: limit)
         defer { bar.finish() }
-        _ = try await coverFlow(library).fetchMissing(limit: limit, patience: patience) { bar.set($0, of: $1) }
+        _ = try await coverFetcher(library).fetchMissing(limit: limit, patience: patience) { bar.set($0, of: $1) }
     }
 }
 

@@ -59,6 +59,22 @@ public struct CaptureEvent: Sendable, Equatable {
         self.reason = reason
     }
 
+    /// A number that names no book.
+    public init(refused number: TypedNumber, _ refusal: ISBNRefusal) {
+        let kind: CodeKind? = if case .notABook(let kind) = refusal { kind } else { nil }
+        self.init(
+            refused: .refused, raw: String(number.text.prefix(200)), kind: kind, origin: number.origin,
+            reason: refusal.description)
+    }
+
+    /// A code in a frame or photo that names no book.
+    public init(refused symbol: Symbol, _ refusal: ISBNRefusal, origin: Origin = .camera, image: String? = nil) {
+        self.init(
+            refused: .refused, raw: symbol.payload, kind: symbol.kind, addon: symbol.addon, origin: origin,
+            image: image,
+            reason: refusal.description)
+    }
+
     public static func captured(_ item: IntakeItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
 
     /// What the sources said: found, not found, temporary, blocked or bad data. `nil` when they were not asked yet.

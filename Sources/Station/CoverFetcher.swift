@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 
 /// Fetches the covers that saved editions still lack, each once.
-public struct CoverFlow: Sendable {
+public struct CoverFetcher: Sendable {
     private let covers: any Covers
     private let fetch: any CoverFetch
     private let now: @Sendable () -> Date

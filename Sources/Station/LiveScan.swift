@@ -2,21 +2,21 @@ import Bookplate
 import Foundation
 import Synchronization
 
-/// From frames to captured books: runs a source and a decoder on a thread of their own, and tells what a person should know.
+/// Reads a source's frames on a thread of its own and reports the codes that are held up.
 ///
-/// The frames stay on that thread; what comes out are events, and a glance at how things stand for whoever draws a screen.
+/// The frames stay on that thread; only events and a ``snapshot`` leave it.
 public final class LiveScan: Sendable {
     public enum Event: Sendable {
-        /// How the source stands; told when it changes.
+        /// The source's state changed.
         case camera(CameraState)
-        /// A book was held up: believed by ``Consensus``, once a showing.
+        /// A book was held up: confirmed by ``Consensus``, once a showing.
         case captured(Detection)
-        /// A code that is no book was held up.
+        /// A code that names no book was held up.
         case refused(Symbol, ISBNRefusal)
     }
 
-    /// How things stand at this moment.
-    public struct Glance: Sendable {
+    /// The state at one moment.
+    public struct Snapshot: Sendable {
         public var camera: CameraState = .starting
         public var hint: Hint?
         public var counts = FrameCounts()
@@ -25,10 +25,10 @@ public final class LiveScan: Sendable {
         /// From the frame's time stamp to the end of its decoding.
         public var latency: Duration = .zero
         public var light = FrameResult.Light()
-        /// The last that were measured on something that looks like bars.
+        /// The last values measured on something that looks like bars.
         public var sharpness: Double?
         public var pixelsPerModule: Double?
-        /// What was read within the last frame.
+        /// The codes of the last frame.
         public var symbols: [Symbol] = []
     }
 
@@ -37,17 +37,17 @@ public final class LiveScan: Sendable {
     private let thumbnail: @Sendable (Frame, Corners) -> [UInt8]?
     private let now: @Sendable () -> Duration
     private let state = Mutex(State())
-    /// Signalled when the thread is through with the source.
+    /// Signalled when the thread has finished with the source.
     private let ended = DispatchSemaphore(value: 0)
 
     private struct State {
-        var glance = Glance()
-        /// When the source last gave a sign of life.
+        var snapshot = Snapshot()
+        /// The time of the source's last sign of life.
         var beat: Duration = .zero
         var isRunning = false
     }
 
-    /// So long without a sign of life, and the thread hangs in the driver.
+    /// After this time without a sign of life the thread counts as stuck in the driver.
     public static let stuckAfter: Duration = .seconds(15)
 
     /// - Parameters:
@@ -65,7 +65,7 @@ public final class LiveScan: Sendable {
         self.now = now
     }
 
-    /// Starts the thread. Who stops listening stops the source; the stream ends when the source does.
+    /// Starts the thread. Ending the iteration stops the source; the stream ends with the source.
     public func events() -> AsyncThrowingStream<Event, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Event.self)
         continuation.onTermination = { [source] _ in source.stop() }
@@ -76,8 +76,8 @@ public final class LiveScan: Sendable {
             do {
                 var follower = Follower(decoder: try makeDecoder())
                 source.run(
-                    state: { camera in tell(camera, to: continuation) },
-                    frame: { frame in take(frame, &follower, continuation) })
+                    state: { camera in report(camera, to: continuation) },
+                    frame: { frame in process(frame, &follower, continuation) })
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: error)
@@ -91,53 +91,53 @@ public final class LiveScan: Sendable {
         return stream
     }
 
-    /// For a program that is about to end: stops the source and waits until it gave back what it holds, such as a camera with its
-    /// controls as they were; but no longer than `limit`, for a driver may hang.
+    /// Stops the source before the program ends and waits until it has released what it holds, such as a camera with its controls as
+    /// they were; at most `limit`, because a driver may hang.
     ///
-    /// - Returns: whether it has.
+    /// - Returns: true if it has.
     @discardableResult
     public func leave(within limit: Duration = .seconds(2)) -> Bool {
         source.stop()
         guard state.withLock(\.isRunning) else { return true }
         let hasEnded = ended.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1)))) == .success
-        // Passed on, for whoever else waits.
+        // Wakes another caller that waits.
         if hasEnded { ended.signal() }
         return hasEnded
     }
 
-    /// How things stand now. A source without a sign of life for ``stuckAfter`` shows as stuck.
-    public var glance: Glance {
+    /// The state now. A source without a sign of life for ``stuckAfter`` shows as stuck.
+    public var snapshot: Snapshot {
         let time = now()
         return state.withLock { state in
-            var glance = state.glance
+            var snapshot = state.snapshot
             if state.isRunning, time - state.beat >= Self.stuckAfter {
-                glance.camera = .trouble(
+                snapshot.camera = .trouble(
                     CameraError(
                         .stuck,
                         "the camera's driver does not answer. Unplug the camera and plug it in again, or restart the program."
                     ))
-                glance.framesPerSecond = 0
+                snapshot.framesPerSecond = 0
             }
-            return glance
+            return snapshot
         }
     }
 
-    private func tell(_ camera: CameraState, to events: AsyncThrowingStream<Event, any Error>.Continuation) {
+    private func report(_ camera: CameraState, to events: AsyncThrowingStream<Event, any Error>.Continuation) {
         let time = now()
         let isNews = state.withLock { state in
             state.beat = time
-            guard state.glance.camera != camera else { return false }
-            state.glance.camera = camera
-            if case .streaming = camera {} else { (state.glance.framesPerSecond, state.glance.hint) = (0, nil) }
+            guard state.snapshot.camera != camera else { return false }
+            state.snapshot.camera = camera
+            if case .streaming = camera {} else { (state.snapshot.framesPerSecond, state.snapshot.hint) = (0, nil) }
             return true
         }
         if isNews { events.yield(.camera(camera)) }
     }
 
-    private func take(
+    private func process(
         _ frame: Frame, _ follower: inout Follower, _ events: AsyncThrowingStream<Event, any Error>.Continuation
     ) {
-        follower.take(frame)
+        follower.process(frame)
         for symbol in follower.believed {
             do throws(ISBNRefusal) {
                 let detection = Detection(
@@ -152,31 +152,31 @@ public final class LiveScan: Sendable {
         let counts = source.counts
         state.withLock { state in
             state.beat = time
-            follower.show(in: &state.glance)
-            state.glance.counts = counts
-            state.glance.latency = time - frame.timestamp
+            follower.write(to: &state.snapshot)
+            state.snapshot.counts = counts
+            state.snapshot.latency = time - frame.timestamp
         }
     }
 }
 
-/// What the thread knows of the frames so far.
+/// The thread's state across frames.
 private struct Follower {
     private var decoder: any FrameDecoder
-    private var reading = FrameResult()
+    private var result = FrameResult()
     private var consensus = Consensus()
     private var hints = HintRules()
     private var hint: Hint?
     private(set) var believed: [Symbol] = []
-    /// Begin of the second that is counted, and what it counted.
+    /// The start of the second that is being counted, and its frames.
     private var second: (began: Duration, frames: Int)?
     private var framesPerSecond = 0.0
 
     init(decoder: any FrameDecoder) { self.decoder = decoder }
 
-    mutating func take(_ frame: Frame) {
-        decoder.read(frame, into: &reading)
-        consensus.take(reading, at: frame.timestamp, believed: &believed)
-        hint = hints.take(reading, at: frame.timestamp)
+    mutating func process(_ frame: Frame) {
+        decoder.read(frame, into: &result)
+        consensus.take(result, at: frame.timestamp, believed: &believed)
+        hint = hints.take(result, at: frame.timestamp)
         count(frame.timestamp)
     }
 
@@ -192,13 +192,13 @@ private struct Follower {
         }
     }
 
-    func show(in glance: inout LiveScan.Glance) {
-        glance.hint = hint
-        glance.framesPerSecond = framesPerSecond
-        glance.light = reading.light
-        glance.sharpness = reading.sharpness ?? glance.sharpness
-        glance.pixelsPerModule = reading.pixelsPerModule ?? glance.pixelsPerModule
-        glance.symbols.removeAll(keepingCapacity: true)
-        glance.symbols.append(contentsOf: reading.symbols)
+    func write(to snapshot: inout LiveScan.Snapshot) {
+        snapshot.hint = hint
+        snapshot.framesPerSecond = framesPerSecond
+        snapshot.light = result.light
+        snapshot.sharpness = result.sharpness ?? snapshot.sharpness
+        snapshot.pixelsPerModule = result.pixelsPerModule ?? snapshot.pixelsPerModule
+        snapshot.symbols.removeAll(keepingCapacity: true)
+        snapshot.symbols.append(contentsOf: result.symbols)
     }
 }

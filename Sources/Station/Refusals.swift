@@ -1,6 +1,6 @@
 import Bookplate
 
-extension Desk.Refusal: Bookplate.Refusal {
+extension Station.Refusal: Bookplate.Refusal {
     public var kind: RefusalKind { self == .gone ? .notFound : .refused }
     public var apiCode: String { self == .gone ? kind.apiCode : code }
 

@@ -1,95 +1,174 @@
+import Async
 import Bookplate
-import FoundationEssentials
-import Synchronization
 
-/// The station of a service: one batch for all pages, which holds what was captured since it began and whatever else waits in the
-/// queue.
+/// The station: captures books, looks them up and carries out what people decide, in one place for every screen. The terminal, the
+/// prompts, the JSON modes and the kiosk listen to ``news`` and call the acts.
 ///
-/// All state is here, so that two pages show the same, and a page that is reloaded shows it again. Capturing, the sources and acts
-/// each go their own way; none waits for another. Acts go one by one.
-public actor Desk {
+/// All state is here, so that two pages show the same and a reloaded page shows it again. Capturing, lookups and acts run side by side
+/// and never wait for each other. Acts run one at a time, in the order of their calls; each is durable when it returns, and is carried
+/// out whole even if the caller goes away.
+public actor Station {
+    public struct Options: Sendable {
+        /// What captured books are saved with.
+        public var preset = Preset()
+        /// No source is asked.
+        public var isOffline = false
+        /// The batch holds the whole queue, whichever device captured it, and follows the library; else it holds what this station
+        /// captures.
+        public var followsQueue = false
+        /// Waiting items are looked up again when they are due, every ``Station/roundInterval``.
+        public var looksUpDue = false
+        /// Books that are found are saved automatically (`--yes`).
+        public var saving: AutomaticSaving?
+        /// When the station stops, detections that are not on the disk yet have this long to get there; nil waits for each attempt.
+        public var lastAttempt: Duration? = Station.lastAttempt
+
+        public init(preset: Preset = Preset()) { self.preset = preset }
+    }
+
+    /// The `--yes` given in advance.
+    public struct AutomaticSaving: Sendable {
+        /// Saves a further copy of owned books too.
+        public var anotherCopy: Bool
+        /// Nobody watches: owned books leave the queue at once, and all saves are one change, so that undo takes back the whole run.
+        public var isUnattended: Bool
+
+        public init(anotherCopy: Bool, isUnattended: Bool) {
+            (self.anotherCopy, self.isUnattended) = (anotherCopy, isUnattended)
+        }
+    }
+
+    public nonisolated let options: Options
+    private nonisolated let queuedNews: AsyncStream<News>
+    private let newsContinuation: AsyncStream<News>.Continuation
+    private nonisolated let isBatchNewsQueued = SharedValue(false)
+
     let flow: CaptureFlow
     let history: any History
     let live: LiveScan?
-    let covers: CoverFlow?
+    let covers: CoverFetcher?
     let clock: any Clock<Duration>
-    /// Takes one line for the log.
-    let report: @Sendable (String) -> Void
-    public nonisolated let isOffline: Bool
+    /// Receives lines for the log; called from any thread.
+    let log: @Sendable (String) -> Void
 
     var batch: Batch
     var camera: CameraState?
-    var glance = Glance()
-    var captureTrouble: (any Error)?
-    /// Items that a picture is kept with.
+    var view = CameraView()
+    /// The transient error that keeps detections from the disk.
+    var captureError: (any Error)?
+    /// Waiting items outside the batch.
+    var waitingElsewhere = 0
+    /// Items with a thumbnail.
     var pictured: Set<ID<IntakeItem>> = []
-    /// What was captured here since the service began: a change of the preset is about these.
+    /// Items captured by this station since it started: a change of the preset applies to these.
     var capturedHere: Set<ID<IntakeItem>> = []
-    var tell: @Sendable (News) -> Void = { _ in }
-    var isTellingBatch = false
-    /// Why the queue could not be read when it was last looked at.
-    var lookTrouble: String?
+    /// Items that were already given the batch's preset, or had left the queue by then.
+    var givenPreset: Set<ID<IntakeItem>> = []
+    /// The error of the last attempt to read the queue; a repeated one is not logged again.
+    var queueError: String?
 
-    // Who waits for the act under way.
-    var isActing = false
-    var turns: [CheckedContinuation<Void, Never>] = []
+    let acts = AsyncSemaphore()
+    nonisolated let pending = PendingDetections()
+    private var lookups: [LookupRequest] = []
+    private var lookupTask: Task<Void, Never>?
+    /// The change that unattended saves extend.
+    private var unattendedChange: ID<Change>?
+    private var retryTask: Task<Void, Never>?
+    private nonisolated let libraryChanges = Signal()
+    private nonisolated let saves = Signal()
+    private nonisolated let stop = Signal()
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var isStopped = false
+    /// The queue was read once.
+    private var isRestored = false
 
-    /// On the way to the disk.
-    let seen = Seen()
-    let lookups = Inlet<LookupRequest>()
-    /// Signals: there is something new in the library, or a cover to fetch.
-    let looks = Inlet<Void>(newest: 1)
-    let saves = Inlet<Void>(newest: 1)
-    /// Nothing ever comes out: who takes from it waits for the end of the task.
-    let end = Inlet<Never>()
-    /// The last try is over; what comes of it later is told to nobody.
-    var hasEnded = false
+    /// Between two rounds of looking up what is due.
+    public static let roundInterval: Duration = .seconds(60)
+    /// Between two readings of the camera's snapshot.
+    static let viewInterval: Duration = .milliseconds(100)
+    /// Between two readings of the queue, however often the library changes.
+    static let queueInterval: Duration = .milliseconds(300)
+    /// After an automatic save failed.
+    static let retryInterval: Duration = .seconds(5)
+    /// Default of ``Options/lastAttempt``.
+    public static let lastAttempt: Duration = .seconds(1)
+    static let coversPerRound = 50
+    /// Answered rows that stay in the batch.
+    static let mostAnswered = 1000
 
     /// - Parameters:
-    ///   - live: `nil` for a service without a camera.
-    ///   - covers: fetches what saved books lack; `nil` leaves that to others.
-    ///   - isOffline: whether the sources are left alone between captures.
+    ///   - live: nil for a station without a camera.
+    ///   - covers: fetches covers that saved books lack; nil fetches none.
     ///   - clock: for pauses.
-    ///   - report: called from any thread, with a line for the log.
     public init(
-        flow: CaptureFlow, history: any History, live: LiveScan? = nil, covers: CoverFlow? = nil,
-        isOffline: Bool = false, preset: Preset = Preset(), clock: any Clock<Duration> = ContinuousClock(),
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        flow: CaptureFlow, history: any History, options: Options = Options(), live: LiveScan? = nil,
+        covers: CoverFetcher? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        self.flow = flow
-        self.history = history
-        self.live = live
-        self.covers = covers
-        self.isOffline = isOffline
-        self.clock = clock
-        self.report = report
-        batch = Batch(preset: preset)
+        (self.flow, self.history, self.options, self.live, self.covers) = (flow, history, options, live, covers)
+        (self.clock, self.log) = (clock, log)
+        batch = Batch(preset: options.preset)
         camera = live == nil ? nil : .starting
+        (queuedNews, newsContinuation) = AsyncStream.makeStream(of: News.self)
     }
 
-    /// How everything stands.
+    /// What happens, in order, for one listener. It ends after ``endNews()``.
+    public nonisolated var news: AsyncMapSequence<AsyncStream<News>, News> {
+        queuedNews.map { [isBatchNewsQueued] news in
+            if case .batch = news { _ = isBatchNewsQueued.exchange(false) }
+            return news
+        }
+    }
+
+    /// Reports that the batch changed; changes before the listener gets to it are one report.
+    private nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
+
+    nonisolated func post(_ item: News) { newsContinuation.yield(item) }
+
+    /// Ends ``news`` after what was posted so far.
+    public nonisolated func endNews() { newsContinuation.finish() }
+}
+
+// MARK: - Reading
+
+extension Station {
+    /// The state at this moment.
     ///
-    /// - Parameter limit: how many rows at the most.
-    public func outlook(limit: Int = 200) -> Snapshot {
+    /// - Parameter limit: the most rows; open ones come before answered ones.
+    public func snapshot(limit: Int = 200) -> Snapshot {
         let counts = batch.counts
-        let open = batch.open
+        let open = batch.open.count
         return Snapshot(
-            camera: camera, glance: glance, isOffline: isOffline, preset: batch.preset,
+            camera: camera, view: view, isOffline: options.isOffline, preset: batch.preset,
             counts: Counts(
-                waiting: open.count + counts.left, lookingUp: counts.lookingUp, ticked: counts.ticked,
-                open: open.count),
-            rows: shown(limit).map(row), undo: batch.nextToUndo, pending: seen.all, captureTrouble: captureTrouble)
+                waiting: open + counts.postponed, lookingUp: counts.lookingUp, ticked: counts.ticked, open: open),
+            rows: newestRows(limit).map(row), nextUndo: batch.nextToUndo, pending: pending.all,
+            captureError: captureError)
     }
 
-    /// - Returns: `nil` when it is not in the batch, or not any more.
+    /// The batch and the items that wait outside it, for a screen that draws all of it.
+    public var contents: (batch: Batch, pending: [Detection], captureError: (any Error)?, waitingElsewhere: Int) {
+        (batch, pending.all, captureError, waitingElsewhere)
+    }
+
+    /// Returns nil when the row is not in the batch, or no longer.
     public func row(_ id: ID<IntakeItem>) -> Row? { batch[id].map(row) }
 
-    /// The small JPEG of where an item was seen, `nil` when none is kept.
+    /// Reads an open row again with what the library holds now.
+    public func reload(_ id: ID<IntakeItem>) async throws -> Row? {
+        if let candidate = try await flow.candidate(id) { batch.replace([candidate]) }
+        return row(id)
+    }
+
+    /// The small JPEG of where an item was seen; nil when none is kept.
     public nonisolated func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? {
         try await flow.intake.thumbnail(of: id)
     }
 
-    private func shown(_ limit: Int) -> [Batch.Row] {
+    /// Detections that are not on the disk yet, oldest first.
+    public nonisolated var pendingDetections: [Detection] { pending.all }
+
+    private func newestRows(_ limit: Int) -> [Batch.Row] {
         guard batch.rows.count > limit else { return batch.rows.reversed() }
         var room = max(0, limit - batch.open.count)
         let newest = batch.rows.reversed().filter { row in
@@ -103,19 +182,20 @@ public actor Desk {
     func row(_ row: Batch.Row) -> Row {
         Row(
             candidate: row.candidate, status: batch.status(of: row), isTicked: batch.isTicked(row),
-            hasThumbnail: pictured.contains(row.id), isClearable: batch.isClearable(row))
+            isAnotherCopy: batch.isAnotherCopy(row), hasThumbnail: pictured.contains(row.id),
+            isClearable: batch.isClearable(row))
     }
 }
 
-// MARK: What comes in
+// MARK: - Capturing
 
-extension Desk {
-    /// Captures a number that was typed, or that a handheld scanner typed into a page.
+extension Station {
+    /// Captures a number that was typed, or that a handheld scanner typed.
     ///
-    /// - Parameter request: made by the page: the same one again captures nothing more. The item gets it for its id.
-    /// - Returns: its row; it is on the disk then.
-    /// - Throws: ``ISBNRefusal`` when it is no book, ``Refusal/answered`` when the request was captured and answered before, or the
-    ///   library's error: then it is nowhere.
+    /// - Parameter request: made by the page; the same request again captures nothing more. It becomes the item's id.
+    /// - Returns: its row; the item is on the disk.
+    /// - Throws: ``ISBNRefusal`` when it names no book, ``Refusal/answered`` when the request was captured and answered before, or the
+    ///   library's error: then nothing was captured.
     public func capture(_ number: TypedNumber, request: ID<IntakeItem>? = nil) async throws -> Row {
         var detection = try number.detection()
         detection.item = request
@@ -123,40 +203,55 @@ extension Desk {
         return row
     }
 
-    /// Captures what was seen in a photo; all of it is on the disk then, or none.
+    /// Captures detections, all or none.
     ///
-    /// - Returns: the rows, without those of requests that were captured and answered before.
+    /// - Returns: their rows, without those of requests that were captured and answered before.
     public func capture(_ detections: [Detection]) async throws -> [Row] {
         guard !detections.isEmpty else { return [] }
-        // Not given up half way when the page goes: what was captured must come into the batch.
-        return try await outcome(of: Task { try await captureNow(detections) })
+        // Carried out even if the page goes away: what is on the disk must be in the batch.
+        return try await resultOrCancellation(of: Task { try await captureNow(detections) })
     }
 
-    func captureNow(_ detections: [Detection]) async throws -> [Row] {
-        let items = try await flow.capture(detections, preset: batch.preset)
-        return await takeCaptured(items, of: detections)
+    /// Captures detections; after a transient error it tries again every second.
+    ///
+    /// - Parameter patience: how long it tries.
+    public func capture(_ detections: [Detection], patience: Duration) async throws {
+        guard !detections.isEmpty else { return }
+        let deadline = ContinuousClock.now + patience
+        let items = try await flow.enqueueRetrying(
+            detections, clock: clock, preset: { await self.batch.preset },
+            mayRetry: { !Task.isCancelled && ContinuousClock.now < deadline },
+            onRetry: { await self.setCaptureError($0) })
+        captureError = nil
+        _ = await insert(items, of: detections)
     }
 
-    /// Takes a line of a handheld scanner that the service has for itself; never waits.
-    public nonisolated func scanned(_ line: String) {
+    /// Queues a detection for capturing and never waits: it is on the disk as soon as the library takes it, and pending until then.
+    public nonisolated func enqueue(_ detection: Detection) { pending.append(detection) }
+
+    /// Queues a line of a handheld scanner; never waits. A line that names no book is refused in the ``news``.
+    public nonisolated func enqueue(scannedLine line: String) { enqueue(TypedNumber(text: line, origin: .scanner)) }
+
+    /// Queues a typed number; never waits. A text that names no book is refused in the ``news``.
+    public nonisolated func enqueue(_ number: TypedNumber) {
         do throws(ISBNRefusal) {
-            seen.put(try TypedNumber(text: line, origin: .scanner).detection())
+            enqueue(try number.detection())
         } catch {
-            let kind: CodeKind? = if case .notABook(let kind) = error { kind } else { nil }
-            Task { await refused(line, kind, .noBook(error)) }
+            post(.refused(CaptureEvent(refused: number, error), error))
         }
     }
 
-    /// The library was changed, perhaps by another process; never waits.
-    public nonisolated func libraryChanged() { looks.put(()) }
+    /// Reads the queue again soon, because the library changed; never waits.
+    public nonisolated func libraryChanged() { libraryChanges.send() }
 
-    func refused(_ payload: String, _ kind: CodeKind?, _ reason: Miss) {
-        tell(.refused(payload: String(payload.cleanedLine.prefix(200)), kind: kind, reason: reason))
+    private func captureNow(_ detections: [Detection]) async throws -> [Row] {
+        let items = try await flow.enqueue(detections, preset: batch.preset)
+        return await insert(items, of: detections)
     }
 
-    /// What is on the disk comes into the batch, with what the library says of it. Of what was captured before by the same request
-    /// nothing is told again.
-    func takeCaptured(_ items: [IntakeItem], of detections: [Detection]) async -> [Row] {
+    /// Puts captured items into the batch, with what the library holds of them, and looks them up. Items that an earlier request
+    /// captured are not reported again.
+    private func insert(_ items: [IntakeItem], of detections: [Detection]) async -> [Row] {
         let pairs = zip(items, detections).filter { item, detection in
             item.isbn == detection.isbn && item.state == .waiting && !capturedHere.contains(item.id)
         }
@@ -165,158 +260,302 @@ extension Desk {
         do {
             candidates = try await flow.recognise(new)
         } catch {
-            // They are captured in any case; the next look at the library says what it holds.
-            report("\(error)")
+            // They are captured in any case; the lookup reads the library again.
+            log("\(error)")
         }
         for (item, detection) in pairs where detection.thumbnail != nil { pictured.insert(item.id) }
         capturedHere.formUnion(new.map(\.id))
         batch.add(candidates)
-        for row in new.compactMap({ row($0.id) }) { tell(.captured(row)) }
+        for row in new.compactMap({ row($0.id) }) { post(.captured(row)) }
         if !new.isEmpty {
-            lookups.put(.captured(new))
+            lookUp(.captured(new))
             batchChanged()
+            applyPresetToStale()
         }
-        let outdated = new.filter { $0.preset != batch.preset }.map(\.id)
-        if !outdated.isEmpty { Task { await catchUp(outdated) } }
         return zip(items, detections).filter { $0.isbn == $1.isbn }.compactMap { item, _ in row(item.id) }
     }
 
-    /// Tells once for all that changes within a moment: the pages ask for everything then.
-    func batchChanged() {
-        guard !isTellingBatch else { return }
-        isTellingBatch = true
-        Task {
-            // A tenth of a second is seen at once, and ten answers of a source are one redrawing. A pause that fails tells sooner.
-            _ = try? await Task.sleep(for: .milliseconds(100))
-            isTellingBatch = false
-            tell(.batch)
-        }
+    /// Puts items of the queue into the batch and looks up those that are not found yet.
+    public func adopt(_ items: [IntakeItem]) async throws {
+        batch.add(try await flow.recognise(items))
+        capturedHere.formUnion(items.map(\.id))
+        givenPreset.formUnion(items.map(\.id))
+        lookUp(.waiting(items))
+        batchChanged()
     }
-}
 
-/// What the sources are asked for.
-enum LookupRequest: Sendable {
-    /// Captured here just now.
-    case captured([IntakeItem])
-    /// Came into the queue otherwise.
-    case waiting([IntakeItem])
-    /// Asked once more, by a person.
-    case again([ID<IntakeItem>])
-}
-
-// What people do at the pages. Each act is on the disk when it returns, and done or not done whatever becomes of the page that
-// asked for it.
-extension Desk {
-    /// What is captured from now on is saved with it, and what is open: of what others captured, only what had the same preset.
-    public func give(_ preset: Preset) async throws {
-        let preset = try preset.checked()
-        try await inTurn { desk in
-            let (old, here) = (desk.batch.preset, desk.capturedHere)
-            let ids = desk.batch.open.filter { here.contains($0.id) || $0.candidate.item.preset == old }.map(\.id)
-            let candidates = ids.isEmpty ? [] : try await desk.flow.give(preset, to: ids)
-            desk.batch.preset = preset
-            desk.batch.renew(candidates)
-            // Captured while this went on.
-            let known = Set(ids)
-            let late = desk.batch.open.filter { row in
-                desk.capturedHere.contains(row.id) && row.candidate.item.preset == old && !known.contains(row.id)
-            }.map(\.id)
-            if !late.isEmpty, old != preset { Task { await desk.catchUp(late) } }
+    /// Brings pending detections to the disk, however long it takes.
+    private func capturePending() async {
+        for await _ in pending.arrivals.values {
+            while !Task.isCancelled, let detection = pending.oldest { await capture(pending: detection) }
         }
     }
 
-    /// What was captured with the preset before, while that was being changed, gets the new one.
-    func catchUp(_ ids: [ID<IntakeItem>]) async {
+    private func capture(pending detection: Detection) async {
         do {
-            try await inTurn { desk in
-                let late = ids.filter { id in
-                    desk.batch[id].map { $0.end == nil && $0.candidate.item.preset != desk.batch.preset } ?? false
-                }
-                guard !late.isEmpty else { return }
-                desk.batch.renew(try await desk.flow.give(desk.batch.preset, to: late))
-            }
+            let items = try await flow.enqueueRetrying(
+                [detection], clock: clock, preset: { await self.batch.preset }, mayRetry: { !Task.isCancelled },
+                onRetry: { await self.setCaptureError($0) })
+            removePending()
+            _ = await insert(items, of: [detection])
         } catch {
-            report("captured while the preset was changed, and kept with the one before: \(error)")
+            // What is left is tried once more at the end.
+            if Task.isCancelled { return }
+            removePending()
+            log("not captured: \(detection.isbn.digits): \(error)")
+            post(.notCaptured([detection], error))
+        }
+        notifyIfIdle()
+    }
+
+    /// Tries once more to capture what is pending when the station stops.
+    private func captureLast() async {
+        let last = pending.all
+        guard !last.isEmpty, !isStopped else { return }
+        do {
+            _ = try await captureNow(last)
+        } catch {
+            // It was reported as not captured in time.
+            guard !isStopped else { return }
+            for detection in last { log("not captured: \(detection.isbn.digits): \(error)") }
+            post(.notCaptured(last, error))
+        }
+        pending.removeOldest(last.count)
+    }
+
+    private func setCaptureError(_ error: any Error) {
+        guard captureError.map({ "\($0)" }) != "\(error)" else { return }
+        captureError = error
+        log("capturing waits and is tried again every second: \(error)")
+        post(.captureWaits(error))
+        batchChanged()
+    }
+
+    private func removePending() {
+        pending.removeOldest(1)
+        if captureError != nil { log("capturing goes on") }
+        captureError = nil
+    }
+}
+
+// MARK: - Acts
+
+extension Station {
+    /// Changes the preset for later captures and for open rows: those captured here, and others that had the same preset.
+    public func setPreset(_ preset: Preset) async throws {
+        let preset = try preset.checked()
+        try await act { station in
+            let (old, here) = (station.batch.preset, station.capturedHere)
+            let ids = station.batch.open.filter { here.contains($0.id) || $0.candidate.item.preset == old }.map(\.id)
+            let candidates = ids.isEmpty ? [] : try await station.flow.setPreset(preset, of: ids)
+            station.batch.preset = preset
+            station.givenPreset = Set(ids)
+            station.batch.replace(candidates)
         }
     }
 
-    /// - Throws: ``Refusal``, or ``Batch/TickRefusal`` when it has no title.
+    /// Gives the preset to rows that were captured with the one before while it was being changed, or that came back by undo.
+    private func applyPresetToStale() {
+        let stale = stalePresets
+        guard !stale.isEmpty else { return }
+        Task {
+            do {
+                try await act { station in
+                    // The acts before this one may have answered some of them.
+                    let ids = station.stalePresets
+                    guard !ids.isEmpty else { return }
+                    let candidates = try await station.flow.setPreset(station.batch.preset, of: ids)
+                    station.givenPreset.formUnion(ids)
+                    station.batch.replace(candidates)
+                }
+            } catch {
+                if !Task.isCancelled { log("the preset could not be given to \(stale.count) books: \(error)") }
+            }
+        }
+    }
+
+    private var stalePresets: [ID<IntakeItem>] {
+        batch.open.filter {
+            $0.candidate.item.preset != batch.preset && capturedHere.contains($0.id) && !givenPreset.contains($0.id)
+        }.map(\.id)
+    }
+
+    /// Sets or clears a tick. A person's choice stays, whatever later lookups find.
+    ///
+    /// - Throws: ``Refusal/gone``, or ``Batch/TickRefusal``.
+    @discardableResult
     public func tick(_ id: ID<IntakeItem>, _ isTicked: Bool) throws -> Row {
         guard batch[id] != nil else { throw Refusal.gone }
-        // Said by a person it stays, whatever the sources say later.
         try batch.tick(id, isTicked)
         batchChanged()
-        guard let now = self.row(id) else { throw Refusal.gone }
+        guard let now = row(id) else { throw Refusal.gone }
         return now
     }
 
-    /// Saves these, ticked or not, in one change; those of several that have no title are passed over.
-    ///
-    /// - Parameter anotherCopy: a further copy of what the library holds already.
-    /// - Throws: ``Refusal`` when none of them waits, ``ConfirmRefusal`` when none has a title.
-    public func save(_ ids: [ID<IntakeItem>], anotherCopy: Bool) async throws -> Saved {
-        try await inTurn { desk in
-            let open = try desk.open(ids)
-            let complete = open.filter(\.candidate.isComplete)
-            guard !complete.isEmpty else { throw ConfirmRefusal.needsTitle(open[0].candidate.item.isbn) }
-            return try await desk.save(
-                complete.map { ($0, anotherCopy || ($0.choice == true && desk.batch.isAnotherCopy($0))) })
-        }
-    }
-
-    /// Takes these out of the queue, unsaved.
-    ///
-    /// - Returns: how many, and the change that undo takes back.
-    public func skip(_ ids: [ID<IntakeItem>]) async throws -> (count: Int, change: ID<Change>) {
-        try await inTurn { desk in
-            let open = try desk.open(ids)
-            let change = try await desk.flow.dismiss(open.map(\.candidate))
-            desk.batch.noteSkipped(open.map(\.id), change: change)
-            return (open.count, change)
-        }
-    }
-
-    /// Asks the sources once more.
-    public func lookUpAgain(_ ids: [ID<IntakeItem>]) throws {
-        let open = try open(ids).map(\.id)
-        batch.lookUpAgain(open)
-        lookups.put(.again(open))
+    /// Toggles a tick.
+    public func toggle(_ id: ID<IntakeItem>) throws(Batch.TickRefusal) {
+        try batch.toggle(id)
         batchChanged()
     }
 
-    /// Keeps what a person said of a book.
+    /// Leaves a row in the queue for later.
+    public func postpone(_ id: ID<IntakeItem>) {
+        batch.postpone(id)
+        batchChanged()
+    }
+
+    /// Saves rows in one change, ticked or not; of several, those without a title stay open.
     ///
-    /// - Throws: ``TextRefusal``, ``InputRefusal``.
-    public func edit(_ id: ID<IntakeItem>, _ edit: Edit) async throws -> Row {
-        try await inTurn { desk in
-            guard var candidate = try desk.open([id]).first?.candidate else { throw Refusal.gone }
+    /// - Parameters:
+    ///   - anotherCopy: saves a further copy of owned books.
+    ///   - change: an earlier change that this one extends.
+    /// - Throws: ``Refusal`` when none of them is open, ``ConfirmRefusal`` when none has a title.
+    public func save(
+        _ ids: [ID<IntakeItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil
+    ) async throws -> Saved {
+        try await act { station in
+            let open = try station.open(ids)
+            let complete = open.filter(\.candidate.isComplete)
+            guard !complete.isEmpty else { throw ConfirmRefusal.needsTitle(open[0].candidate.item.isbn) }
+            return try await station.save(complete, by: .person, continuing: change) { row in
+                anotherCopy || (row.choice == true && station.batch.isAnotherCopy(row))
+            }
+        }
+    }
+
+    /// Saves all ticked rows in one change.
+    ///
+    /// - Returns: nil when none is ticked.
+    public func saveTicked() async throws -> Saved? {
+        try await act { station in
+            let ticked = station.batch.ticked
+            guard !ticked.isEmpty else { return nil }
+            return try await station.save(ticked, by: .person, continuing: nil) { station.batch.isAnotherCopy($0) }
+        }
+    }
+
+    /// Skips rows: removes them from the queue, unsaved.
+    public func skip(_ ids: [ID<IntakeItem>]) async throws -> Skipped {
+        try await act { station in
+            let open = try station.open(ids)
+            let change = try await station.flow.skip(open.map(\.candidate))
+            station.batch.applySkip(open.map(\.id), change: change)
+            return Skipped(change: change, events: open.map { .skipped($0.candidate) })
+        }
+    }
+
+    /// Asks the sources again.
+    public func lookUpAgain(_ ids: [ID<IntakeItem>]) throws {
+        let open = try open(ids).map(\.id)
+        batch.markLookingUp(open)
+        lookUp(.again(open))
+        batchChanged()
+    }
+
+    /// Edits the metadata of an open row and keeps the edits.
+    ///
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for a value that no book has.
+    public func edit(_ id: ID<IntakeItem>, _ edit: MetadataEdit) async throws -> Row {
+        try await act { station in
+            guard var candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
             let fields = try edit.apply(to: &candidate.metadata)
-            if !fields.isEmpty { desk.batch.renew([try await desk.flow.keepEdits(of: candidate, fields: fields)]) }
-            guard let now = desk.row(id) else { throw Refusal.gone }
+            if !fields.isEmpty {
+                station.batch.replace([try await station.flow.keepEdits(of: candidate, fields: fields)])
+            }
+            guard let now = station.row(id) else { throw Refusal.gone }
             return now
         }
     }
 
-    /// Takes the batch's newest act back.
+    /// Takes a change of the library back and reopens the batch's rows that it answered. Undo means this on every screen.
     ///
-    /// - Parameter change: of the act that the person means; `nil` for whichever is the newest.
-    /// - Returns: the act that was.
-    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest`` when the newest is another one, or ``UndoRefusal`` when it cannot
-    ///   be; then the one before it is next.
-    public func undo(_ change: ID<Change>? = nil) async throws -> Batch.Act {
-        try await inTurn { desk in
-            guard let act = desk.batch.nextToUndo else { throw Refusal.nothingToUndo }
-            guard change == nil || change == act.change else { throw Refusal.notNewest }
-            let undoing = await desk.flow.undo([act], in: desk.history)
-            desk.batch.note(undoing)
-            if let failure = undoing.failure, undoing.undone.isEmpty { throw failure }
-            return act
+    /// - Parameter scope: the newest act of the batch, one that the person means, or all saves of the batch.
+    /// - Returns: what was undone. Acts that were changed since are left done and passed over; `failure` says so.
+    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the error when nothing was undone; after an ``UndoRefusal`` the act
+    ///   before is next.
+    @discardableResult
+    public func undo(_ scope: UndoScope = .newest) async throws -> Undone {
+        try await act { station in
+            let acts: [Batch.Act]
+            switch scope {
+            case .newest: acts = station.batch.nextToUndo.map { [$0] } ?? []
+            case .act(let change):
+                acts = station.batch.nextToUndo.map { [$0] } ?? []
+                if let newest = acts.first, newest.change != change { throw Refusal.notNewest }
+            case .allSaves: acts = station.batch.acts.filter { $0.kind == .saved }
+            }
+            guard !acts.isEmpty else { throw Refusal.nothingToUndo }
+            let undone = await station.undoInOrder(acts)
+            if let failure = undone.failure, undone.acts.isEmpty { throw failure }
+            station.applyPresetToStale()
+            return undone
         }
     }
 
-    // MARK: -
+    /// Undoes acts, newest first, through the library's history. An act that was undone elsewhere counts as undone.
+    private func undoInOrder(_ acts: [Batch.Act]) async -> Undone {
+        var undone = Undone()
+        for act in acts.reversed() {
+            do {
+                _ = try await history.undo(act.change, at: flow.now())
+            } catch UndoRefusal.alreadyUndone {
+                // Its rows are reopened all the same.
+            } catch let refusal as UndoRefusal {
+                batch.markRefused(act.change)
+                undone.failure = refusal
+                continue
+            } catch {
+                undone.failure = error
+                return undone
+            }
+            undone.acts.append(act)
+            do {
+                var now: [Candidate] = []
+                for item in act.items { if let candidate = try await flow.candidate(item) { now.append(candidate) } }
+                batch.applyUndo(of: act.change, now: now)
+            } catch {
+                batch.applyUndo(of: act.change, now: nil)
+                undone.failure = error
+            }
+            // Else `--yes` would save them again at once.
+            if options.saving != nil { batch.untick(act.items) }
+            undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: act.change) }
+            if undone.failure != nil, !(undone.failure is UndoRefusal) { return undone }
+        }
+        return undone
+    }
 
-    /// Rows that are to be answered; those that are not open any more are passed over as long as others are.
+    /// Removes rows from the queue whose book the library held before and still holds: nothing is left to do for them.
+    ///
+    /// - Returns: an event for each.
+    public func closeOwned() async throws -> [CaptureEvent] {
+        try await act { station in
+            let rows = station.batch.settledRows
+            guard !rows.isEmpty else { return [] }
+            let owned = try await station.flow.recognise(rows.map(\.candidate.item)).compactMap { candidate in
+                candidate.owned.map { (candidate, $0) }
+            }
+            try await station.flow.close(owned.map { $0.0.item.id })
+            station.batch.close(owned.map { ($0.0.item.id, $0.1) })
+            return owned.map { .saved($0.0, .owned($0.1)) }
+        }
+    }
+
+    /// Records that another device answered a row.
+    ///
+    /// - Parameter copy: the saved copy; nil when it was skipped there.
+    public func answeredElsewhere(_ id: ID<IntakeItem>, copy: ID<Copy>?) -> CaptureEvent? {
+        guard let row = batch[id], row.end == nil || row.end == .postponed else { return nil }
+        defer { batchChanged() }
+        guard let copy else {
+            batch.forget([id])
+            return .skipped(row.candidate)
+        }
+        batch.applySave([(id, .alreadySaved(copy))])
+        return .saved(row.candidate, .alreadySaved(copy))
+    }
+
+    /// The open rows among these; answered ones are passed over as long as others are open.
     private func open(_ ids: [ID<IntakeItem>]) throws(Refusal) -> [Batch.Row] {
         let rows = ids.uniqued().compactMap { batch[$0] }
         let open = rows.filter { $0.end == nil }
@@ -324,396 +563,210 @@ extension Desk {
         return open
     }
 
-    private func save(_ wanted: [(row: Batch.Row, isAnotherCopy: Bool)]) async throws -> Saved {
-        let confirmed = try wanted.map { try $0.row.candidate.confirm(by: .person, anotherCopy: $0.isAnotherCopy) }
-        let results = try await flow.save(confirmed)
-        batch.note(zip(wanted, results).map { ($0.row.id, $1) })
-        saves.put(())
+    private func save(
+        _ rows: [Batch.Row], by confirmer: Confirmer, continuing change: ID<Change>?,
+        isAnotherCopy: (Batch.Row) -> Bool
+    ) async throws -> Saved {
+        let confirmed = try rows.map { row in
+            // What a person ticked is saved on the person's word in any case.
+            try row.candidate.confirm(by: row.choice == true ? .person : confirmer, anotherCopy: isAnotherCopy(row))
+        }
+        let results = try await flow.save(confirmed, continuing: change)
+        batch.applySave(zip(rows, results).map { ($0.id, $1) })
+        saves.send()
         var saved = Saved()
-        for result in results {
+        for (row, result) in zip(rows, results) {
             if case .owned = result { saved.owned += 1 } else { saved.saved += 1 }
             saved.change = saved.change ?? result.change
+            saved.results.append((row.candidate, result))
         }
         return saved
     }
 
-    /// Does one act after the other, in the order of asking, each whole: it goes on when the page that asked goes.
+    /// Runs one act after another, in the order of the calls, each to its end: it goes on when the caller goes away.
     ///
-    /// - Parameter isNews: whether pages are told that something may be other now.
-    func inTurn<Result: Sendable>(
-        isNews: Bool = true, _ act: @escaping @Sendable (isolated Desk) async throws -> Result
+    /// - Parameter isNews: false for reading the queue, which posts news of its own.
+    func act<Result: Sendable>(
+        isNews: Bool = true, _ body: @escaping @Sendable (isolated Station) async throws -> Result
     ) async throws -> Result {
-        try await outcome(of: Task { try await takeTurn(isNews, act) })
-    }
-
-    private func takeTurn<Result: Sendable>(
-        _ isNews: Bool, _ act: @Sendable (isolated Desk) async throws -> Result
-    ) async throws -> Result {
-        if isActing { await withCheckedContinuation { turns.append($0) } }
-        isActing = true
-        defer {
-            if turns.isEmpty { isActing = false } else { turns.removeFirst().resume() }
-            if isNews { batchChanged() }
-        }
-        return try await act(self)
+        try await resultOrCancellation(
+            of: Task {
+                try await acts.withPermit {
+                    defer { if isNews { self.batchChanged() } }
+                    return try await body(self)
+                }
+            })
     }
 }
 
-// What the camera shows, and what comes of it until it is on the disk.
-extension Desk {
-    func watchCamera() async {
-        guard let live else { return }
-        do {
-            for try await event in live.events() {
-                switch event {
-                case .camera(let state): show(state)
-                case .captured(let detection): seen.put(detection)
-                case .refused(let symbol, let refusal): refused(symbol.payload, symbol.kind, .noBook(refusal))
+// MARK: - Lookups and automatic saving
+
+extension Station {
+    private enum LookupRequest {
+        /// Just captured here.
+        case captured([IntakeItem])
+        /// New in the queue.
+        case waiting([IntakeItem])
+        /// Again, as a person asked.
+        case again([ID<IntakeItem>])
+    }
+
+    private func lookUp(_ request: LookupRequest) {
+        lookups.append(request)
+        if lookupTask == nil { lookupTask = Task { await lookUpRequested() } }
+    }
+
+    /// Asks the sources until no request is left: requests that came in meanwhile are asked together.
+    private func lookUpRequested() async {
+        while !lookups.isEmpty, !Task.isCancelled {
+            let requests = lookups
+            lookups = []
+            let captured = requests.flatMap { if case .captured(let items) = $0 { items } else { [] as [IntakeItem] } }
+            let waiting = requests.flatMap { if case .waiting(let items) = $0 { items } else { [] as [IntakeItem] } }
+            let again = requests.flatMap { if case .again(let ids) = $0 { ids } else { [] as [ID<IntakeItem>] } }
+            if !captured.isEmpty {
+                await deliver(to: captured.map(\.id)) { [flow] in
+                    try await flow.lookUp(captured, areCaptured: true, deliver: $0)
                 }
             }
-            if !Task.isCancelled { show(.ended) }
-        } catch {
-            show(.trouble(CameraError(.failing, "frames cannot be read here: \(error). Restart the service.")))
-        }
-    }
-
-    private func show(_ state: CameraState) {
-        // A trouble says more than that nothing comes any more.
-        if case .trouble = camera, state == .ended { return }
-        guard state != camera else { return }
-        camera = state
-        report("camera: \(state.line)")
-        tell(.camera(state))
-    }
-
-    func takeGlances() async {
-        guard let live else { return }
-        while await pause(Self.glances) {
-            let now = live.glance
-            // The thread may hang in the driver, and then tells nothing.
-            if case .trouble(let trouble) = now.camera, trouble.kind == .stuck { show(now.camera) }
-            let glance = Glance(now)
-            if glance != self.glance {
-                self.glance = glance
-                tell(.glance(glance))
-            }
-        }
-    }
-
-    /// Brings what was seen to the disk, however long it takes.
-    func captureSeen() async {
-        for await _ in seen.news.stream {
-            while !Task.isCancelled, let detection = seen.oldest { await capture(detection) }
-        }
-    }
-
-    private func capture(_ detection: Detection) async {
-        do {
-            let items = try await flow.captureUntilPossible(
-                [detection], clock: clock, preset: { await self.batch.preset }, mayWait: { !Task.isCancelled },
-                waits: { await self.captureWaits($0) })
-            hasArrived()
-            _ = await takeCaptured(items, of: [detection])
-        } catch {
-            // It is tried once more with all that is left.
-            if Task.isCancelled { return }
-            hasArrived()
-            report("not captured: \(detection.isbn.digits): \(error)")
-            refused(detection.raw, .isbn, .notCaptured(error))
-        }
-    }
-
-    /// What is on the way when the service ends is tried once more; then whoever held it up must hold it up again.
-    func captureLast() async {
-        let last = seen.all
-        guard !last.isEmpty, !hasEnded else { return }
-        do {
-            _ = try await captureNow(last)
-        } catch {
-            // It was told as not captured in time.
-            guard !hasEnded else { return }
-            for detection in last { report("not captured: \(detection.isbn.digits): \(error)") }
-        }
-        seen.remove(oldest: last.count)
-    }
-
-    private func captureWaits(_ error: any Error) {
-        guard captureTrouble.map({ "\($0)" }) != "\(error)" else { return }
-        captureTrouble = error
-        report("capturing waits, tried again every second: \(error)")
-        batchChanged()
-    }
-
-    private func hasArrived() {
-        seen.remove(oldest: 1)
-        if captureTrouble != nil { report("capturing goes on") }
-        captureTrouble = nil
-    }
-}
-
-extension Desk.Glance {
-    init(_ glance: LiveScan.Glance) {
-        guard case .streaming(_, let format) = glance.camera else { return }
-        (width, height) = (format.width, format.height)
-        symbols = glance.symbols.map { symbol in
-            symbol.corners.all.map { Spot(x: Int($0.x.rounded()), y: Int($0.y.rounded())) }
-        }
-        hint = glance.hint
-        framesPerSecond = Int(glance.framesPerSecond.rounded())
-    }
-}
-
-extension CameraState {
-    /// For the log.
-    fileprivate var line: String {
-        switch self {
-        case .starting: "looking for one"
-        case .streaming(let name, let format): "\(name.cleanedLine), \(format)"
-        case .trouble(let trouble): "\(trouble)"
-        case .ended: "the stream is over"
-        }
-    }
-}
-
-extension Desk.Edit {
-    /// Writes what is said and differs, and marks it as a person's.
-    ///
-    /// - Returns: the fields that were changed.
-    func apply(to metadata: inout Metadata) throws -> Set<Metadata.Field> {
-        var new = metadata
-        if let title { new.title = try title.checked(as: "title", limit: TextLimit.title) }
-        if let subtitle { new.subtitle = try Self.optional(subtitle, "subtitle", TextLimit.title) }
-        if let authors {
-            let names = try authors.compactMap { try Self.optional($0, "author", TextLimit.name) }
-            new.authors = names.map { Contributor(name: $0) } + metadata.authors.filter { $0.role != .author }
-        }
-        if let publisher { new.publisher = try Self.optional(publisher, "publisher", TextLimit.name) }
-        if let publishedDate {
-            let published = publishedDate.cleanedLine.isEmpty ? nil : try Metadata.published(publishedDate)
-            (new.publishedDateText, new.publishedDate) = (published?.text, published?.day)
-        }
-        if let pageCount {
-            try NumberLimit.check(pageCount, as: "page count", in: NumberLimit.pages)
-            new.pageCount = pageCount
-        }
-        let fields = new.fields(differingFrom: metadata)
-        for field in fields { new.sources[field] = .person }
-        metadata = new
-        return fields
-    }
-
-    private static func optional(_ text: String, _ what: String, _ limit: Int) throws(TextRefusal) -> String? {
-        text.cleanedLine.isEmpty ? nil : try text.checked(as: what, limit: limit)
-    }
-}
-
-extension Preset {
-    /// Its names as they are stored.
-    public func checked() throws(TextRefusal) -> Preset {
-        var preset = self
-        preset.shelf = try shelf.map { text throws(TextRefusal) in try text.checked(as: "shelf", limit: TextLimit.name)
-        }
-        preset.tags = []
-        for tag in tags { preset.tags.append(try tag.checked(as: "tag", limit: TextLimit.name)) }
-        return preset
-    }
-}
-
-extension Desk {
-    /// One row of the batch as pages show it.
-    public struct Row: Sendable, Equatable {
-        public let candidate: Candidate
-        public let status: Batch.Status
-        public let isTicked: Bool
-        /// Whether a picture of where it was seen is kept with the item.
-        public let hasThumbnail: Bool
-        /// As ``Batch/isClearable(_:)`` says.
-        public let isClearable: Bool
-
-        public var id: ID<IntakeItem> { candidate.item.id }
-    }
-
-    /// How everything stands at one moment.
-    public struct Snapshot: Sendable {
-        /// `nil` for a service that has none.
-        public var camera: CameraState?
-        public var glance: Glance
-        public var isOffline: Bool
-        /// For what is captured from now on.
-        public var preset: Preset
-        public var counts: Counts
-        /// Newest first. Where there are more than were asked for, open ones go before answered ones.
-        public var rows: [Row]
-        /// What undo takes back next.
-        public var undo: Batch.Act?
-        /// What was seen and is not on the disk yet, oldest first, and what stands in the way.
-        public var pending: [Detection]
-        public var captureTrouble: (any Error)?
-    }
-
-    public struct Counts: Sendable, Equatable {
-        /// In the whole queue, whoever captured it.
-        public var waiting = 0
-        public var lookingUp = 0
-        public var ticked = 0
-        /// Rows that nobody has answered.
-        public var open = 0
-    }
-
-    /// What the camera sees, as far as a page draws it.
-    public struct Glance: Sendable, Equatable {
-        public struct Spot: Sendable, Equatable {
-            public var x: Int
-            public var y: Int
-        }
-
-        /// Of the frames, in pixels; 0 without frames.
-        public var width = 0
-        public var height = 0
-        /// The four corners of every code in the last frame, clockwise from its own top left, in pixels of the frame.
-        public var symbols: [[Spot]] = []
-        public var hint: Hint?
-        public var framesPerSecond = 0
-    }
-
-    /// Why a code that was held up or scanned is not captured.
-    public enum Miss: Sendable, CustomStringConvertible {
-        case noBook(ISBNRefusal)
-        /// The library did not take it.
-        case notCaptured(any Error)
-
-        public var description: String {
-            switch self {
-            case .noBook(let refusal): refusal.description
-            case .notCaptured(let error): "not captured: \(error)"
-            }
-        }
-    }
-
-    /// What happens, in the order in which it does.
-    public enum News: Sendable {
-        /// On the disk, before any source was asked.
-        case captured(Row)
-        /// A lookup, or the library, said something of it.
-        case known(Row)
-        /// A code that is no book was held up or scanned.
-        case refused(payload: String, kind: CodeKind?, reason: Miss)
-        /// Rows, ticks, preset or counts are others now.
-        case batch
-        /// `nil` for a service without one.
-        case camera(CameraState?)
-        case glance(Glance)
-    }
-
-    /// What saving came to.
-    public struct Saved: Sendable, Equatable {
-        /// How many are in the library now.
-        public var saved = 0
-        /// How many were not saved, because the library holds the book.
-        public var owned = 0
-        /// What undo takes back; `nil` when nothing was changed.
-        public var change: ID<Change>?
-    }
-
-    /// What a person said of a book that is not saved yet; what is `nil` is left as it is, and what is empty is emptied.
-    public struct Edit: Sendable, Equatable {
-        public var title: String?
-        public var subtitle: String?
-        /// Names, in the order of the title page; other contributors stay.
-        public var authors: [String]?
-        public var publisher: String?
-        /// As a person writes it: "March 2009".
-        public var publishedDate: String?
-        public var pageCount: Int??
-
-        public init(title: String? = nil) { self.title = title }
-    }
-
-    /// Why an act is not done.
-    public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-        /// No such row, or none any more: somebody answered it elsewhere.
-        case gone
-        case answered
-        case nothingToUndo
-        /// Somebody did something since, or took it back already.
-        case notNewest
-
-        public var description: String {
-            switch self {
-            case .gone: "it is not in the queue any more"
-            case .answered: "it is answered already"
-            case .nothingToUndo: "there is nothing to take back here"
-            case .notNewest: "something else was done since, or it is taken back already; see what undo takes back now"
-            }
-        }
-    }
-}
-
-// What is asked of the sources: metadata for what came in, covers for what was saved.
-extension Desk {
-    /// Asks them for what came in. What goes wrong is told, and does not end the asking: the items wait in the queue.
-    nonisolated func answer() async {
-        do {
-            try await forEachBurst(of: lookups.stream) { burst in
-                var (captured, waiting, again): ([IntakeItem], [IntakeItem], [ID<IntakeItem>]) = ([], [], [])
-                for request in burst {
-                    switch request {
-                    case .captured(let items): captured += items
-                    case .waiting(let items): waiting += items
-                    case .again(let ids): again += ids
-                    }
+            if !waiting.isEmpty {
+                await deliver(to: waiting.map(\.id)) { [flow] in
+                    try await flow.lookUp(waiting, areCaptured: false, deliver: $0)
                 }
-                if !captured.isEmpty { await follow(flow.candidates(captured), captured.map(\.id)) }
-                if !waiting.isEmpty {
-                    await follow(flow.candidates(waiting, areCaptured: false), waiting.map(\.id))
-                }
-                if !again.isEmpty { await follow(flow.refresh(again), again) }
             }
-        } catch {
-            if !Task.isCancelled { report("the sources are not asked any more: \(error)") }
+            if !again.isEmpty {
+                await deliver(to: again) { [flow] in try await flow.lookUpAgain(again, deliver: $0) }
+            }
         }
+        lookupTask = nil
+        notifyIfIdle()
     }
 
-    /// What waits in the queue for a source is asked for when it is due, from the start on.
-    func goRound() async {
-        repeat {
-            if !isOffline { await follow(flow.refreshQueue(), []) }
-            looks.put(())
-        } while await pause(Self.roundsOfQueue)
-    }
-
-    private func follow(
-        _ candidates: AsyncThrowingStream<Candidate, any Error>, _ asked: [ID<IntakeItem>]
+    /// Runs a lookup and applies its results. An error is reported and does not end the lookups: the items wait in the queue.
+    private func deliver(
+        to ids: [ID<IntakeItem>], _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
     ) async {
-        var asked = Set(asked)
         do {
-            for try await candidate in candidates {
-                // Another process is just asking for it: what it finds out is seen in the library, and what it leaves open is taken
-                // up by the next round.
-                if candidate.item.outcome == nil, !isOffline, asked.remove(candidate.item.id) != nil { continue }
-                if batch.take(candidate), let row = row(candidate.item.id) { tell(.known(row)) }
-                batchChanged()
-            }
+            try await lookup { candidates in try await self.apply(candidates) }
         } catch {
-            if !Task.isCancelled { report("asking the sources failed, the books wait in the queue: \(error)") }
+            if !Task.isCancelled {
+                log("asking the sources failed, the books wait in the queue: \(error)")
+                post(.failed(error))
+            }
         }
-        guard !asked.isEmpty else { return }
-        batch.stopLookingUp(Array(asked))
+        let unanswered = ids.filter { batch[$0]?.isLookingUp == true }
+        guard !unanswered.isEmpty else { return }
+        batch.clearLookingUp(unanswered)
         batchChanged()
     }
 
-    /// Covers of what was saved, and with every round those that could not be had before.
-    func fetchCovers() async {
-        guard let covers, !isOffline else { return }
-        saves.put(())
+    private func apply(_ candidates: [Candidate]) async throws {
+        var known: [ID<IntakeItem>] = []
+        for candidate in candidates {
+            // Another process is asking about it: the library reports what it finds, and the next round asks for the rest.
+            if candidate.item.outcome == nil, options.followsQueue, !options.isOffline { continue }
+            let wasLookingUp = batch[candidate.item.id]?.isLookingUp == true
+            guard batch.update(with: candidate), let row = row(candidate.item.id) else { continue }
+            known.append(row.id)
+            post(.known(row, isFirst: wasLookingUp))
+        }
+        if !candidates.isEmpty { batchChanged() }
+        try await saveInAdvance(known)
+    }
+
+    /// Saves what `--yes` covers.
+    private func saveInAdvance(_ known: [ID<IntakeItem>]) async throws {
+        guard let saving = options.saving, !known.isEmpty else { return }
+        if saving.isUnattended { return try await settleUnattended(known, saving) }
+        guard retryTask == nil else { return }
+        do {
+            let saved = try await act { station -> Saved? in
+                let rows = station.batch.savableInAdvance(anotherCopy: saving.anotherCopy)
+                guard !rows.isEmpty else { return nil }
+                return try await station.save(rows, by: .advance, continuing: nil) { station.batch.isAnotherCopy($0) }
+            }
+            if let saved { post(.saved(saved)) }
+        } catch {
+            if Task.isCancelled { return }
+            post(.failed(error))
+            retryTask = Task {
+                guard await pause(Self.retryInterval) else { return }
+                retryTask = nil
+                do { try await saveInAdvance(known) } catch { post(.failed(error)) }
+            }
+        }
+    }
+
+    /// Saves what was found, removes owned books from the queue, and leaves everything else in it.
+    private func settleUnattended(_ known: [ID<IntakeItem>], _ saving: AutomaticSaving) async throws {
+        let events = try await act { station -> [CaptureEvent] in
+            let rows = known.compactMap { station.batch[$0] }.filter { $0.end == nil }
+            let sure = rows.filter(\.candidate.isSureEnough)
+            var events: [ID<IntakeItem>: CaptureEvent] = [:]
+            if !sure.isEmpty {
+                let saved = try await station.save(sure, by: .advance, continuing: station.unattendedChange) { _ in
+                    saving.anotherCopy
+                }
+                station.unattendedChange = station.unattendedChange ?? saved.change
+                var owned: [(item: ID<IntakeItem>, book: Book)] = []
+                for (candidate, result) in saved.results {
+                    events[candidate.item.id] = .saved(candidate, result)
+                    if case .owned(let book) = result { owned.append((candidate.item.id, book)) }
+                }
+                try await station.flow.close(owned.map(\.item))
+                station.batch.close(owned)
+            }
+            return rows.map { events[$0.id] ?? .queued($0.candidate) }
+        }
+        post(.settled(events))
+    }
+
+    /// Waits until nothing is pending, no lookup is under way and no act is running.
+    public func settled() async {
+        if isIdle { return }
+        await withCheckedContinuation { idleWaiters.append($0) }
+    }
+
+    private var isIdle: Bool { pending.isEmpty && lookupTask == nil }
+
+    private func notifyIfIdle() {
+        guard isIdle else { return }
+        for waiter in idleWaiters { waiter.resume() }
+        idleWaiters = []
+    }
+
+    /// Looks up what is due, from the start on.
+    private func lookUpDue() async {
+        repeat {
+            if !options.isOffline { await deliver(to: []) { [flow] in try await flow.lookUpDue(deliver: $0) } }
+            libraryChanges.send()
+            if !options.followsQueue { await countWaiting() }
+            applyPresetToStale()
+        } while await pause(Self.roundInterval)
+    }
+
+    private func countWaiting() async {
+        do {
+            let inBatch = batch.rows.count { $0.end == nil || $0.end == .postponed }
+            waitingElsewhere = max(0, try await flow.waitingCount() - inBatch)
+            batchChanged()
+        } catch {
+            if !Task.isCancelled { post(.failed(error)) }
+        }
+    }
+
+    /// Fetches covers after saves, and with every round those that could not be had before.
+    private func fetchCovers() async {
+        guard let covers, !options.isOffline else { return }
+        saves.send()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { while await self.pause(Self.roundsOfQueue) { self.saves.put(()) } }
+            group.addTask { while await self.pause(Self.roundInterval) { self.saves.send() } }
             group.addTask { [saves] in
-                for await _ in saves.stream {
+                for await _ in saves.values {
                     do {
-                        _ = try await covers.fetchMissing(limit: Self.mostCovers, patience: Self.roundsOfQueue)
+                        _ = try await covers.fetchMissing(limit: Self.coversPerRound, patience: Self.roundInterval)
                     } catch {
-                        if !Task.isCancelled { self.report("covers are fetched later: \(error)") }
+                        if !Task.isCancelled { self.log("covers are fetched later: \(error)") }
                     }
                 }
             }
@@ -721,137 +774,147 @@ extension Desk {
     }
 }
 
-// What goes on beside the pages, until the service ends.
-extension Desk {
-    /// Between two rounds of the queue.
-    static let roundsOfQueue: Duration = .seconds(60)
-    /// Between two glances at the camera.
-    static let glances: Duration = .milliseconds(100)
-    /// Between two looks at the library, however often it changes.
-    static let looksApart: Duration = .milliseconds(300)
-    /// Covers a round.
-    static let mostCovers = 50
-    /// So many answered rows stay in the batch.
-    static let mostAnswered = 1000
+// MARK: - Running
 
-    /// What is on the way to the disk when the service ends has so long to get there, however long the library is locked.
-    static let lastTry: Duration = .seconds(1)
-
-    /// Until the task is cancelled: captures with the camera, asks the sources, follows the library.
-    ///
-    /// It ends soon then: what does not come to its end within ``lastTry`` is left behind.
-    ///
-    /// - Parameter tell: called in the order of what happens; it must not wait.
-    public func run(_ tell: @escaping @Sendable (News) -> Void) async {
-        self.tell = tell
-        // Who is told holds the desk, and would be held by it for ever.
-        defer { self.tell = { _ in } }
-        await beginAgain()
+extension Station {
+    /// Runs until the task is cancelled: captures with the camera, looks up what is due, follows the library. Then it stops soon: what is
+    /// pending has ``Options/lastAttempt`` to get to the disk.
+    public func run() async {
+        if options.followsQueue { await readQueue() }
         let watching = Task { await watchCamera() }
-        let capturing = Task { await captureSeen() }
-        let others = Task { await goOn() }
-        for await _ in end.stream {}
+        let capturing = Task { await capturePending() }
+        let others = Task { await runInBackground() }
+        for await _ in stop.values {}
         watching.cancel()
         capturing.cancel()
         others.cancel()
-        let last = Task {
+        lookupTask?.cancel()
+        retryTask?.cancel()
+        let last: @Sendable () async -> Void = {
             await watching.value
             await capturing.value
-            await captureLast()
+            await self.captureLast()
             await others.value
         }
-        guard await !isOver(last, within: Self.lastTry) else { return }
-        hasEnded = true
-        for detection in seen.all {
-            report(
-                "not captured in time: \(detection.isbn.digits); see whether it is in the queue, else hold it up again")
+        guard let limit = options.lastAttempt else { return await Task { await last() }.value }
+        if await Task(operation: { await withTimeLimit(limit, clock: self.clock, last) }).value != nil { return }
+        isStopped = true
+        for detection in pending.all {
+            log("not captured in time: \(detection.isbn.digits); see whether it is in the queue, else hold it up again")
         }
     }
 
-    private nonisolated func goOn() async {
+    private nonisolated func runInBackground() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.takeGlances() }
-            group.addTask { await self.answer() }
-            group.addTask { await self.followLibrary() }
-            group.addTask { await self.goRound() }
+            group.addTask { await self.updateView() }
+            if self.options.followsQueue { group.addTask { await self.followQueue() } }
+            if self.options.looksUpDue { group.addTask { await self.lookUpDue() } }
             group.addTask { await self.fetchCovers() }
             await group.waitForAll()
         }
     }
 
-    /// Whether it ends within the time, which counts in a task that is cancelled, too; if not, it goes on all the same.
-    private nonisolated func isOver(_ work: Task<Void, Never>, within limit: Duration) async -> Bool {
-        await Task { [clock] in
-            let (answers, continuation) = AsyncStream.makeStream(of: Bool.self)
-            let timer = Task {
-                // Cancelled it has nothing to say any more.
-                _ = try? await clock.sleep(for: limit)
-                continuation.yield(false)
+    // MARK: The camera
+
+    private func watchCamera() async {
+        guard let live else { return }
+        do {
+            for try await event in live.events() {
+                switch event {
+                case .camera(let state): show(state)
+                case .captured(let detection): enqueue(detection)
+                case .refused(let symbol, let refusal): post(.refused(CaptureEvent(refused: symbol, refusal), refusal))
+                }
             }
-            Task {
-                await work.value
-                continuation.yield(true)
-            }
-            defer { timer.cancel() }
-            return await answers.first { _ in true } ?? false
-        }.value
+            if Task.isCancelled { return }
+            show(.ended)
+            post(.sourceEnded(nil))
+        } catch {
+            show(.trouble(CameraError(.failing, "frames cannot be read here: \(error). Restart the service.")))
+            post(.sourceEnded(error))
+        }
     }
 
-    // MARK: The library
+    private func show(_ state: CameraState) {
+        // An error says more than that no frames come any more.
+        if case .trouble = camera, state == .ended { return }
+        guard state != camera else { return }
+        camera = state
+        log("camera: \(state.logLine)")
+        post(.camera(state))
+    }
 
-    /// The preset of what was captured last goes on: whoever was at a shelf when the service was restarted still is.
-    private func beginAgain() async {
-        await look()
+    private func updateView() async {
+        guard let live else { return }
+        while await pause(Self.viewInterval) {
+            let now = live.snapshot
+            // A thread that hangs in the driver reports nothing itself.
+            if case .trouble(let error) = now.camera, error.kind == .stuck { show(now.camera) }
+            let view = CameraView(now)
+            if view != self.view {
+                self.view = view
+                post(.view(view))
+            }
+        }
+    }
+
+    // MARK: The queue
+
+    /// Starts with the preset of the last capture: whoever was at a shelf when the service restarted still is.
+    private func restorePreset() {
+        guard !isRestored else { return }
+        isRestored = true
         if let last = batch.rows.last(where: { $0.candidate.item.origin != .hub }), batch.preset == Preset() {
             batch.preset = last.candidate.item.preset
         }
-        batchChanged()
     }
 
-    private func followLibrary() async {
-        for await _ in looks.stream {
-            await look()
-            guard await pause(Self.looksApart) else { return }
+    private func followQueue() async {
+        for await _ in libraryChanges.values {
+            await readQueue()
+            guard await pause(Self.queueInterval) else { return }
         }
     }
 
-    /// Takes in what others did to the queue and the library, and asks the sources for what is new there.
-    func look() async {
+    /// Brings the batch in line with the queue and looks up what is new there.
+    private func readQueue() async {
         do {
-            try await inTurn(isNews: false) { desk in
-                let before = desk.batch.open
-                let waiting = try await desk.flow.recognise(desk.flow.intake.items(in: [.waiting]))
-                desk.pictured.formUnion(try await desk.flow.intake.pictured(in: [.waiting]))
-                let difference = desk.batch.follow(waiting, openBefore: before)
-                desk.forgetAnswered(beyond: Self.mostAnswered)
-                desk.takeIn(difference)
+            try await act(isNews: false) { station in
+                let before = station.batch.open
+                let waiting = try await station.flow.recognise(station.flow.intake.items(in: [.waiting]))
+                station.pictured.formUnion(try await station.flow.intake.pictured(in: [.waiting]))
+                let difference = station.batch.reconcile(with: waiting, openBefore: before)
+                station.forgetAnswered()
+                station.restorePreset()
+                station.report(difference)
             }
-            lookTrouble = nil
+            queueError = nil
         } catch {
-            let words = "\(error)"
-            if words != lookTrouble, !Task.isCancelled {
-                report("the queue cannot be read, and is looked at again: \(words)")
+            let message = "\(error)"
+            if message != queueError, !Task.isCancelled {
+                log("the queue cannot be read, and is read again: \(message)")
             }
-            lookTrouble = words
+            queueError = message
         }
     }
 
-    /// So that a service that runs for months stays small.
-    func forgetAnswered(beyond limit: Int = 0) {
-        batch.forgetAnswered(beyond: limit)
+    /// Keeps a service that runs for months small.
+    private func forgetAnswered() {
+        batch.forgetAnswered(beyond: Self.mostAnswered)
         pictured = pictured.filter { batch[$0] != nil }
         capturedHere = capturedHere.filter { batch[$0] != nil }
+        givenPreset = givenPreset.filter { batch[$0] != nil }
     }
 
-    private func takeIn(_ difference: Batch.Difference) {
+    private func report(_ difference: Batch.Difference) {
         let unknown = difference.new.compactMap { batch[$0]?.candidate.item }.filter { $0.outcome == nil }
-        if !unknown.isEmpty { lookups.put(.waiting(unknown)) }
-        for row in difference.changed.compactMap({ self.row($0) }) { tell(.known(row)) }
-        if !difference.isNothing { batchChanged() }
+        if !unknown.isEmpty { lookUp(.waiting(unknown)) }
+        for row in difference.changed.compactMap({ self.row($0) }) { post(.known(row, isFirst: false)) }
+        if !difference.isEmpty { batchChanged() }
     }
 
-    /// - Returns: `false` when the task was cancelled.
-    func pause(_ time: Duration) async -> Bool {
+    /// - Returns: false when the task was cancelled.
+    private func pause(_ time: Duration) async -> Bool {
         do {
             try await clock.sleep(for: time)
             return !Task.isCancelled
@@ -859,53 +922,4 @@ extension Desk {
             return false
         }
     }
-}
-
-/// What was seen and is not on the disk yet, oldest first: from the moment it is put in until it is captured, or given up with a word.
-final class Seen: Sendable {
-    private let detections = Mutex<[Detection]>([])
-    /// Signals that there is something new, to the one that captures.
-    let news = Inlet<Void>(newest: 1)
-
-    var all: [Detection] { detections.withLock { $0 } }
-    var oldest: Detection? { detections.withLock(\.first) }
-
-    /// From any thread; never waits.
-    func put(_ detection: Detection) {
-        detections.withLock { $0.append(detection) }
-        news.put(())
-    }
-
-    /// The oldest so many need nothing more. Only the one that captures calls it.
-    func remove(oldest count: Int) { detections.withLock { $0.removeFirst(min(count, $0.count)) } }
-}
-
-/// A stream that one task takes from, and anybody puts into.
-struct Inlet<Element: Sendable>: Sendable {
-    let stream: AsyncStream<Element>
-    private let continuation: AsyncStream<Element>.Continuation
-
-    /// - Parameter newest: how many are kept at the most; `nil` keeps all.
-    init(newest: Int? = nil) {
-        (stream, continuation) = AsyncStream.makeStream(
-            of: Element.self, bufferingPolicy: newest.map { .bufferingNewest($0) } ?? .unbounded)
-    }
-
-    func put(_ element: Element) { continuation.yield(element) }
-}
-
-/// What a work comes to that is never given up half way. Who waits is let go when its own task is cancelled: the work goes on, and
-/// holds up nobody who wants to end.
-func outcome<Value: Sendable>(of work: Task<Value, any Error>) async throws -> Value {
-    let (values, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
-    Task {
-        do {
-            continuation.yield(try await work.value)
-            continuation.finish()
-        } catch {
-            continuation.finish(throwing: error)
-        }
-    }
-    for try await value in values { return value }
-    throw CancellationError()
 }

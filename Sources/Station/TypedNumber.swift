@@ -21,4 +21,14 @@ public struct TypedNumber: Sendable, Equatable {
             return Detection(isbn: isbn, raw: text, addon: addon, origin: origin)
         }
     }
+
+    /// True if it names a book.
+    public var isBook: Bool {
+        do throws(ISBNRefusal) {
+            _ = try detection()
+            return true
+        } catch {
+            return false
+        }
+    }
 }

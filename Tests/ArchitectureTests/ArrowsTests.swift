@@ -14,14 +14,15 @@ private let arrows: [String: Set<String>] = [
     "Hub": ["Bookplate", "HTTP"],
     "Library": ["Bookplate", "GRDB", "CCrypt"],
     "Exchange": ["Bookplate"],
-    "Station": ["Bookplate"],
+    "Async": [],
+    "Station": ["Bookplate", "Async"],
     "Kiosk": [
-        "Bookplate", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1", "Logging",
+        "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1", "Logging",
         "ServiceLifecycle",
     ],
     "ScanCommand": [
-        "Bookplate", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange", "Station",
-        "Kiosk", "Hub", "CProcess", "ArgumentParser", "Logging",
+        "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
+        "Station", "Kiosk", "Hub", "CProcess", "ArgumentParser", "AsyncAlgorithms", "Logging",
     ],
 ]
 

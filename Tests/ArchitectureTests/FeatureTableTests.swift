@@ -4,21 +4,22 @@ import Testing
 private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-/// docs/features.md against the files and the tests that it names.
+/// Compares features.md, beside this file, with the source files and tests that it names.
 @Suite struct `The table of features` {
     private struct Row {
-        /// The heading that it stands below.
+        /// The heading above it.
         let document: String
         let asked: String
         let place: String
         let tests: String
 
-        /// What stands between backticks.
+        /// The texts between backticks.
         static func quoted(_ text: String) -> [String] { text.matches(of: /`([^`]+)`/).map { String($0.1) } }
     }
 
     private func rows() throws -> [Row] {
-        let text = try String(contentsOf: root.appendingPathComponent("docs/features.md"), encoding: .utf8)
+        let text = try String(
+            contentsOf: root.appendingPathComponent("Tests/ArchitectureTests/features.md"), encoding: .utf8)
         var document = ""
         return text.split(separator: "\n").compactMap { line in
             if line.hasPrefix("## ") { document = String(line.dropFirst(3)) }
@@ -37,7 +38,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
         return names.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
     }
 
-    // The numbers were counted once, when the table was held against the documents: no row gets lost since.
+    // The rows were counted when the table was compared with the documents, so that none gets lost.
     @Test(arguments: [
         ("Feature 03: Date Tracking (Start & Finish Dates)", 28),
         ("Reading Tracker iOS App - Development Instructions", 103), ("Technical Design: Reading Sessions", 41),

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import TestTools
 import Testing
 
 /// Debian's Chromium in headless mode, driven by its chromedriver.
@@ -18,6 +19,7 @@ final class Browser: Sendable {
         driver = try await WebDriver(
             at: try #require(WebAddress("http://127.0.0.1:\(port)/")),
             capabilities: [
+                "timeouts": ["script": 120_000],
                 "goog:loggingPrefs": ["browser": "ALL"],
                 "goog:chromeOptions": [
                     "args": [
@@ -42,7 +44,7 @@ final class Browser: Sendable {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(1200))
         // "ChromeDriver was started successfully on port 41233."
         let announcement = "started successfully on port "
         var text = ""
@@ -136,7 +138,7 @@ final class Browser: Sendable {
 
     /// Waits until the script returns a truthy value, and returns it.
     @discardableResult
-    func wait(_ what: String = "", until expression: String, within seconds: Int = 15) async throws -> Any? {
+    func wait(_ what: String = "", until expression: String, within seconds: Int = 60) async throws -> Any? {
         // Evaluated with every change of the page, and every tenth of a second for changes elsewhere.
         let found = try await driver.run(
             """

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import TestTools
 import Testing
 
 /// The built program as a service with a library of its own. It queries no online source, and finds the books of
@@ -32,7 +33,7 @@ final class KioskProcess: Sendable {
         let errors = Pipe()
         process.standardError = errors
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(600))
         self.process = process
         var text = ""
         while !text.contains(/http:\/\/[\d.]+:\d+\//) {
@@ -65,7 +66,7 @@ final class KioskProcess: Sendable {
         other.standardInput = pipe
         other.standardOutput = FileHandle.nullDevice
         other.standardError = errors
-        try other.run()
+        try other.run(atMost: .seconds(300))
         try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try pipe.fileHandleForWriting.close()
         let told = try errors.fileHandleForReading.readToEnd() ?? Data()

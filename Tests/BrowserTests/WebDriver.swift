@@ -7,7 +7,7 @@ import HTTP
 struct WebDriver: Sendable {
     private static let client = HTTPClient(userAgent: "Bookplate tests")
     /// Screenshots have some megabytes, and waiting for a page may take long.
-    private static let limits = HTTPLimits(total: .seconds(60), slowFor: .seconds(60), body: 64 << 20)
+    private static let limits = HTTPLimits(total: .seconds(180), slowFor: .seconds(180), body: 64 << 20)
 
     let session: WebAddress
 

@@ -182,7 +182,7 @@ func `says once that these are no frames, and what to do`(_ what: StreamBytes) t
     #expect(String(describing: states[1]).contains("Is a directory"))
 }
 
-@Test(.timeLimit(.minutes(1)), arguments: [true, false])
+@Test(.timeLimit(.minutes(5)), arguments: [true, false])
 func `gives signs of life while nothing comes, tells a frozen stream, and stops`(givesOne: Bool) throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
@@ -212,7 +212,7 @@ func `gives signs of life while nothing comes, tells a frozen stream, and stops`
     #expect(states.last == .ended)
 }
 
-@Test(.timeLimit(.minutes(1))) func `stops while it waits, from another thread`() async throws {
+@Test(.timeLimit(.minutes(5))) func `stops while it waits, from another thread`() async throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
     let (read, write) = (ends[0], ends[1])

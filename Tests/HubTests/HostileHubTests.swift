@@ -15,7 +15,7 @@ import Testing
         """
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             ("a page", Reply.page("<h1>Sign in</h1>")), ("no JSON", .json("{")), ("other JSON", .json(#"{"a":1}"#)),
             ("what was not asked", .json(#"{"items":[\#(receipt)]}"#)), ("nothing of it", .json(#"{"items":[]}"#)),
@@ -123,7 +123,7 @@ import Testing
         #expect(HubSender<ContinuousClock>.pause(after: failures) == .seconds(seconds))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `come between tries while the hub is away, and end when it is back`() async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
@@ -134,7 +134,7 @@ import Testing
         let sender = HubSender(
             outbox: outbox, client: hub, link: HubLink(), token: { "t" }, clock: clock, jitter: { 1 })
         let task = Task { await sender.run() }
-        while try await outbox.undeliveredCount() > 0 { await Task.yield() }
+        try await wait(for: "the delivery") { try await outbox.undeliveredCount() == 0 }
         task.cancel()
         await task.value
         let pauses = [1, 2, 4, 8, 16, 32, 60, 60].map { Duration.seconds($0) }

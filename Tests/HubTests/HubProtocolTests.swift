@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Foundation
 import Hub
@@ -38,8 +39,9 @@ import Testing
         let book = try #require(try await station.shelf.books(with: [.dune, .emma])[.dune]?.first)
         #expect(book.copy.shelf == "Living room" && book.displayTitle == "The Left Hand of Darkness")
         let items = try await station.capture(.dune)
-        var candidates: [Candidate] = []
-        for try await candidate in station.flow.candidates(items) { candidates.append(candidate) }
+        let delivered = SharedValue<[Candidate]>([])
+        try await station.flow.lookUp(items, areCaptured: true) { more in delivered.withLock { $0 += more } }
+        let candidates = delivered.value
         #expect(candidates.first?.owned != nil)
         #expect(candidates.first?.metadata.title == "The Left Hand of Darkness")
         #expect(try await station.confirm(items).map(\.isOwned) == [true])
@@ -174,7 +176,7 @@ import Testing
             (0...9).lazy.compactMap { try? ISBN(ean13: "978000000\(100 + number)\($0)") }.first
         }
         #expect(isbns.count == count)
-        return try await station.flow.capture(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera) })
+        return try await station.flow.enqueue(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera) })
     }
 
     @Test func `sends its long records without what is long, rather than never`() async throws {

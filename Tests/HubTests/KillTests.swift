@@ -12,7 +12,7 @@ import Testing
 
     private enum Moment: CaseIterable, Sendable { case beforeTheHubHasIt, afterTheHubHasDoneIt }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `loses nothing that it acknowledged, and doubles nothing`() async throws {
         var killed = 0
         // At each request in one of the two moments in turn, or in both. Until a run gets through without coming to the request.

@@ -2,13 +2,14 @@ import Bookplate
 import Foundation
 import Hub
 import Library
+import TestTools
 import Testing
 
 /// Two hosts, each a network namespace with the built program in it, and one cable between them. Needs root and iproute2.
 @Suite(
     .serialized, .enabled(if: Cable.isPossible, "network namespaces cannot be made here: that takes root and iproute2"))
 struct `Two hosts and a cable` {
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(10)))
     func `bring every book to the hub once, whenever the cable is pulled`() async throws {
         let cable = try Cable()
         defer { cable.remove() }
@@ -26,7 +27,7 @@ struct `Two hosts and a cable` {
         #expect(code.status == 0, "\(code)")
         let kiosk = try hub.start(open)
         defer { kiosk.process.terminate() }
-        try await until { kiosk.complaints.contains("The kiosk is at") || !kiosk.process.isRunning }
+        try await wait(for: "the kiosk") { kiosk.complaints.contains("The kiosk is at") || !kiosk.process.isRunning }
         try #require(kiosk.process.isRunning, "\(kiosk.complaints)")
         let guess = try await station.run("hub", "pair", address, "--name", "attic", input: "a guess\n")
         #expect(guess.status == 77 && guess.err.contains("not the hub's access code"), "\(guess)")
@@ -76,7 +77,7 @@ struct `Two hosts and a cable` {
         #expect(try await station.run("hub", "leave").status == 0)
         #expect(try await hub.run("hub", "stations").out.contains("revoked"))
         kiosk.process.terminate()
-        try await until { !kiosk.process.isRunning }
+        try await wait(for: "the end of the kiosk") { !kiosk.process.isRunning }
         try hub.remove()
         try station.remove()
     }
@@ -103,7 +104,7 @@ private final class Cable: Sendable {
         process.arguments = ["ip"] + arguments
         process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(60))
         process.waitUntilExit()
         return process.terminationStatus
     }

@@ -89,7 +89,7 @@ final class StationAtWork: Sendable {
 
     @discardableResult
     func capture(_ isbns: ISBN..., thumbnail: [UInt8]? = nil) async throws -> [IntakeItem] {
-        try await flow.capture(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera, thumbnail: thumbnail) })
+        try await flow.enqueue(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera, thumbnail: thumbnail) })
     }
 
     /// A person gives the item a title and says yes.

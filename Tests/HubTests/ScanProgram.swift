@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import Hub
 import Library
+import TestTools
 
 /// The built program as a station runs it, in a home folder of its own, without any online source.
 struct ScanProgram {
@@ -58,7 +59,7 @@ struct ScanProgram {
                 "LANG": "C.UTF-8",
             ]
             (process.standardInput, process.standardOutput, process.standardError) = (input, out, err)
-            try process.run()
+            try process.run(atMost: .seconds(300))
         }
 
         /// Nothing goes on after its test, however that ends.
@@ -84,14 +85,14 @@ struct ScanProgram {
 
         /// Waits until it has printed this many of an event, or has ended.
         func await(_ event: String, count: Int) async throws {
-            try await until { self.isbns(event).count >= count || !self.process.isRunning }
+            try await wait(for: "\(count) \(event)") { self.isbns(event).count >= count || !self.process.isRunning }
         }
 
         /// - Returns: the exit code.
         @discardableResult
         func end() async throws -> Int32 {
             try input.fileHandleForWriting.close()
-            try await until { !self.process.isRunning }
+            try await wait(for: "the end of the program") { !self.process.isRunning }
             return process.terminationStatus
         }
     }
@@ -109,9 +110,4 @@ struct ScanProgram {
         let status = try await running.end()
         return (status, running.output, running.complaints)
     }
-}
-
-/// Waits for what another process does; there is nothing to await but its files. The tests' time limits end it.
-func until(_ isTrue: () throws -> Bool) async throws {
-    while try !isTrue() { try await Task.sleep(for: .milliseconds(20)) }
 }

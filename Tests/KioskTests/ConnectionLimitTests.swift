@@ -105,21 +105,30 @@ import Testing
         }
     }
 
+    /// Opens two hundred connections that send part of a request.
+    private func crowd(_ port: Int, _ start: String) async throws -> [BareSocket] {
+        try await onThread {
+            try (0..<200).map { _ in
+                let socket = try BareSocket(to: port)
+                try socket.write(start)
+                return socket
+            }
+        }
+    }
+
     // Serialized because each case needs two hundred sockets, and as many in the service.
     @Test(.serialized, arguments: ["", "G", "GET / HTTP/1.1\r\nHost: ", "GET / HTTP/1.1\r\nHost: localhost\r\nX: "])
     func `of two hundred that send an incomplete head is closed, and others are served meanwhile`(_ start: String)
         async throws
     {
-        try await withWebKiosk({ configuration, _ in configuration.limits.head = .milliseconds(700) }) { kiosk in
-            let port = kiosk.port
-            let slow = try await onThread {
-                try (0..<200).map { _ in
-                    let socket = try BareSocket(to: port)
-                    try socket.write(start)
-                    return socket
-                }
-            }
+        // With the service's own time limit, which suffices for a complete request even on a busy machine.
+        try await withWebKiosk { kiosk in
+            let slow = try await crowd(kiosk.port, start)
             #expect(try await kiosk.ask("GET", "/healthz").status == 200)
+            for socket in slow { socket.close() }
+        }
+        try await withWebKiosk({ configuration, _ in configuration.limits.head = .milliseconds(200) }) { kiosk in
+            let slow = try await crowd(kiosk.port, start)
             let ended = try await onThread {
                 try slow.map { socket in
                     defer { socket.close() }
@@ -127,7 +136,6 @@ import Testing
                 }
             }
             #expect(ended.count == 200)
-            #expect(try await kiosk.ask("GET", "/healthz").status == 200)
         }
     }
 
@@ -190,9 +198,16 @@ import Testing
         } _: { kiosk in
             let (port, host) = (kiosk.port, kiosk.host)
             let (first, second) = try await onThread {
-                let socket = try BareSocket(to: port)
+                var socket: BareSocket
+                var first = ""
+                // On a busy machine the request itself may come too late; then it is sent again.
+                repeat {
+                    socket = try BareSocket(to: port)
+                    try socket.write("GET /api/slow HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+                    first = String(decoding: try socket.read(), as: UTF8.self)
+                    if first.isEmpty { socket.close() }
+                } while first.isEmpty
                 defer { socket.close() }
-                try socket.write("GET /api/slow HTTP/1.1\r\nHost: \(host)\r\n\r\n")
                 // Later connections with an incomplete head are cut meanwhile, one after the other.
                 for _ in 0..<3 {
                     let late = try BareSocket(to: port)
@@ -201,7 +216,6 @@ import Testing
                     _ = try late.ends()
                 }
                 opener.yield()
-                var first = ""
                 while !first.hasSuffix("0\r\n\r\n") {
                     let more = try socket.read()
                     guard !more.isEmpty else { break }

@@ -2,11 +2,12 @@ import Bookplate
 import Foundation
 import NIOCore
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Kiosk
 
-@Suite(.timeLimit(.minutes(1))) struct `Events` {
+@Suite(.timeLimit(.minutes(5))) struct `Events` {
     @Test func `reach every listener`() async {
         let hub = EventHub()
         var listeners = (0..<100).map { _ in hub.events().makeAsyncIterator() }
@@ -60,16 +61,17 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A service that is stopped` {
+@Suite(.timeLimit(.minutes(5))) struct `A service that is stopped` {
     @Test func `ends its streams and itself at once, even with clients that do not read`() async throws {
-        let rig = try await StationRig(live: .showing())
+        // The service waits for the client that does not read.
+        let rig = try await StationRig(live: .showing(), shutdownTime: .seconds(5))
         try await rig.isStreaming()
         let events = try await rig.open("/api/events")
         try await events.read(until: "event: hello")
         let watching = try await rig.open("/api/station/preview")
         try await watching.read(until: "boundary=")
         let stalled = try await rig.open("/api/station/preview", room: 4096)
-        while rig.preview.watching < 2 { await Task.yield() }
+        try await wait(for: "two watchers") { rig.preview.watching == 2 }
         // More than socket buffers hold: the service blocks in a write to this client.
         let picture = [UInt8](repeating: 0x55, count: 4 << 20)
         for _ in 0..<4 { picture.withUnsafeBufferPointer { rig.preview.take(jpeg: $0) } }

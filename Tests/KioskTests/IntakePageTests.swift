@@ -7,7 +7,7 @@ import Testing
 
 private let utc = TimeZone(secondsFromGMT: 0)!
 
-@Suite(.timeLimit(.minutes(1))) struct `The Intake page` {
+@Suite(.timeLimit(.minutes(5))) struct `The Intake page` {
     @Test func `says what to do when nothing waits`() async throws {
         try await withStation { station in
             let page = try await station.get("/intake")
@@ -47,13 +47,14 @@ private let utc = TimeZone(secondsFromGMT: 0)!
     }
 
     @Test func `has a group for each day and device, the newest first`() {
-        func row(_ hours: Double, _ station: String) -> Desk.Row {
+        func row(_ hours: Double, _ station: String) -> Station.Row {
             var item = IntakeItem(
                 isbn: try! ISBN("9780441478125"), raw: "", origin: .camera, station: station,
                 captured: Date(timeIntervalSince1970: hours * 3600))
             item.reason = "\(hours)"
-            return Desk.Row(
-                candidate: Candidate(item: item), status: .notFound, isTicked: false, hasThumbnail: false,
+            return Station.Row(
+                candidate: Candidate(item: item), status: .notFound, isTicked: false, isAnotherCopy: false,
+                hasThumbnail: false,
                 isClearable: false)
         }
         let groups = IntakePage.groups(

@@ -56,7 +56,7 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `The preview over HTTP` {
+@Suite(.timeLimit(.minutes(5))) struct `The preview over HTTP` {
     @Test func `is 503 without a picture`() async throws {
         let rig = try await StationRig()
         let answer = try await rig.ask("GET", "/api/station/preview")

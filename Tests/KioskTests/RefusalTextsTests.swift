@@ -85,10 +85,10 @@ private let day = CalendarDay("2026-03-17")!
             Row(StationRefusal.badID, 3, 422, "refused"),
             Row(StationRefusal.none, 3, 404, "notThere"),
             Row(StationRefusal.tooMany(limit: 9), 3, 422, "refused"),
-            Row(Desk.Refusal.gone, 3, 404, "notThere"),
-            Row(Desk.Refusal.answered, 3, 422, "answered"),
-            Row(Desk.Refusal.nothingToUndo, 3, 422, "nothingToUndo"),
-            Row(Desk.Refusal.notNewest, 3, 422, "notNewest"),
+            Row(Station.Refusal.gone, 3, 404, "notThere"),
+            Row(Station.Refusal.answered, 3, 422, "answered"),
+            Row(Station.Refusal.nothingToUndo, 3, 422, "nothingToUndo"),
+            Row(Station.Refusal.notNewest, 3, 422, "notNewest"),
             Row(Batch.TickRefusal.needsTitle, 3, 422, "needsTitle"),
             Row(Batch.TickRefusal.answered, 3, 422, "answered"),
             Row(FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")), 64, 422, "field.note"),
@@ -212,11 +212,10 @@ private let day = CalendarDay("2026-03-17")!
             ]
             + [RefusalKind.unavailable, .fault, .refused].map { KioskError($0, "/b is not there.") }
         for error in errors {
-            let miss = Desk.Miss.notCaptured(error)
-            let words = texts.message(for: miss)
+            let words = texts.reason(of: error)
             #expect(!words.contains("/b") && !words.contains("{") && !words.contains("refusals."), "\(words)")
             #expect(!words.contains("..") && !words.contains(". ."), "\(words)")
-            #expect((words == english.message(for: miss)) == (language == .english), "\(words)")
+            #expect((words == english.reason(of: error)) == (language == .english), "\(words)")
         }
         let refusal = TextRefusal.empty(what: "note")
         #expect(texts.reason(of: refusal) == texts.message(for: refusal))

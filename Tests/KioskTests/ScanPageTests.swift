@@ -1,11 +1,12 @@
 import Bookplate
 import Foundation
 import Library
+import TestTools
 import Testing
 
 @testable import Kiosk
 
-@Suite(.timeLimit(.minutes(1))) struct `A number on the keypad` {
+@Suite(.timeLimit(.minutes(5))) struct `A number on the keypad` {
     @Test(arguments: [
         ("9", "9"), ("978", "978"), ("9780", "978-0"), ("97804", "978-0-4"), ("978044", "978-0-44"),
         ("978044147812", "978-0-441-47812"), ("9780441478125", "978-0-441-47812-5"), ("97931", "979-31"),
@@ -33,7 +34,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `The Scan page` {
+@Suite(.timeLimit(.minutes(5))) struct `The Scan page` {
     @Test func `says what to do before the first book`() async throws {
         try await withStation { station in
             let page = try await station.get("/scan")
@@ -119,7 +120,10 @@ import Testing
             #expect(!(try await station.get("/scan?row=\(second)")).contains(#"id="clear-owned""#))
             try await station.send("POST", "/api/station/rows/\(first)/save", #"{"anotherCopy":false}"#)
             var page = ""
-            while !page.contains(#"id="clear-owned""#) { page = try await station.get("/scan?row=\(second)") }
+            try await wait(for: "the row to be owned") {
+                page = try await station.get("/scan?row=\(second)")
+                return page.contains(#"id="clear-owned""#)
+            }
             #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Clear 1 owned already<"#))
             #expect(page.contains("Owned already: in the library since "))
         }

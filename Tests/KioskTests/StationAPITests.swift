@@ -7,7 +7,7 @@ import Testing
 
 private let dune = "9780441013593"
 
-@Suite(.timeLimit(.minutes(1))) struct `The station's API` {
+@Suite(.timeLimit(.minutes(5))) struct `The station's API` {
     @Test func `captures, saves and takes back`() async throws {
         let rig = try await StationRig()
         let events = try await rig.open("/api/events")

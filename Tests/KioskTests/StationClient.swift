@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @testable import Kiosk
@@ -39,12 +40,12 @@ struct StationClient: Sendable {
         let rows: [Row]
     }
 
-    /// Waits until the item has this status. The suite's time limit ends the wait.
+    /// Waits until the item has this status.
     func becomes(_ status: String, _ item: String) async throws {
-        while true {
+        try await wait(for: "\(item) to become \(status)") {
             let answer = try await get("/api/station")
             let snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
-            if snapshot.rows.contains(where: { $0.id == item && $0.standing == status }) { return }
+            return snapshot.rows.contains { $0.id == item && $0.standing == status }
         }
     }
 }

@@ -12,18 +12,21 @@ struct StationRig: Sendable {
     let kiosk: RunningKiosk
     let preview: PreviewFeed
 
+    /// - Parameter shutdownTime: the time that clients get when the service stops, which takes a while on a busy machine.
     init(
-        live: LiveScan? = nil, readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil
+        live: LiveScan? = nil, shutdownTime: Duration = .seconds(120),
+        readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil
     ) async throws {
         let preview = PreviewFeed()
         self.preview = preview
         kiosk = try await RunningKiosk(station: "kiosk") { configuration, ports in
-            // On a busy machine, stopping gracefully takes longer.
-            configuration.shutdownTime = .seconds(30)
+            configuration.shutdownTime = shutdownTime
             let library = ports.library
-            ports.desk = Desk(
-                flow: CaptureFlow(intake: library, shelf: library, lookup: KnownBooks()), history: library, live: live,
-                isOffline: true)
+            var options = Station.Options()
+            (options.isOffline, options.followsQueue, options.looksUpDue) = (true, true, true)
+            ports.station = Station(
+                flow: CaptureFlow(intake: library, shelf: library, lookup: KnownBooks()), history: library,
+                options: options, live: live)
             ports.preview = preview
             ports.readPhoto = readPhoto
         }
@@ -212,7 +215,7 @@ final class RawConnection: Sendable {
         try await onThread { [descriptor] in
             // So that a test fails instead of hanging.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&waiting, 1, 20_000) > 0 else { throw Failure(what: "nothing came for 20 seconds") }
+            guard poll(&waiting, 1, 120_000) > 0 else { throw Failure(what: "nothing came for two minutes") }
             var piece = [UInt8](repeating: 0, count: 1 << 16)
             let count = recv(descriptor, &piece, piece.count, 0)
             return count > 0 ? Array(piece[..<count]) : []

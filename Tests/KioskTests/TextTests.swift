@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kiosk
 
-@Suite(.timeLimit(.minutes(1))) struct `A text of the pages` {
+@Suite(.timeLimit(.minutes(5))) struct `A text of the pages` {
     private func texts(_ language: Language) throws -> Texts {
         try #require(try WebFolder.bundled.get().texts[language])
     }
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `The station on the pages` {
+@Suite(.timeLimit(.minutes(5))) struct `The station on the pages` {
     @Test func `has its device's name, and this one is called so`() async throws {
         let kiosk = try await RunningKiosk(station: "vm") { _, ports in ports.device = "vm" }
         try await kiosk.use { kiosk in
@@ -177,11 +177,15 @@ import Testing
         let hub = EventHub()
         let texts = try WebFolder.bundled.get().texts
         var listeners = Language.allCases.map { hub.events(in: $0).makeAsyncIterator() }
-        let news = Desk.News.refused(payload: "4006381333931", kind: .ean13, reason: .noBook(.notABook(.ean13)))
-        hub.send(news.event(texts))
-        hub.send(Desk.News.camera(.trouble(CameraError(.busy, "It is busy."))).event(texts))
-        let miss = Desk.Miss.notCaptured(KioskError(.unavailable, "locked"))
-        hub.send(Desk.News.refused(payload: "9780441172719", kind: .isbn, reason: miss).event(texts))
+        let number = TypedNumber(text: "4006381333931", origin: .scanner)
+        let refused = CaptureEvent(refused: number, .notABook(.ean13))
+        let lost = Detection(isbn: try ISBN("9780441172719"), raw: "9780441172719", origin: .camera)
+        for news: Station.News in [
+            .refused(refused, .notABook(.ean13)), .camera(.trouble(CameraError(.busy, "It is busy."))),
+            .notCaptured([lost], KioskError(.unavailable, "locked")),
+        ] {
+            hub.send(try #require(news.event(texts)))
+        }
         for (index, (reason, camera, missed)) in [
             ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),
             ("Das ist ein Warencode", "Ein anderes Programm", "Das wurde nicht erfasst. Ein anderes Programm hält"),

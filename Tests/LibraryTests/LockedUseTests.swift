@@ -7,7 +7,7 @@ import Testing
 @testable import Library
 
 /// A library that another process keeps locked.
-@Suite(.timeLimit(.minutes(1))) struct `A locked library` {
+@Suite(.timeLimit(.minutes(5))) struct `A locked library` {
     let folder = Folder()
 
     /// Takes the lock that one writer has at a time.

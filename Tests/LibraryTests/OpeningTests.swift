@@ -164,7 +164,7 @@ import Testing
         #expect(try lock.attempt(.exclusive, .opening))
         #expect(throws: LibraryError.locked(path: path)) { try LibraryFile.open(at: path, patience: .milliseconds(30)) }
         try lock.release(.opening)
-        try LibraryFile.open(at: path, patience: .milliseconds(30)).close()
+        try LibraryFile.open(at: path).close()
     }
 
     @Test func `a process that has the file open refuses to write once another has brought it to a newer schema`()

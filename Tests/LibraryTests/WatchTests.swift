@@ -5,7 +5,7 @@ import Library
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `The watch on the library` {
+@Suite(.timeLimit(.minutes(5))) struct `The watch on the library` {
     @Test func `tells what this process and another one commit`() async throws {
         let place = try WatchedPlace()
         let (mine, other) = (try LibraryFile.open(at: place.path), try LibraryFile.open(at: place.path))

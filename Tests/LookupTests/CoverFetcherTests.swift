@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct CoverFetcherTests {
     let server: FaultServer
-    let fetcher: CoverFetcher
+    let fetcher: CoverDownloader
     let states = MemoryStates()
     let clock = JumpClock()
     static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16]
@@ -19,14 +19,14 @@ import Testing
     }
 
     static func fetcher(
-        _ covers: String, _ states: MemoryStates, _ clock: JumpClock, limits: HTTPLimits = CoverFetcher.limits
-    ) throws -> CoverFetcher {
+        _ covers: String, _ states: MemoryStates, _ clock: JumpClock, limits: HTTPLimits = CoverDownloader.limits
+    ) throws -> CoverDownloader {
         let configuration = try LookupConfiguration(
             version: "1.0", homepage: "https://bookplate.example", covers: covers)
         let policy = RequestPolicy(
             http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: { clock.date }),
             limits: limits)
-        return CoverFetcher(configuration, hasProxy: false, policy: policy)
+        return CoverDownloader(configuration, hasProxy: false, policy: policy)
     }
 
     @Test(arguments: [
@@ -89,7 +89,7 @@ import Testing
         server.on("/b/id/1-L.jpg", .page("<html>"), .json("{}"), .endless, .status(503), .blackHole)
         let address = server.address + "/b/id/1-L.jpg"
         let impatient = try Self.fetcher(
-            server.address, states, clock, limits: HTTPLimits(total: .milliseconds(300), body: 5 << 20))
+            server.address, states, clock, limits: HTTPLimits(total: .seconds(2), body: 5 << 20))
         for (fetcher, reason) in [
             (fetcher, "answered with a web page; the network wants a sign-in"),
             (fetcher, "what came instead of a cover is no picture"),

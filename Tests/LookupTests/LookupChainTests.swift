@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: ["black hole", "one byte a second"])
     func `a source that hangs leaves time for the next`(_ fault: String) async throws {
         var rig = rig
-        rig.limits = HTTPLimits(total: .seconds(1))
+        rig.limits = HTTPLimits(total: .seconds(2))
         rig.openLibrary.on("/api/books", fault == "black hole" ? .blackHole : .drip("{}{}"))
         #expect(try await rig.outcome().failure?.reason == "no complete answer in time")
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))

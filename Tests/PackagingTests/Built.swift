@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// What was built, and programs of the system run on it.
@@ -38,7 +39,7 @@ struct Ran {
         process.standardOutput = pipe
         process.standardError = pipe
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(1200))
         text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         status = process.terminationStatus

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import TestTools
 import Testing
 
 @Suite(.enabled(if: Package.path != nil, "\(Package.reason)")) struct `The package` {
@@ -96,7 +97,7 @@ import Testing
                 variables: ["NOTIFY_SOCKET": socket.name, "BOOKPLATE_LIBRARY": library]
             ).dropFirst())
         process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-        try process.run()
+        try process.run(atMost: .seconds(1200))
         let ready = try #require(await socket.hear { $0.hasPrefix("READY=1") }.last)
         let address = try #require(ready.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\//), "\(ready)").0
         for path in ["home", "assets/app.js", "assets/base.css"] {

@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 @testable import ScanCommand
@@ -94,7 +95,7 @@ import Testing
             "NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "300000",
         ]
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(300))
         let start = await socket.hear { $0.hasPrefix("READY=1") }
         #expect(start.last?.contains("STATUS=At http://127.0.0.1:") == true)
         #expect(await socket.hear { $0 == "WATCHDOG=1" }.last == "WATCHDOG=1")

@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @Suite struct `Backups` {
@@ -149,7 +150,7 @@ import Testing
             func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: stick) }
             for signal in [SIGINT, SIGTERM] {
                 let running = try scan.start(["backup", stick])
-                try waitUntil { try !names().isEmpty || !running.process.isRunning }
+                try wait(for: "the file") { try !names().isEmpty || !running.process.isRunning }
                 killProgram(below: running.process.processIdentifier, by: signal)
                 let ending = try running.wait()
                 #expect(ending.status != 0 && ending.err.contains("What was not finished is removed"), "\(ending.err)")

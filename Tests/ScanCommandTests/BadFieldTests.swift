@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @Suite struct `Fields on the command line` {
@@ -107,7 +108,7 @@ import Testing
         process.environment = scan.environment
         let pipe = Pipe()
         process.standardOutput = pipe
-        try process.run()
+        try process.run(atMost: .seconds(300))
         let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationStatus, text)

@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 private let header =
@@ -188,8 +189,7 @@ private let header =
             let path = try file(scan, "big.csv", header + "\n" + rows.joined(separator: "\n") + "\n")
             let running = try scan.start(["import", path, "--json"])
             // It has told the first rows: they are in, and most are not.
-            let end = ContinuousClock.now + .seconds(60)
-            while try running.bytesSoFar() == 0, ContinuousClock.now < end { poll(nil, 0, 1) }
+            try wait(for: "the first rows") { try running.bytesSoFar() > 0 }
             // setsid passes no signal on, so the program below it is the one.
             let setsid = running.process.processIdentifier
             let children = try String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)

@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import Kiosk
 import Processes
+import TestTools
 import Testing
 
 @testable import ScanCommand
@@ -173,22 +174,18 @@ import Testing
         process.arguments = ["read-photo"]
         process.standardInput = Pipe()
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(300))
         defer {
             // A thread of the pool hands its blocked signals on to what it starts; this one cannot be blocked.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
-        let limit = ContinuousClock.now + .seconds(60)
         func line(_ name: String, of file: String) throws -> [Substring] {
             let text = try String(contentsOfFile: "/proc/\(process.processIdentifier)/\(file)", encoding: .utf8)
             return text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: " ") ?? []
         }
         // The last one that it sets.
-        while try !line("NoNewPrivs", of: "status").joined().hasSuffix("1") {
-            try #require(ContinuousClock.now < limit)
-            sched_yield()
-        }
+        try wait(for: "the limits") { try line("NoNewPrivs", of: "status").joined().hasSuffix("1") }
         for (name, value) in [
             ("Max address space", "1073741824"), ("Max cpu time", "20"), ("Max open files", "24"),
             ("Max file size", "0"),

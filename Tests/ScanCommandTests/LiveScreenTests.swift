@@ -88,7 +88,7 @@ import Testing
         #expect(state.selected == nil)
         state.move(by: 2)
         let answered = try #require(state.current?.id)
-        state.batch.noteSkipped([answered], change: ID())
+        state.batch.applySkip([answered], change: ID())
         state.goOn(from: [answered])
         #expect(state.current?.candidate.metadata.title == "Book 1 ")
     }
@@ -180,10 +180,10 @@ import Testing
         func type(_ text: String, every gap: Duration) -> String? {
             for character in text {
                 time += gap
-                #expect(burst.take(.character(character), at: time) == nil)
+                #expect(burst.append(.character(character), at: time) == nil)
             }
             time += gap
-            return burst.take(.enter, at: time)
+            return burst.append(.enter, at: time)
         }
         #expect(type("9780441478125", every: .milliseconds(10)) == "9780441478125")
         #expect(type("9780441478125", every: .milliseconds(120)) == nil)
@@ -232,7 +232,7 @@ private func shelfState(titles: String = "Wizard of Earthsea") throws -> LiveSta
         try candidate("9783161484100", nil, .notFound), last,
     ]
     batch.add(candidates)
-    for candidate in candidates { batch.take(candidate) }
+    for candidate in candidates { batch.update(with: candidate) }
     var state = LiveState(batch: batch)
     state.camera = .streaming(name: "HD Webcam", format: CaptureFormat(width: 1280, height: 720, pixelFormat: .mjpg))
     state.framesPerSecond = 29.9
@@ -249,7 +249,7 @@ private func manyState(_ count: Int) throws -> LiveState {
         let digits = try #require((0...9).map { "\(body)\($0)" }.first { (try? ISBN($0)) != nil })
         let candidate = try candidate(digits, "Book \(number) ")
         batch.add([candidate])
-        batch.take(candidate)
+        batch.update(with: candidate)
     }
     return LiveState(batch: batch)
 }

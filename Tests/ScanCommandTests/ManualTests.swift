@@ -1,7 +1,8 @@
 import Foundation
+import TestTools
 import Testing
 
-/// What the program tells of its own commands (`--experimental-dump-help` of swift-argument-parser).
+/// The program's description of its own commands (`--experimental-dump-help` of swift-argument-parser).
 private struct Dump: Decodable {
     struct Command: Decodable {
         struct Argument: Decodable {
@@ -26,7 +27,7 @@ private struct Dump: Decodable {
 
     var command: Command
 
-    /// Every command with its whole name and its parent.
+    /// Every command with its full name and its parent.
     var all: [(name: String, command: Command, parent: Command?)] { Self.below(command, "", nil) }
 
     private static func below(
@@ -77,14 +78,33 @@ private struct Dump: Decodable {
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `scan") }.map { row in
             row.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        let told = try dump().all.map { name, command, _ in ["`\(name)`", command.abstract ?? ""] }
+        let commands = try dump().all.map { name, command, _ in ["`\(name)`", command.abstract ?? ""] }
         let written = rows.map { [$0[1], $0[3]] }
-        #expect(written == told, "run script/manual")
+        #expect(written == commands, "run script/manual")
     }
 
-    @Test func `has the commands and options that docs/features.md names`() throws {
+    @Test func `has one row for every setting in docs/settings.md, as script/manual writes it`() throws {
+        let scan = try ScanProcess()
+        defer { try? scan.remove() }
         let text = try String(
-            contentsOf: ScanProcess.root.appendingPathComponent("docs/features.md"), encoding: .utf8)
+            contentsOf: ScanProcess.root.appendingPathComponent("docs/settings.md"), encoding: .utf8)
+        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        let settings = try scan.run("settings", "show", "--json").objects().map { setting in
+            let value = setting["value"] as? String ?? ""
+            // The default place of a file differs from one machine to the next.
+            let standard = value.isEmpty || value.hasPrefix("/") ? "" : "`\(value)`"
+            let environment = (setting["environment"] as? String).map { " `\($0)` |" } ?? ""
+            return "| `\(setting["name"] as? String ?? "?")` |\(environment) \(standard) | "
+                + "\(setting["explanation"] as? String ?? "?") |"
+        }
+        #expect(settings.count > 10)
+        #expect(rows == settings, "run script/manual")
+    }
+
+    @Test func `has the commands and options that the table of features names`() throws {
+        let text = try String(
+            contentsOf: ScanProcess.root.appendingPathComponent("Tests/ArchitectureTests/features.md"),
+            encoding: .utf8)
         let root = try dump().command
         let named = Set(text.matches(of: /`scan( [^`]+)?`/).map { String($0.1 ?? "") })
         #expect(named.count > 40)
@@ -177,14 +197,14 @@ private struct Dump: Decodable {
     }
 }
 
-/// Whether a program is in the path.
+/// True if a program is in the path.
 private func isThere(_ program: String) -> Bool {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
         access("\($0)/\(program)", X_OK) == 0
     }
 }
 
-/// Runs a program in the package's folder; what it says on both outputs.
+/// Runs a program in the package's folder and returns its status and what it prints on both outputs.
 private func run(_ arguments: String...) throws -> (status: Int32, out: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -194,7 +214,7 @@ private func run(_ arguments: String...) throws -> (status: Int32, out: String) 
     process.standardOutput = pipe
     process.standardError = pipe
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try process.run(atMost: .seconds(300))
     let data = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))

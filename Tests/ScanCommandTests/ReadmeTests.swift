@@ -1,25 +1,39 @@
 import Foundation
+import TestTools
 import Testing
 
-/// The README's `console` blocks, run in order in one home; what they print is what the README shows.
-@Suite struct `The README` {
+/// Runs the `console` blocks of a page in order, in a home of its own, and compares what they print with the page.
+@Suite struct `The README and the pages of docs` {
     struct Step {
         let command: String
         var output: [String] = []
     }
 
-    @Test func `shows commands with the output that they really have`() throws {
+    /// The pages with a `console` block.
+    static let pages: [String] = {
+        let folder = ScanProcess.root.appendingPathComponent("docs").path
+        let pages = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return (["README.md"] + pages.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }).filter {
+            (try? steps(in: $0).isEmpty) == false
+        }
+    }()
+
+    @Test(arguments: pages) func `show commands with the output that they really have`(page: String) throws {
         try withScan { scan in
-            let steps = try Self.steps()
-            #expect(steps.count >= 6)
-            for step in steps {
+            for step in try Self.steps(in: page) {
                 let ending = try shell(step.command, scan)
-                #expect(ending == step.output.joined(separator: "\n"), "$ \(step.command)")
+                #expect(ending == step.output.joined(separator: "\n"), "\(page): $ \(step.command)")
             }
         }
     }
 
-    @Test func `names the packages that script/packages installs`() throws {
+    @Test func `have commands to try`() throws {
+        #expect(
+            Set(Self.pages).isSuperset(of: ["README.md", "docs/station.md", "docs/tracker.md", "docs/exchange.md"]))
+        #expect(try Self.steps(in: "README.md").count >= 5)
+    }
+
+    @Test func `name the packages that script/packages installs`() throws {
         let readme = try text("README.md")
         let build = try text("script/packages").split(separator: "\n").first { $0.hasPrefix("build: ") }
         let packages = try #require(build).dropFirst("build: ".count)
@@ -29,30 +43,20 @@ import Testing
         }
     }
 
-    @Test func `lists every setting with its environment variable`() throws {
-        let readme = try text("README.md")
-        try withScan { scan in
-            for line in try scan.run("settings", "show", "--json").objects() {
-                #expect(readme.contains("`\(line["name"] as? String ?? "?")`"))
-                // What belongs to the library has none.
-                guard let environment = line["environment"] as? String else { continue }
-                #expect(readme.contains("`\(environment)`"))
-            }
-        }
-    }
-
-    @Test func `has a changelog that knows this version or is still unreleased`() throws {
+    @Test func `have a changelog with this version and its date`() throws {
         try withScan { scan in
             let version = try scan.run("--version").out.trimmingCharacters(in: .whitespacesAndNewlines)
-            let log = try text("CHANGELOG.md")
-            #expect(log.contains("## \(version)") || log.contains("## Unreleased"))
+            let releases = try text("CHANGELOG.md").matches(of: /(?m)^## (\S+) \(\d{4}-\d\d-\d\d\)$/).map {
+                String($0.1)
+            }
+            #expect(releases.first == version)
         }
     }
 
-    static func steps() throws -> [Step] {
+    static func steps(in page: String) throws -> [Step] {
         var steps: [Step] = []
         var isInside = false
-        for line in try text("README.md").split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in try text(page).split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("```") {
                 isInside = line == "```console"
             } else if isInside, line.hasPrefix("$ ") {
@@ -64,7 +68,7 @@ import Testing
         return steps
     }
 
-    /// Output and errors of a command line, as a terminal would show them.
+    /// Runs a command line and returns its output and errors, as a terminal would show them.
     private func shell(_ command: String, _ scan: ScanProcess) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
@@ -76,7 +80,7 @@ import Testing
         process.standardOutput = pipe
         process.standardError = pipe
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.run(atMost: .seconds(300))
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestTools
 import Testing
 
 @Suite struct `The library file` {
@@ -90,7 +91,7 @@ import Testing
                 try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
                 let running = try scan.start(["--stdin", "--yes", "--json"], input: Data("9780441013593\n".utf8))
                 // Until it has said that it waits.
-                try waitUntil { try running.error().contains("trying on") }
+                try wait(for: "the message") { try running.error().contains("Trying again") }
                 try db.execute(sql: "ROLLBACK")
                 return running
             }
@@ -125,7 +126,7 @@ import Testing
                 }
                 // The moment is drawn by how much was told by then: three lines a book, some 270 bytes each.
                 let moment = Int.random(in: 1...(booksARound * 3 * 270 * 2))
-                try waitUntil {
+                try wait(for: "the moment") {
                     try writers.reduce(0) { try $0 + $1.bytesSoFar() } >= moment
                         || writers.allSatisfy { !$0.process.isRunning }
                 }
@@ -174,15 +175,6 @@ private func indexOfBooks(_ count: Int, _ scan: inout ScanProcess) throws -> [St
     try #require(built.status == 0, "\(built.err)")
     scan.environment["BOOKPLATE_INDEX"] = index
     return numbers
-}
-
-/// Waits for what another process does, at most a minute.
-func waitUntil(_ condition: () throws -> Bool) throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while try !condition() {
-        try #require(ContinuousClock.now < end, "it did not happen within a minute")
-        poll(nil, 0, 1)
-    }
 }
 
 /// Ends the program below setsid, which passes nothing on.

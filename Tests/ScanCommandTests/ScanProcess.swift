@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The built program, run as a person or a script runs it, in a home folder of its own.
@@ -110,7 +111,7 @@ struct ScanProcess {
         process.standardInput = try FileHandle(forReadingFrom: inFile)
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = try FileHandle(forWritingTo: err)
-        try process.run()
+        try process.run(atMost: .seconds(300))
         return Running(process: process, out: out, err: err)
     }
 

@@ -1,15 +1,16 @@
 import Foundation
+import TestTools
 import Testing
 
 @testable import ScanCommand
 
-@Suite(.timeLimit(.minutes(1))) struct `A player of sounds` {
+@Suite(.timeLimit(.minutes(5))) struct `A player of sounds` {
     @Test func `that hangs and cannot be asked to end is killed, and the next sound still comes`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
-        let (player, process) = (folder.appendingPathComponent("pw-play"), folder.appendingPathComponent("process"))
-        try Data("#!/bin/sh\ntrap '' TERM\necho $$ >'\(process.path)'\nexec sleep 1000000\n".utf8).write(to: player)
+        let player = folder.appendingPathComponent("pw-play")
+        try Data("#!/bin/sh\ntrap '' TERM\nexec tail -f \"$0\"\n".utf8).write(to: player)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: player.path)
         let (bells, continuation) = AsyncStream.makeStream(of: Void.self)
         let sounds = Sounds(
@@ -23,8 +24,15 @@ import Testing
         #expect(sounds.playerPath == nil, "the bell from now on")
         sounds.play(.attention)
         _ = await bell.next()
-        let id = try #require(pid_t(String(contentsOf: process, encoding: .utf8).trimmingCharacters(in: .newlines)))
-        let status = FileManager.default.contents(atPath: "/proc/\(id)/cmdline") ?? Data()
-        #expect(status.isEmpty, "gone, or ended and not waited for yet")
+        // A process that is killed has no command line by the time it has ended.
+        try await wait(for: "the end of the player") { try !isRunning(player.path) }
+    }
+
+    private func isRunning(_ script: String) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").contains { name in
+            // Processes end while they are listed.
+            let line = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") ?? Data()
+            return String(decoding: line, as: UTF8.self).split(separator: "\0").contains { $0 == script }
+        }
     }
 }

@@ -162,9 +162,9 @@ import Testing
             for process in running { _ = try process.wait() }
             let times = openLibrary.requests.map { $0.time / .seconds(1) }.sorted()
             #expect(times.count >= 4)
-            for (earlier, later) in zip(times, times.dropFirst(4)) {
-                // Five requests are the burst, the one of that second, and one of the next: not within a second.
-                #expect(later - earlier > 0.9)
+            // A busy machine only makes them later.
+            for (number, time) in times.enumerated() {
+                #expect(time > Double(number - 3), "request \(number + 1) came after \(time) s")
             }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// A pseudo-terminal with the program in its foreground: what a person sees and types.
@@ -31,7 +32,7 @@ final class Terminal {
         process.standardInput = end
         process.standardOutput = end
         process.standardError = end
-        try process.run()
+        try process.run(atMost: .seconds(300))
         try end.close()
     }
 
@@ -70,9 +71,9 @@ final class Terminal {
     /// Forgets what was shown.
     func clear() { seen.removeAll() }
 
-    /// Reads until the screen holds the text; fails after a minute.
+    /// Reads until the screen holds the text; fails after two minutes.
     func wait(for text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let limit = ContinuousClock.now + .seconds(60)
+        let limit = ContinuousClock.now + .seconds(120)
         while !screen.contains(text) {
             try #require(
                 try readMore(until: limit), "\"\(text)\" never came; the screen was:\n\(screen)",
@@ -84,7 +85,7 @@ final class Terminal {
     ///
     /// - Returns: its exit status as the shell tells it, 128 + the signal when one ended it.
     func finish() throws -> Int32 {
-        let limit = ContinuousClock.now + .seconds(60)
+        let limit = ContinuousClock.now + .seconds(120)
         while try readMore(until: limit) {}
         if ContinuousClock.now >= limit {
             Issue.record("it never ended; the screen was:\n\(screen)")

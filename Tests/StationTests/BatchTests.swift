@@ -1,6 +1,6 @@
 import Bookplate
 import FoundationEssentials
-import Station
+@testable import Station
 import Testing
 
 private let dune = "9780441013593"
@@ -68,7 +68,7 @@ private let emma = "9780141439587"
         var batch = Batch()
         let first = try batch.capture(dune, .found, "Dune")
         let second = try batch.capture(dune, .found, "Dune")
-        batch.noteSkipped([first.id], change: ID())
+        batch.applySkip([first.id], change: ID())
         #expect(batch.status(of: second) == .found)
         #expect(batch.ticked.map(\.id) == [second.id])
     }
@@ -77,7 +77,7 @@ private let emma = "9780141439587"
         var batch = Batch()
         let first = try batch.capture(dune, .found, "Dune")
         let copy = ID<Copy>()
-        batch.note([(first.id, .saved(copy, change: ID()))])
+        batch.applySave([(first.id, .saved(copy, change: ID()))])
         // The sources answer for the second when the library has the first already.
         let second = try batch.capture(dune, .found, "Dune", owned: true, copy: copy)
         #expect(batch.status(of: second) == .again)
@@ -90,17 +90,18 @@ private let emma = "9780141439587"
         let rows = [try batch.capture(dune, .found, "Dune"), try batch.capture(dune, .found, "Dune")]
         let (one, other) = (rows[saved], rows[1 - saved])
         let copy = ID<Copy>()
-        batch.note([(one.id, .saved(copy, change: ID()))])
+        batch.applySave([(one.id, .saved(copy, change: ID()))])
         let before = try #require(batch[other.id])
         #expect(batch.status(of: before) == .again && batch.ticked.isEmpty)
         #expect(!batch.isClearable(before), "the library has not said yet that it holds the book")
         let item = other.candidate.item
         let book = Book(
             edition: Edition(isbn: item.isbn, metadata: other.candidate.metadata), copy: Copy(id: copy, added: .now))
-        batch.renew([Candidate(item: item, existing: [book])])
+        batch.replace([Candidate(item: item, existing: [book])])
         let now = try #require(batch[other.id])
         #expect(batch.status(of: now) == .again && batch.ticked.isEmpty)
-        #expect(batch.isClearable(now) && batch.doneWith.isEmpty, "there may be two of it: by itself it does not leave")
+        #expect(
+            batch.isClearable(now) && batch.settledRows.isEmpty, "there may be two of it: by itself it does not leave")
         try batch.toggle(other.id)
         #expect(!batch.isClearable(try #require(batch[other.id])) && batch.isAnotherCopy(now))
     }
@@ -109,7 +110,7 @@ private let emma = "9780141439587"
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune")
         try batch.toggle(row.id)
-        batch.take(row.candidate)
+        batch.update(with: row.candidate)
         #expect(batch.ticked.isEmpty)
     }
 
@@ -121,8 +122,8 @@ private let emma = "9780141439587"
         var edited = Candidate(item: item)
         edited.metadata.title = "Dune, my copy"
         edited.metadata.sources[.title] = .person
-        batch.renew([edited])
-        batch.take(row.candidate)
+        batch.replace([edited])
+        batch.update(with: row.candidate)
         let now = try #require(batch[row.id]?.candidate)
         #expect(now.item.preset.shelf == "Attic" && now.metadata.title == "Dune, my copy")
     }
@@ -132,22 +133,24 @@ private let emma = "9780141439587"
         var batch = Batch()
         let first = try batch.capture(dune, .found, "Dune")
         let (copy, change) = (ID<Copy>(), ID<Change>())
-        batch.note([(first.id, .saved(copy, change: change))])
+        batch.applySave([(first.id, .saved(copy, change: change))])
         let second = try batch.capture(dune, .found, "Dune", owned: true, copy: copy)
-        batch.noteUndone(change, now: isRead ? [first.candidate] : nil)
+        batch.applyUndo(of: change, now: isRead ? [first.candidate] : nil)
         #expect(batch.open.map(\.id) == [first.id, second.id])
-        #expect(batch.doneWith.isEmpty && batch[second.id]?.candidate.owned == nil)
+        #expect(batch.settledRows.isEmpty && batch[second.id]?.candidate.owned == nil)
     }
 
     @Test func `is done with an owned book, unless a person ticked another copy of it`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune", owned: true)
-        #expect(batch.doneWith.map(\.id) == [row.id])
-        #expect(batch.sure(anotherCopy: false).isEmpty && batch.sure(anotherCopy: true).map(\.id) == [row.id])
+        #expect(batch.settledRows.map(\.id) == [row.id])
+        #expect(
+            batch.savableInAdvance(anotherCopy: false).isEmpty
+                && batch.savableInAdvance(anotherCopy: true).map(\.id) == [row.id])
         try batch.toggle(row.id)
-        #expect(batch.doneWith.isEmpty)
+        #expect(batch.settledRows.isEmpty)
         try batch.toggle(row.id)
-        #expect(batch.sure(anotherCopy: true).isEmpty, "the person said no")
+        #expect(batch.savableInAdvance(anotherCopy: true).isEmpty, "the person said no")
     }
 
     @Test func `saves in the order of capture and takes acts back one by one`() throws {
@@ -156,10 +159,10 @@ private let emma = "9780141439587"
         let two = try batch.capture(emma, .found, "Emma")
         #expect(batch.ticked.map(\.id) == [one.id, two.id])
         let change = ID<Change>()
-        batch.note([(one.id, .saved(ID(), change: change)), (two.id, .saved(ID(), change: change))])
+        batch.applySave([(one.id, .saved(ID(), change: change)), (two.id, .saved(ID(), change: change))])
         #expect(batch.acts.map(\.items) == [[one.id, two.id]], "one act, one change")
         #expect(batch.open.isEmpty && batch.counts.saved == 2)
-        batch.noteUndone(change, now: [one.candidate, two.candidate])
+        batch.applyUndo(of: change, now: [one.candidate, two.candidate])
         #expect(batch.acts.isEmpty && batch.ticked.count == 2)
     }
 
@@ -167,7 +170,7 @@ private let emma = "9780141439587"
         var batch = Batch()
         let row = try batch.capture(dune, .found, "Dune")
         let book = Book(edition: Edition(isbn: row.candidate.item.isbn, metadata: Metadata()), copy: Copy(added: .now))
-        batch.note([(row.id, .owned(book))])
+        batch.applySave([(row.id, .owned(book))])
         #expect(batch.acts.isEmpty)
         #expect(batch.status(of: try #require(batch[row.id])) == .owned(book))
         #expect(batch.ticked.isEmpty)
@@ -176,9 +179,9 @@ private let emma = "9780141439587"
     @Test func `passes over answers for rows that are answered, and for items of others`() throws {
         var batch = Batch()
         let row = try batch.capture(dune, nil, nil)
-        batch.leave(row.id)
+        batch.postpone(row.id)
         var other = Batch()
-        let taken = [batch.take(row.candidate), other.take(row.candidate)]
+        let taken = [batch.update(with: row.candidate), other.update(with: row.candidate)]
         #expect(taken == [false, false])
         let refusal = batch.refusal(toToggle: row.id)
         #expect(refusal == .answered)
@@ -197,36 +200,37 @@ private let emma = "9780141439587"
     }
 }
 
-@Suite struct `A batch at the desk` {
+@Suite struct `A batch in the workflow` {
     @Test func `gives waiting books another preset, and passes over those that are saved`() async throws {
-        let desk = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
-        let candidates = try await desk.candidates(for: desk.capture(dune, emma))
-        _ = try await desk.flow.save([candidates[0].confirm(by: .person)])
+        let bench = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
+        let candidates = try await bench.candidates(for: bench.capture(dune, emma))
+        _ = try await bench.flow.save([candidates[0].confirm(by: .person)])
         let preset = Preset(shelf: "Attic", tags: ["sf"])
-        let given = try await desk.flow.give(preset, to: candidates.map(\.item.id))
+        let given = try await bench.flow.setPreset(preset, of: candidates.map(\.item.id))
         #expect(given.map(\.item.isbn.digits) == [emma])
-        let saved = try await desk.flow.save([given[0].confirm(by: .person)])
+        let saved = try await bench.flow.save([given[0].confirm(by: .person)])
         guard case .saved(let copy, _) = saved[0] else { return #expect(Bool(false)) }
-        #expect(try await desk.library.book(copy)?.copy.shelf == "Attic")
+        #expect(try await bench.library.book(copy)?.copy.shelf == "Attic")
     }
 
     @Test func `asks the sources again for one item, whatever the queue says about when`() async throws {
-        let desk = try Workbench([dune: .offline])
-        let candidates = try await desk.candidates(for: desk.capture(dune))
+        let bench = try Workbench([dune: .offline])
+        let candidates = try await bench.candidates(for: bench.capture(dune))
         #expect(candidates[0].item.outcome == .temporary)
-        desk.lookup.learn(dune, .found("Dune"))
-        let again = try await desk.flow.refresh([candidates[0].item.id]).reduce(into: []) { $0.append($1) }
+        bench.lookup.learn(dune, .found("Dune"))
+        let ids = candidates.map(\.item.id)
+        let again = try await bench.delivered { try await bench.flow.lookUpAgain(ids, deliver: $0) }
         #expect(again.map(\.metadata.title) == ["Dune"])
     }
 
     @Test func `knows what is owned before any source is asked`() async throws {
-        let desk = try Workbench([dune: .found("Dune")])
-        let first = try await desk.candidates(for: desk.capture(dune))
-        _ = try await desk.flow.save([first[0].confirm(by: .person)])
-        let questions = desk.lookup.questions.count
-        let second = try await desk.flow.recognise(desk.capture(dune))
+        let bench = try Workbench([dune: .found("Dune")])
+        let first = try await bench.candidates(for: bench.capture(dune))
+        _ = try await bench.flow.save([first[0].confirm(by: .person)])
+        let questions = bench.lookup.questions.count
+        let second = try await bench.flow.recognise(bench.capture(dune))
         #expect(second[0].owned?.displayTitle == "Dune")
-        #expect(desk.lookup.questions.count == questions)
+        #expect(bench.lookup.questions.count == questions)
     }
 }
 
@@ -248,7 +252,7 @@ extension Batch {
             isbn: isbn, raw: number, origin: .camera, station: "desk", captured: .now, preset: preset, outcome: outcome,
             metadata: metadata)
         add([Candidate(item: item, existing: existing)])
-        if outcome != nil { take(Candidate(item: item, existing: existing)) }
+        if outcome != nil { update(with: Candidate(item: item, existing: existing)) }
         return try #require(self[item.id])
     }
 

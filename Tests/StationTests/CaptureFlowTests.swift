@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import FoundationEssentials
 import Library
@@ -12,26 +13,26 @@ private let unknown = "9783161484100"
 
 @Suite struct `From a detection to a book` {
     @Test func `what is captured is in the queue before any source is asked`() async throws {
-        let desk = try Workbench()
-        _ = try await desk.capture(dune)
-        #expect(try await desk.library.items(in: [.waiting]).map(\.isbn.digits) == [dune])
-        #expect(desk.lookup.questions.isEmpty)
+        let bench = try Workbench()
+        _ = try await bench.capture(dune)
+        #expect(try await bench.library.items(in: [.waiting]).map(\.isbn.digits) == [dune])
+        #expect(bench.lookup.questions.isEmpty)
     }
 
     @Test func `items that wait together are asked for together, each ISBN once`() async throws {
-        let desk = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
-        let items = try await desk.capture(dune, emma, dune)
-        let candidates = try await desk.candidates(for: items)
-        #expect(desk.lookup.questions.map { $0.map(\.digits) } == [[dune, emma]])
+        let bench = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
+        let items = try await bench.capture(dune, emma, dune)
+        let candidates = try await bench.candidates(for: items)
+        #expect(bench.lookup.questions.map { $0.map(\.digits) } == [[dune, emma]])
         #expect(candidates.map(\.metadata.title) == ["Dune", "Emma", "Dune"])
     }
 
     @Test func `a book that the library holds is known without asking`() async throws {
-        let desk = try Workbench([dune: .found("Dune")])
-        let first = try await desk.candidates(for: desk.capture(dune))
-        _ = try await desk.flow.save([first[0].confirm(by: .person)])
-        let second = try await desk.candidates(for: desk.capture(dune))
-        #expect(desk.lookup.questions.count == 1)
+        let bench = try Workbench([dune: .found("Dune")])
+        let first = try await bench.candidates(for: bench.capture(dune))
+        _ = try await bench.flow.save([first[0].confirm(by: .person)])
+        let second = try await bench.candidates(for: bench.capture(dune))
+        #expect(bench.lookup.questions.count == 1)
         #expect(second[0].item.source == .library)
         #expect(second[0].owned?.displayTitle == "Dune")
     }
@@ -39,90 +40,91 @@ private let unknown = "9783161484100"
     @Test func `only what is found is saved in advance; the rest stays, and what is owned leaves the queue`()
         async throws
     {
-        let desk = try Workbench([dune: .found("Dune"), emma: .offline])
-        _ = try await desk.flow.settle(desk.candidates(for: desk.capture(dune)))
-        let events = try await desk.flow.settle(desk.candidates(for: desk.capture(dune, emma, unknown)))
+        let bench = try Workbench([dune: .found("Dune"), emma: .offline])
+        _ = try await bench.settle(bench.capture(dune))
+        let events = try await bench.settle(bench.capture(dune, emma, unknown))
         #expect(events.map(\.name) == [.owned, .queued, .queued])
-        #expect(try await desk.library.items(in: [.waiting]).map(\.isbn.digits) == [emma, unknown])
+        #expect(try await bench.library.items(in: [.waiting]).map(\.isbn.digits) == [emma, unknown])
         #expect(
-            try await desk.library.lastChange()?.summary.contains("Dune") == true, "closing is no change of a person's")
+            try await bench.library.lastChange()?.summary.contains("Dune") == true, "closing is no change of a person's"
+        )
     }
 
     @Test func `a title that a person typed is enough, and a lookup does not take it away`() async throws {
-        let desk = try Workbench()
-        var candidate = try await desk.candidates(for: desk.capture(unknown))[0]
+        let bench = try Workbench()
+        var candidate = try await bench.candidates(for: bench.capture(unknown))[0]
         #expect(throws: ConfirmRefusal.self) { try candidate.confirm(by: .person) }
         candidate.metadata.title = "By hand"
         candidate.metadata.sources[.title] = .person
-        _ = try await desk.flow.keepEdits(of: candidate, fields: [.title])
-        desk.lookup.learn(unknown, .found("By a source"))
-        let refreshed = try await desk.flow.refreshQueue(everything: true).reduce(into: []) { $0.append($1) }
+        _ = try await bench.flow.keepEdits(of: candidate, fields: [.title])
+        bench.lookup.learn(unknown, .found("By a source"))
+        let refreshed = try await bench.delivered { try await bench.flow.lookUpAgain(nil, deliver: $0) }
         #expect(refreshed.map(\.metadata.title) == ["By hand"])
-        let events = try await desk.flow.settle(refreshed)
+        let events = try await bench.settle(refreshed.map(\.item))
         #expect(events.map(\.name) == [.saved])
-        let saved = try await desk.library.book(try #require(events[0].copy))
+        let saved = try await bench.library.book(try #require(events[0].copy))
         #expect(saved?.edition.editedFields.contains(.title) == true)
     }
 
     @Test func `no means out of the queue, and undo means back in`() async throws {
-        let desk = try Workbench([dune: .found("Dune")])
-        let candidate = try await desk.candidates(for: desk.capture(dune))[0]
-        let change = try await desk.flow.dismiss([candidate])
-        #expect(try await desk.library.items(in: [.waiting]).isEmpty)
-        _ = try await desk.library.undo(change, at: candidate.item.captured)
-        #expect(try await desk.library.items(in: [.waiting]).map(\.id) == [candidate.item.id])
-        #expect(try await desk.flow.candidate(candidate.item.id)?.metadata.title == "Dune")
+        let bench = try Workbench([dune: .found("Dune")])
+        let candidate = try await bench.candidates(for: bench.capture(dune))[0]
+        let change = try await bench.flow.skip([candidate])
+        #expect(try await bench.library.items(in: [.waiting]).isEmpty)
+        _ = try await bench.library.undo(change, at: candidate.item.captured)
+        #expect(try await bench.library.items(in: [.waiting]).map(\.id) == [candidate.item.id])
+        #expect(try await bench.flow.candidate(candidate.item.id)?.metadata.title == "Dune")
     }
 
     @Test func `the same confirmation retried a hundred times makes one copy`() async throws {
-        let desk = try Workbench([dune: .found("Dune")])
-        let confirmed = try await desk.candidates(for: desk.capture(dune))[0].confirm(by: .person)
-        for _ in 0..<100 { _ = try await desk.flow.save([confirmed]) }
-        #expect(try await desk.library.books(matching: BookQuery()).total == 1)
+        let bench = try Workbench([dune: .found("Dune")])
+        let confirmed = try await bench.candidates(for: bench.capture(dune))[0].confirm(by: .person)
+        for _ in 0..<100 { _ = try await bench.flow.save([confirmed]) }
+        #expect(try await bench.library.books(matching: BookQuery()).total == 1)
     }
 
     @Test func `an outage is never shown as not found`() async throws {
-        let desk = try Workbench([dune: .offline])
-        let candidate = try await desk.candidates(for: desk.capture(dune))[0]
+        let bench = try Workbench([dune: .offline])
+        let candidate = try await bench.candidates(for: bench.capture(dune))[0]
         #expect(CaptureEvent.lookedUp(candidate.item)?.name == .temporary)
         #expect(candidate.item.reason?.contains("offline") == true)
     }
 
     @Test func `what was left by an outage is looked up when it is due, by whoever comes along`() async throws {
         let clock = Mutex(noon)
-        let desk = try Workbench([dune: .offline], now: { clock.withLock { $0 } })
-        _ = try await desk.candidates(for: desk.capture(dune))
-        desk.lookup.learn(dune, .found("Dune"))
-        #expect(try await desk.refreshed().isEmpty, "not due yet")
+        let bench = try Workbench([dune: .offline], now: { clock.withLock { $0 } })
+        _ = try await bench.candidates(for: bench.capture(dune))
+        bench.lookup.learn(dune, .found("Dune"))
+        #expect(try await bench.refreshed().isEmpty, "not due yet")
         clock.withLock { $0 = noon.addingTimeInterval(3600) }
-        #expect(try await desk.refreshed().map(\.metadata.title) == ["Dune"])
-        #expect(try await desk.refreshed().isEmpty, "nothing is left to do")
+        #expect(try await bench.refreshed().map(\.metadata.title) == ["Dune"])
+        #expect(try await bench.refreshed().isEmpty, "nothing is left to do")
     }
 
     @Test func `what is found stays found when the sources are gone by the time it is confirmed`() async throws {
-        let desk = try Workbench([dune: .found("Dune")])
-        let items = try await desk.candidates(for: desk.capture(dune)).map(\.item)
-        desk.lookup.learn(dune, .offline)
-        let again = try await desk.candidates(for: items)
+        let bench = try Workbench([dune: .found("Dune")])
+        let items = try await bench.candidates(for: bench.capture(dune)).map(\.item)
+        bench.lookup.learn(dune, .offline)
+        let again = try await bench.candidates(for: items)
         #expect(again.map(\.item.outcome) == [.found])
-        #expect(try await desk.flow.settle(again).map(\.name) == [.saved])
+        #expect(try await bench.settle(again.map(\.item)).map(\.name) == [.saved])
     }
 
     @Test func `what may be another book waits for a person, marked`() async throws {
         var metadata = Metadata()
         metadata.title = "Some Other Book"
         metadata.isWeakMatch = true
-        let desk = try Workbench([dune: .found(metadata, from: .googleBooks)])
-        let candidates = try await desk.candidates(for: desk.capture(dune))
-        let events = try await desk.flow.settle(candidates)
+        let bench = try Workbench([dune: .found(metadata, from: .googleBooks)])
+        let candidates = try await bench.candidates(for: bench.capture(dune))
+        let events = try await bench.settle(candidates.map(\.item))
         #expect(events.map(\.name) == [.queued])
         #expect(events[0].reason?.contains("another book") == true)
     }
 
     @Test func `two processes never look up the same item at once`() async throws {
-        let desk = try Workbench([dune: .found("Dune")])
-        let items = try await desk.capture(dune)
-        #expect(try await desk.library.lease(nil, limit: 10, for: .seconds(60), at: items[0].captured).isEmpty)
+        let bench = try Workbench([dune: .found("Dune")])
+        let items = try await bench.capture(dune)
+        #expect(try await bench.library.lease(nil, limit: 10, for: .seconds(60), at: items[0].captured).isEmpty)
     }
 }
 

@@ -80,7 +80,7 @@ private struct ScriptedDecoder: FrameDecoder {
 private let streaming = CameraState.streaming(
     name: "Scripted", format: CaptureFormat(width: 32, height: 2, pixelFormat: .grey))
 
-@Suite(.timeLimit(.minutes(1))) struct `The live scan` {
+@Suite(.timeLimit(.minutes(5))) struct `The live scan` {
     private func frames(_ payload: String?, _ count: Int, every milliseconds: Int = 33) -> [ScriptedSource.Step] {
         (0..<count).map { _ in .frame(payload, after: milliseconds) }
     }
@@ -122,16 +122,16 @@ private let streaming = CameraState.streaming(
         let live = LiveScan(source: source, makeDecoder: { ScriptedDecoder() }, now: { time.withLock { $0 } })
         var events = live.events().makeAsyncIterator()
         _ = try await events.next()
-        #expect(live.glance.camera == streaming)
+        #expect(live.snapshot.camera == streaming)
         time.withLock { $0 = .seconds(16) }
-        guard case .trouble(let trouble) = live.glance.camera else {
+        guard case .trouble(let trouble) = live.snapshot.camera else {
             Issue.record("not stuck")
             return
         }
         #expect(trouble.kind == .stuck)
         source.open()
         while try await events.next() != nil {}
-        #expect(live.glance.camera == .ended)
+        #expect(live.snapshot.camera == .ended)
     }
 
     @Test func `glances at rate, latency and what is in view`() async throws {
@@ -146,10 +146,10 @@ private let streaming = CameraState.streaming(
             })
         var events = live.events().makeAsyncIterator()
         _ = await source.gates.stream.first { true }
-        let glance = live.glance
-        #expect(glance.framesPerSecond.rounded() == 30)
-        #expect(glance.symbols.map(\.payload) == ["9780441013593"])
-        #expect(glance.light.mean == 100)
+        let snapshot = live.snapshot
+        #expect(snapshot.framesPerSecond.rounded() == 30)
+        #expect(snapshot.symbols.map(\.payload) == ["9780441013593"])
+        #expect(snapshot.light.mean == 100)
         source.stop()
         while try await events.next() != nil {}
     }

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import FoundationEssentials
 import Library
@@ -51,19 +52,46 @@ struct Workbench {
         flow = CaptureFlow(intake: library, shelf: library, lookup: lookup, now: now)
     }
 
-    /// What a refresh of the queue finds out.
+    /// The candidates that a lookup of the due items delivers.
     func refreshed() async throws -> [Candidate] {
-        try await flow.refreshQueue().reduce(into: []) { $0.append($1) }
+        try await delivered { [flow] in try await flow.lookUpDue(deliver: $0) }
+    }
+
+    /// The candidates that a lookup delivers.
+    func delivered(
+        _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
+    ) async throws -> [Candidate] {
+        let candidates = SharedValue<[Candidate]>([])
+        try await lookup { delivered in candidates.withLock { $0 += delivered } }
+        return candidates.value
     }
 
     func capture(_ isbns: String..., preset: Preset = Preset()) async throws -> [IntakeItem] {
-        try await flow.capture(isbns.map { Detection(isbn: try ISBN($0), raw: $0, origin: .typed) }, preset: preset)
+        try await flow.enqueue(isbns.map { Detection(isbn: try ISBN($0), raw: $0, origin: .typed) }, preset: preset)
     }
 
     func candidates(for items: [IntakeItem]) async throws -> [Candidate] {
-        let (stream, continuation) = AsyncStream.makeStream(of: IntakeItem.self)
-        for item in items { continuation.yield(item) }
-        continuation.finish()
-        return try await flow.candidates(following: stream, areCaptured: true).reduce(into: []) { $0.append($1) }
+        try await delivered { [flow] in try await flow.lookUp(items, areCaptured: true, deliver: $0) }
+    }
+
+    /// Saves what `--yes` covers, as an unattended run does.
+    ///
+    /// - Returns: the events of all items.
+    func settle(_ items: [IntakeItem], anotherCopy: Bool = false) async throws -> [CaptureEvent] {
+        var options = Station.Options()
+        options.saving = Station.AutomaticSaving(anotherCopy: anotherCopy, isUnattended: true)
+        let station = Station(flow: flow, history: library, options: options)
+        try await station.adopt(items)
+        await station.settled()
+        station.endNews()
+        var events: [CaptureEvent] = []
+        for await news in station.news {
+            switch news {
+            case .settled(let settled): events += settled
+            case .failed(let error): throw error
+            default: break
+            }
+        }
+        return items.compactMap { item in events.first { $0.item == item.id } }
     }
 }

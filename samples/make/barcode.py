@@ -45,7 +45,7 @@ def addon_modules(digits):
 
 
 def draw(payload, addon=None, module=4, height=62, ink=(20, 18, 20), paper=(255, 255, 255)):
-    """The symbol with its quiet zones, and the box (x0, y0, x1, y1) of the main symbol's bars."""
+    """Returns the symbol with its quiet zones, and the box (x0, y0, x1, y1) of the main symbol's bars."""
     bars = ean13_modules(payload)
     extra = addon_modules(addon) if addon else ""
     width = QUIET_LEFT + 95 + (ADDON_GAP + len(extra) + ADDON_QUIET if extra else QUIET_RIGHT)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the samples against each other, and says which photos zbar's own tool reads. Exit 1 on a fault."""
+"""Checks the samples against each other, and shows which photos zbar's own tool reads. Ends with 1 if anything is wrong."""
 import json
 import re
 import shutil

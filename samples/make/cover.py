@@ -65,7 +65,7 @@ class Cover:
         return x / SCALE, y / SCALE, (x + w) / SCALE, (y + h) / SCALE
 
     def wear(self, amount=1.0, crease="right"):
-        """Rubbed edges and corners, a crease beside the spine, fine dust, ink that is not quite even."""
+        """Adds rubbed edges and corners, a crease beside the spine, fine dust, and slightly uneven ink."""
         w, h = self.picture.size
         f = 3
         y, x = np.mgrid[0:h // f, 0:w // f].astype(np.float32) * f / SCALE
@@ -110,7 +110,7 @@ class Cover:
         return self
 
     def side(self, is_spine, width, height):
-        """What the edge looks like: the spine, a box's wall, or the pages."""
+        """Returns the look of an edge: the spine, a box's wall, or the pages."""
         width, height = max(width, 8), max(height, 8)
         if is_spine or self.box:
             a = np.asarray(self.picture.crop((self.picture.width - mm(4), 0, self.picture.width, self.picture.height)))
@@ -136,7 +136,7 @@ class Cover:
 # pieces -------------------------------------------------------------------------------------
 
 def portrait(width, height, seed, tint=(0.9, 0.85, 0.78)):
-    """A grainy author photograph of nobody: a lit face, hair, shoulders, a blurred room."""
+    """Draws a grainy author photograph of nobody: a lit face, hair, shoulders, a blurred room."""
     rng = np.random.default_rng(seed)
     n = texture.Noise(seed)
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
@@ -173,7 +173,7 @@ def portrait(width, height, seed, tint=(0.9, 0.85, 0.78)):
 
 
 def imprint(cover, x, y, seed, ink, accent):
-    """An invented publisher's mark with its name; (x, y) is the left bottom in millimetres."""
+    """Draws an invented publisher's mark with its name; (x, y) is the bottom left in millimetres."""
     k = seed % len(IMPRINTS)
     pen, r = cover.pen, mm(3.6)
     cx, cy = mm(x) + r, mm(y) - r

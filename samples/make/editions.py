@@ -7,7 +7,7 @@ import barcode
 
 SAMPLES = Path(__file__).resolve().parent.parent
 
-# Open Library's own keys where we are sure of them; the others are numbered from OL900000001 (see README).
+# Open Library's own keys where they are known for certain; the others are numbered from OL900000001 (see README).
 AUTHORS = {"Ursula K. Le Guin": 31353, "Frank Herbert": 79034, "Jane Austen": 21594, "George Orwell": 118077,
            "J.R.R. Tolkien": 26320, "F. Scott Fitzgerald": 27349, "J. K. Rowling": 23919, "Kurt Vonnegut": 20187,
            "Charles Dickens": 24638, "Albert Camus": 124171}
@@ -107,7 +107,7 @@ BOOKS = """
 9788571644953|Ensaio sobre a cegueira|José Saramago|1995|Companhia das Letras||por|pbk
 """
 
-# where the hyphens go: the ISBN's group and the length of the publisher's number
+# The places of the hyphens: the ISBN's group and the length of the publisher's number
 GROUPS = [("9780", [("00", 2), ("200", 3), ("7000", 4), ("85000", 5), ("900000", 6)]), ("9781", [("00", 2), ("100", 3), ("4000", 4), ("55000", 5)]),
           ("9782", [("00", 2), ("200", 3), ("7000", 4), ("84000", 5), ("900000", 6)]), ("9783", [("00", 2), ("200", 3), ("7000", 4)]), ("9784", [("00", 2), ("200", 3), ("7000", 4), ("85000", 5)]),
           ("97884", [("00", 2), ("200", 3), ("7000", 4)])]

@@ -15,8 +15,8 @@ from scene import Camera, Canvas
 
 FRAMES = Path(__file__).resolve().parent.parent / "frames"
 
-# A frame: where the middle of the code is (in frame heights from the frame's middle), pixels a module, how the book is turned (degrees), and
-# how it moves meanwhile (pixels, degrees).
+# A frame: the centre of the code (in frame heights from the frame's centre), pixels a module, the rotation of the book (degrees), and
+# its motion during the frame (pixels, degrees).
 EMPTY = [None] * 3
 COMING = [(0.95, 0.40, 2.6, 38, (22, 15)), (0.66, 0.30, 2.7, 33, (18, 18)), (0.40, 0.22, 2.8, 27, (11, 20)), (0.20, 0.08, 2.9, 22, (5, 30))]
 SLANTED = [(0.04, 0.02, 3.0, 24, (2.5, 60)), (0.02, 0.03, 3.0, 31, (1.5, 10)), (0.01, 0.02, 3.0, 37, (2.0, 100))]

@@ -243,7 +243,7 @@ def _(w, h):
 
 @photo("misread-blur.jpg", 1500, 2000)
 def _(w, h):
-    """The same book a little further out of focus: zbar finds a wrong number here whose check digit is right."""
+    """The same book, slightly more out of focus: zbar finds a wrong number here with a right check digit."""
     return SCENES["strong-blur.jpg"][0](w, h)[0], dict(defocus=2.0)
 
 
@@ -517,7 +517,7 @@ def _(w, h):
 
 @photo("printed-imprint.jpg", 1500, 2000, printed="9780140449136 0 14 044913 2")
 def _(w, h):
-    """A page with an ISBN in print alone."""
+    """A page with an ISBN only in print."""
     c = canvas(w, h, 141, "wood", dict(distance=225, tilt=9, azimuth=6, roll=1.5))
     c.book(imprint_page("ISBN 0 14 044913 2", "978-0-14-044913-6", B, 41), (0, 0), 2, 9, spine="left")
     c.lamp(215, 0.5, (1.0, 0.96, 0.9))

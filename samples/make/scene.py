@@ -1,4 +1,4 @@
-"""A pinhole camera over a table, things lying on it, and what a phone's optics make of it.
+"""A pinhole camera over a table with things on it, and the effects of a phone's optics.
 
 World coordinates are millimetres: x to the right, y away from the reader, z up; the table is z = 0.
 """
@@ -13,7 +13,7 @@ def linear(a):
 
 
 def homography(src, dst):
-    """The 3x3 matrix that takes four points to four points."""
+    """Returns the 3x3 matrix that maps four points to four points."""
     rows, right = [], []
     for (x, y), (u, v) in zip(src, dst):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
@@ -42,7 +42,7 @@ class Camera:
                          self.height / 2 + self.focal * (p @ self.down) / z], axis=-1)
 
     def on_table(self, step=1.0):
-        """Table coordinates in millimetres of every pixel."""
+        """Returns the table coordinates in millimetres of every pixel."""
         y, x = np.mgrid[0:self.height, 0:self.width].astype(np.float32)
         u = (x + 0.5 - self.width / 2) / self.focal
         v = (y + 0.5 - self.height / 2) / self.focal
@@ -52,7 +52,7 @@ class Camera:
 
 
 class Canvas:
-    """The picture in the making, in linear light."""
+    """The unfinished picture, in linear light."""
 
     def __init__(self, camera, seed, table="wood", **options):
         self.camera, self.seed = camera, seed
@@ -60,7 +60,7 @@ class Canvas:
         turn = np.radians(options.pop("turn", 4.0))
         u, v = np.cos(turn) * x - np.sin(turn) * y, np.sin(turn) * x + np.cos(turn) * y
         self.light = linear(TABLES[table](u, v, seed, **options)).astype(np.float32)
-        self.codes = []  # [kind, payload, addon, corners in pixels, mask of what still shows, its first area]
+        self.codes = []  # [kind, payload, addon, corners in pixels, mask of the visible part, its first area]
 
     # drawing ------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class Canvas:
         self.light *= 1 - depth * np.asarray(mask, np.float32)[..., None] / 255
 
     def book(self, cover, at, angle=0.0, thickness=14.0, base=0.0, spine="right", light=(-0.6, 0.8), floor=True):
-        """A book or box with its cover up. `cover` knows its size in millimetres and its code."""
+        """Places a book or box with its cover up. `cover` has a size in millimetres and a code."""
         w, h = cover.size
         a = np.radians(angle)
         ux, uy = np.array([np.cos(a), np.sin(a), 0]), np.array([-np.sin(a), np.cos(a), 0])
@@ -143,7 +143,7 @@ class Canvas:
             self.codes.append([kind, payload, addon, corners, shows, np.asarray(shows).sum()])
 
     def visible_codes(self):
-        """Codes that show wholly; one that is neither plainly seen nor plainly covered is an error."""
+        """Returns the codes that are completely visible; one that is neither clearly visible nor clearly covered is an error."""
         seen = []
         for kind, payload, addon, corners, shows, area in self.codes:
             part = np.asarray(shows).sum() / area
@@ -215,14 +215,14 @@ class Canvas:
         return x / self.camera.width, y / self.camera.height
 
     def lamp(self, direction=210, contrast=0.5, warm=(1.0, 0.96, 0.88), level=1.0):
-        """A window at one side: a slope of light, with its colour."""
+        """Adds a window at one side: a gradient of light, with its colour."""
         x, y = self.frame()
         a = np.radians(direction)
         slope = (x - 0.5) * np.cos(a) + (y - 0.5) * np.sin(a)
         self.light *= (level * np.exp(contrast * slope))[..., None] * np.asarray(warm, np.float32)
 
     def leaves(self, depth=0.45, count=26, blur=22):
-        """The soft shadow of a plant at the window."""
+        """Adds the soft shadow of a plant at the window."""
         rng = np.random.default_rng(self.seed + 5)
         w, h = 400, 300
         mask = Image.new("L", (w, h))
@@ -247,7 +247,7 @@ class Canvas:
         self.light *= 1 - depth * stripe[..., None]
 
     def photographer(self, depth=0.5):
-        """The shadow of the phone and the hands that hold it, from below."""
+        """Adds the shadow of the phone and the hands that hold it, from below."""
         x, y = self.frame()
         d = np.hypot((x - 0.56) / 0.33, (y - 1.08) / 0.52)
         self.light *= 1 - depth * (1 - smooth(d, 0.55, 1.15))[..., None]
@@ -267,7 +267,7 @@ class Canvas:
 
     def photo(self, size, defocus=0.0, depth=None, motion=None, grain=0.0022, shot=0.008, vignette=0.30,
               exposure=1.0, sharpen=60, grey=False):
-        """Lens, sensor and camera software; a PIL picture of `size`. Blurs are in pixels of the result."""
+        """Applies lens, sensor and camera software, and returns a PIL picture of `size`. Blurs are in pixels of the result."""
         x, y = self.frame()
         aspect = self.camera.height / self.camera.width
         r2 = ((x - 0.5) ** 2 + ((y - 0.5) * aspect) ** 2) / 0.3125
@@ -352,7 +352,7 @@ def blur_line(light, length, angle):
 
 
 def reading_order(codes):
-    """Top to bottom, left to right; one row when the centres are less than half the taller code apart."""
+    """Sorts top to bottom, left to right; codes form one row if their centres are less than half the taller code apart."""
     boxes = [(c[:, 1].mean(), c[:, 0].mean(), np.ptp(c[:, 1]), k) for k, (_, _, _, c) in enumerate(codes)]
     rows = []
     for box in sorted(boxes):

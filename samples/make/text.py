@@ -18,7 +18,7 @@ def lines_of(text, font, width, tracking=0):
 
 
 def paragraph(pen, xy, text, role, size, width, fill, leading=1.3, align="justify", indent=0):
-    """Draws one paragraph; the y below it."""
+    """Draws one paragraph and returns the y below it."""
     font = fonts.get(role, size)
     x, y = xy
     lines = lines_of(text, font, width)

@@ -15,13 +15,13 @@ struct IntakePage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
-        let outlook = await parts.ports.desk.outlook(limit: ScanPage.maxRows)
-        let open = outlook.rows.filter(\.isOpen)
+        let snapshot = await parts.ports.station.snapshot(limit: ScanPage.maxRows)
+        let open = snapshot.rows.filter(\.isOpen)
         let isWhole = request.uri.queryParameters["all"] != nil
         let shown = Set((isWhole ? open : Array(open.prefix(Self.candidates))).map(\.id))
 
         var view: View = ["isEmpty": open.isEmpty]
-        let groups = Self.groups(outlook.rows, in: parts.ports.zone)
+        let groups = Self.groups(snapshot.rows, in: parts.ports.zone)
         view["groups"] = groups.enumerated().compactMap { number, group -> View? in
             let names = group.rows.map { rowViews.name($0) }
             let items = group.rows.indices.filter { shown.contains(group.rows[$0].id) }.map { index in
@@ -41,7 +41,7 @@ struct IntakePage: Sendable {
             view["more"] = texts("intake.more", count: open.count - shown.count)
             view["moreAddress"] = "/intake?all=1"
         }
-        if let undo = outlook.undo {
+        if let undo = snapshot.nextUndo {
             view["undo"] = rowViews.undoLabel(for: undo)
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.requestBody
@@ -64,12 +64,12 @@ struct IntakePage: Sendable {
         var day: CalendarDay
         var device: String
         /// In the order of capture. Answered rows are included: their books lie between the others.
-        var rows: [Desk.Row]
+        var rows: [Station.Row]
     }
 
     /// - Parameter rows: in any order.
     /// - Returns: the group with the newest row first.
-    static func groups(_ rows: [Desk.Row], in zone: TimeZone) -> [Group] {
+    static func groups(_ rows: [Station.Row], in zone: TimeZone) -> [Group] {
         var groups: [Group] = []
         var indexes: [String: Int] = [:]
         for row in rows.sorted(by: { $0.candidate.item.captured > $1.candidate.item.captured }) {

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-// Photos from the web: read where they can do no harm, two at a time at the most.
-extension DeskRoutes {
+// Photos from the web, decoded in isolation, at most two at a time.
+extension StationRoutes {
     private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
 
     func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
@@ -20,13 +20,13 @@ extension DeskRoutes {
                 message: "Photos cannot be read here. Type the ISBN, or use scan --image.")
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
-        // In turn, from the first byte on: what waits stays with the browsers.
+        // Waits for its turn before the first byte is read, so that waiting photos stay in the browsers.
         let reading: DecodedPhoto
         do {
             reading = try await photos.inTurn { try await read(try await request.photo()) }
-        } catch let trouble as KioskError where trouble.kind == .refused {
+        } catch let error as KioskError where error.kind == .refused {
             throw RequestRefusal(
-                status: .unprocessableContent, code: "refused", message: trouble.message, key: "unsoundPhoto")
+                status: .unprocessableContent, code: "refused", message: error.message, key: "unsoundPhoto")
         }
         let texts = parts.pages.texts(context)
         var (detections, refused): ([Detection], [JSONValue]) = ([], [])
@@ -47,7 +47,7 @@ extension DeskRoutes {
                 status: .unprocessableContent, code: "noBarCode",
                 message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
         }
-        let rows = try await desk.capture(detections)
+        let rows = try await station.capture(detections)
         return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
     }
 }
@@ -67,9 +67,10 @@ actor PhotoTurns {
 }
 
 extension ID<IntakeItem> {
-    /// Of a book in a photo: the same whenever the same request comes. A UUID of version 8 (RFC 9562, 5.8).
+    /// Derives the id of a book in a photo from the request, so that repeating the request gives the same one. A UUID of version 8
+    /// (RFC 9562, 5.8).
     ///
-    /// - Parameter number: counts those of one ISBN, from 0.
+    /// - Parameter number: numbers the books with the same ISBN, from 0.
     fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<IntakeItem>) {
         var bytes = Array(SHA256.digest(of: "\(request.rawValue) \(isbn.digits) \(number)".utf8).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80

@@ -5,15 +5,15 @@ import NIOCore
 import Station
 import Synchronization
 
-/// The camera's newest picture for whoever watches: one copy of each frame, shared by all.
+/// Distributes the camera's newest picture to all watchers, which share one copy of each frame.
 ///
-/// The newest frame wins for each watcher: one that is slow loses frames, and nothing piles up.
+/// Slow watchers lose frames: for each, only the newest one is buffered.
 public final class PreviewFeed: PreviewTap {
-    /// Watchers at once; more would take the machine's network and time from capturing.
+    /// The most watchers: more would take network and processor time from capturing.
     static let most = 4
-    /// A watcher that takes nothing for so long makes room for one who asks.
+    /// A watcher that has read nothing for so long is replaced by a new one.
     static let stalledAfter: Duration = .seconds(10)
-    /// Between the parts of the stream (RFC 2046, 5.1.1). JPEGs do not hold it: parts say how long they are.
+    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). It need not be absent from JPEGs: each part has its length.
     static let boundary = "bookplate-frame"
 
     private struct Watcher {
@@ -32,7 +32,7 @@ public final class PreviewFeed: PreviewTap {
 
     public var isWatched: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// How many watch.
+    /// The number of watchers.
     var watching: Int { count.load(ordering: .relaxed) }
 
     public func take(jpeg: UnsafeBufferPointer<UInt8>) {
@@ -40,13 +40,13 @@ public final class PreviewFeed: PreviewTap {
         let time = now()
         watchers.withLock { watchers in
             for (id, watcher) in watchers {
-                // Only what was taken makes room for this one.
+                // Enqueued without dropping a frame: the watcher has read the previous one.
                 if case .enqueued(remaining: _) = watcher.continuation.yield(part) { watchers[id]?.lastTaken = time }
             }
         }
     }
 
-    /// One part of the stream: the boundary, its headers, the bytes as they are.
+    /// Returns a part of the stream: the boundary, its headers and the JPEG.
     static func part(_ jpeg: UnsafeBufferPointer<UInt8>) -> ByteBuffer {
         let head = "--\(boundary)\r\nContent-Type: image/jpeg\r\nContent-Length: \(jpeg.count)\r\n\r\n"
         var part = ByteBufferAllocator().buffer(capacity: head.utf8.count + jpeg.count + 2)
@@ -56,9 +56,9 @@ public final class PreviewFeed: PreviewTap {
         return part
     }
 
-    /// The parts from now on; who stops listening makes room.
+    /// Returns the parts from now on. The place is freed when the stream is no longer read.
     ///
-    /// - Returns: `nil` when as many watch as may.
+    /// - Returns: `nil` if there are ``most`` watchers.
     func parts() -> AsyncStream<ByteBuffer>? {
         let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -82,7 +82,7 @@ public final class PreviewFeed: PreviewTap {
         return stream
     }
 
-    /// No picture will come for now: the streams end, and pages ask again.
+    /// Ends all streams because no picture comes for now. Pages reconnect.
     func end() {
         let gone = watchers.withLock { watchers in
             defer { watchers = [:] }
@@ -100,18 +100,18 @@ public final class PreviewFeed: PreviewTap {
     }
 }
 
-/// The camera's picture, live: one JPEG after the other in a body that goes on (multipart/x-mixed-replace).
+/// Serves the camera's live picture as a stream of JPEGs (multipart/x-mixed-replace).
 struct PreviewRoutes: Sendable {
     let parts: KioskParts
 
     var routes: [Route] { [Route(.get, "/api/station/preview", for: .household, stream)] }
 
     private func stream(_ request: Request, _ context: KioskContext) async throws -> Response {
-        guard let preview = parts.ports.preview, case .streaming = await parts.ports.desk.outlook(limit: 0).camera
+        guard let preview = parts.ports.preview, case .streaming = await parts.ports.station.snapshot(limit: 0).camera
         else {
             throw RequestRefusal(
                 status: .serviceUnavailable, code: "noPicture",
-                message: "The camera shows no picture now. It is asked for again by itself.",
+                message: "The camera shows no picture now. The page tries again automatically.",
                 headers: [.retryAfter: "1"])
         }
         guard let frames = preview.parts() else {

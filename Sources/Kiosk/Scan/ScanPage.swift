@@ -12,7 +12,7 @@ struct ScanPage: Sendable {
     static let maxNamedItems = 1500
 
     /// Returns the values of the button that removes all owned books from the queue; empty if there are none.
-    static func clearView(_ rows: [Desk.Row], _ texts: Texts) -> View {
+    static func clearView(_ rows: [Station.Row], _ texts: Texts) -> View {
         let owned = rows.filter(\.isClearable)
         guard !owned.isEmpty else { return [:] }
         let ids = JSONValue(owned.prefix(maxNamedItems).map(\.id.rawValue))
@@ -41,17 +41,17 @@ struct ScanPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
-        let outlook = await parts.ports.desk.outlook(limit: Self.maxRows)
+        let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
-        let listed = outlook.rows.filter { $0.status != .skipped }
+        let listed = snapshot.rows.filter { $0.status != .skipped }
         let chosen = query["row"].map(String.init)
-        let current = outlook.rows.first { $0.id.rawValue == chosen } ?? listed.first
+        let current = snapshot.rows.first { $0.id.rawValue == chosen } ?? listed.first
         let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
 
         var view: View = [
-            "words": rowViews.statusTexts.text, "cameraState": outlook.camera.word,
-            "cameraText": cameraText(outlook.camera, texts), "preset": presetView(outlook.preset, texts),
+            "words": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
+            "cameraText": cameraText(snapshot.camera, texts), "preset": presetView(snapshot.preset, texts),
             "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
         ]
         for (state, camera) in [("None", nil), ("Starting", CameraState.starting), ("Ended", .ended)] {
@@ -60,43 +60,43 @@ struct ScanPage: Sendable {
         view["chosen"] = chosen ?? ""
         if let current {
             let covers = try await parts.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
-            view["card"] = rowViews.card(current, undo: outlook.undo, covers: covers)
+            view["card"] = rowViews.card(current, undo: snapshot.nextUndo, covers: covers)
         }
-        let hasCamera = outlook.camera != nil
+        let hasCamera = snapshot.camera != nil
         view["emptyTitle"] = texts(hasCamera ? "scan.emptyTitle" : "scan.emptyTitleNone")
         view["emptyText"] = texts(hasCamera ? "scan.emptyText" : "scan.emptyTextNone")
         if listed.count > shown.count {
             view["more"] = texts("scan.more", count: listed.count - shown.count)
             view["moreAddress"] = "/scan?all=1"
         }
-        if !outlook.pending.isEmpty, let error = outlook.captureTrouble {
+        if !snapshot.pending.isEmpty, let error = snapshot.captureError {
             let reason = texts.reason(of: error)
-            view["pending"] = texts("scan.notYet", count: outlook.pending.count, ["reason": reason])
+            view["pending"] = texts("scan.notYet", count: snapshot.pending.count, ["reason": reason])
         }
-        if let undo = outlook.undo {
+        if let undo = snapshot.nextUndo {
             view["undo"] = rowViews.undoLabel(for: undo)
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.requestBody
         }
         // Oldest first, as captured. They are named, so that saving does not include books captured after the page was rendered.
-        let ticked = Array(outlook.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
+        let ticked = Array(snapshot.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
             view["saveIDs"] = JSONValue(ticked.map(\.id.rawValue)).text
         }
-        if ticked.isEmpty { view.merge(Self.clearView(outlook.rows, texts)) { $1 } }
+        if ticked.isEmpty { view.merge(Self.clearView(snapshot.rows, texts)) { $1 } }
         return try await parts.pages.render(
             Pages.Page(template: "scan", title: texts("layout.scan"), tab: .scan, view: view), context)
     }
 
     /// Returns the state of camera and network, which the head of every page shows.
     private func lamps(_ request: Request, _ context: KioskContext) async -> JSONResponse {
-        let outlook = await parts.ports.desk.outlook(limit: Self.maxRows)
-        let untitled = outlook.rows.count { row in
+        let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
+        let untitled = snapshot.rows.count { row in
             !row.candidate.isComplete && (row.status == .lookingUp || row.status == .unavailable)
         }
         return JSONResponse([
-            "camera": outlook.camera.json(parts.pages.texts(context)), "offline": .bool(outlook.isOffline),
+            "camera": snapshot.camera.json(parts.pages.texts(context)), "offline": .bool(snapshot.isOffline),
             "untitled": .integer(untitled),
         ])
     }
@@ -153,7 +153,7 @@ struct ScanRowView: Sendable {
     }
 
     /// Returns the values of a row of the list.
-    func listed(_ row: Desk.Row, isCurrent: Bool) -> View {
+    func listed(_ row: Station.Row, isCurrent: Bool) -> View {
         var view = basics(row)
         view["isCurrent"] = isCurrent
         view["detail"] = detail(row)
@@ -163,7 +163,7 @@ struct ScanRowView: Sendable {
     /// Returns the values of the card.
     ///
     /// - Parameter covers: the owned editions that have a cover.
-    func card(_ row: Desk.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
+    func card(_ row: Station.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
         var view = basics(row)
         let (metadata, status) = (row.candidate.metadata, row.status)
         view["time"] = time(row.candidate.item.captured)
@@ -191,7 +191,7 @@ struct ScanRowView: Sendable {
     /// - Parameters:
     ///   - before: the name of the book captured before it; `nil` if there is none.
     ///   - after: the name of the book captured after it.
-    func candidate(_ row: Desk.Row, before: String?, after: String?) -> View {
+    func candidate(_ row: Station.Row, before: String?, after: String?) -> View {
         var view = basics(row)
         view["spoken"] = "\(name(row)): \(label(for: row.status))"
         view["message"] = message(row)
@@ -207,7 +207,7 @@ struct ScanRowView: Sendable {
     }
 
     /// Returns the title, or the ISBN of a book without one.
-    func name(_ row: Desk.Row) -> String {
+    func name(_ row: Station.Row) -> String {
         row.candidate.metadata.title.map(Self.short) ?? row.candidate.item.isbn.hyphenated
     }
 
@@ -221,7 +221,7 @@ struct ScanRowView: Sendable {
 
     // MARK: -
 
-    private func basics(_ row: Desk.Row) -> View {
+    private func basics(_ row: Station.Row) -> View {
         let (item, metadata) = (row.candidate.item, row.candidate.metadata)
         let name = name(row)
         let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
@@ -238,7 +238,7 @@ struct ScanRowView: Sendable {
         ]
     }
 
-    private func formView(_ row: Desk.Row) -> View {
+    private func formView(_ row: Station.Row) -> View {
         let metadata = row.candidate.metadata
         return [
             "hasForm": row.isOpen && row.owned == nil, "isFormOpen": row.isOpen && row.needsTitle,
@@ -253,7 +253,7 @@ struct ScanRowView: Sendable {
 
     private func label(for status: Batch.Status) -> String { texts("scan.\(status.word)") }
 
-    private func detail(_ row: Desk.Row) -> String {
+    private func detail(_ row: Station.Row) -> String {
         switch row.status {
         case .owned(let book):
             book.copy.shelf.map { texts("scan.ownedShort", ["shelf": Self.short($0)]) } ?? texts("scan.ownedPlain")
@@ -264,9 +264,9 @@ struct ScanRowView: Sendable {
     }
 
     /// Returns what a person should know or decide, in one line.
-    private func message(_ row: Desk.Row) -> String? {
+    private func message(_ row: Station.Row) -> String? {
         switch row.status {
-        case .found, .left: return nil
+        case .found, .postponed: return nil
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
         // The earlier one of the batch may have been saved meanwhile.
@@ -289,7 +289,7 @@ struct ScanRowView: Sendable {
         return texts("scan.ownedOn", ["shelf": Self.short(shelf), "day": day])
     }
 
-    private func cover(_ row: Desk.Row, _ covers: Set<ID<Edition>>) -> String? {
+    private func cover(_ row: Station.Row, _ covers: Set<ID<Edition>>) -> String? {
         if let edition = row.owned?.edition.id, covers.contains(edition) { return "/covers/\(edition.rawValue)" }
         return row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
     }
@@ -309,11 +309,11 @@ extension Batch.Act {
     var requestBody: String { JSONValue.object([(key: "change", value: .string(change.rawValue))]).text }
 }
 
-extension Desk.Row {
+extension Station.Row {
     /// True while nobody has saved or skipped it.
     var isOpen: Bool {
         switch status {
-        case .saved, .skipped, .left: false
+        case .saved, .skipped, .postponed: false
         default: true
         }
     }

@@ -1,9 +1,9 @@
 import Bookplate
 import Station
 
-// The JSON of the station: all keys always there, absent is null.
+// The JSON of the station. All keys are always present; missing values are null.
 
-extension Desk.Row {
+extension Station.Row {
     var json: JSONValue {
         let (item, metadata) = (candidate.item, candidate.metadata)
         return [
@@ -29,7 +29,7 @@ extension Desk.Row {
         ]
     }
 
-    /// Why it is not simply found, for a person.
+    /// The reason for attention, for a person.
     private var reason: String? {
         guard status.look == "attention" else { return nil }
         if let reason = candidate.item.reason { return reason }
@@ -50,17 +50,17 @@ extension Batch.Status {
         case .weakMatch: "weakMatch"
         case .saved: "saved"
         case .skipped: "skipped"
-        case .left: "left"
+        case .postponed: "left"
         }
     }
 
-    /// Which of the four states a person sees.
+    /// The one of four states that a person sees.
     var look: String {
         switch self {
         case .lookingUp, .found: "new"
         case .owned, .again: "owned"
         case .notFound, .unavailable, .needsTitle, .weakMatch: "attention"
-        case .saved, .skipped, .left: "done"
+        case .saved, .skipped, .postponed: "done"
         }
     }
 
@@ -82,19 +82,19 @@ extension Preset {
     }
 }
 
-extension Desk.Snapshot {
+extension Station.Snapshot {
     func json(_ texts: Texts) -> JSONValue {
         [
-            "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(glance.hint?.rawValue),
-            "framesPerSecond": .integer(glance.framesPerSecond), "preset": preset.json,
+            "camera": camera.json(texts), "offline": .bool(isOffline), "hint": JSONValue(view.hint?.rawValue),
+            "framesPerSecond": .integer(view.framesPerSecond), "preset": preset.json,
             "counts": [
                 "waiting": .integer(counts.waiting), "looking": .integer(counts.lookingUp),
                 "ticked": .integer(counts.ticked), "open": .integer(counts.open),
             ],
             "pending": .integer(pending.count),
-            "captureTrouble": JSONValue(captureTrouble.map { texts.reason(of: $0) }),
+            "captureTrouble": JSONValue(captureError.map { texts.reason(of: $0) }),
             "rows": .array(rows.map(\.json)),
-            "undo": undo.map { act in
+            "undo": nextUndo.map { act in
                 [
                     "kind": .string(act.kind.word), "count": .integer(act.items.count),
                     "change": .string(act.change.rawValue),
@@ -113,14 +113,14 @@ extension Batch.Act.Kind {
     }
 }
 
-extension Desk.Saved {
+extension Station.Saved {
     var json: JSONValue {
         ["saved": .integer(saved), "owned": .integer(owned), "change": JSONValue(change?.rawValue)]
     }
 }
 
 extension CameraState? {
-    /// `text` is the sentence of a trouble; a page has its own words for the rest.
+    /// `text` is the message of an error; pages have their own texts for the other states.
     func json(_ texts: Texts) -> JSONValue {
         var (state, kind, text): (String, String?, String?) = ("none", nil, nil)
         var (name, width, height): (String?, Int?, Int?) = (nil, nil, nil)
@@ -129,8 +129,7 @@ extension CameraState? {
         case .starting: state = "starting"
         case .streaming(let camera, let format):
             (state, name, width, height) = ("streaming", camera.cleanedLine, format.width, format.height)
-        case .trouble(let trouble):
-            (state, kind, text) = ("trouble", trouble.kind.rawValue, texts.message(for: trouble))
+        case .trouble(let error): (state, kind, text) = ("trouble", error.kind.rawValue, texts.message(for: error))
         case .ended: state = "ended"
         }
         return [
@@ -140,41 +139,45 @@ extension CameraState? {
     }
 }
 
-extension Texts {
-    func message(for miss: Desk.Miss) -> String {
-        switch miss {
-        case .noBook(let refusal): message(for: refusal) ?? refusal.description
-        case .notCaptured(let error): self("refusals.notCaptured", ["reason": reason(of: error)])
+extension Station.News {
+    /// The event that pages receive; nil for news that they do not need.
+    func event(_ texts: [Language: Texts]) -> KioskEvent? {
+        switch self {
+        case .captured(let row): KioskEvent(name: "captured", data: row.json)
+        case .known(let row, _): KioskEvent(name: "known", data: row.json)
+        case .refused(let event, let refusal):
+            Self.refused(event.raw ?? "", event.kind) { language in
+                refusal.flatMap { texts[language]?.message(for: $0) } ?? event.reason ?? ""
+            }
+        case .notCaptured(let detections, let error):
+            Self.refused(detections.first?.raw ?? "", .isbn) { language in
+                texts[language].map { $0("refusals.notCaptured", ["reason": $0.reason(of: error)]) }
+                    ?? "not captured: \(error)"
+            }
+        case .batch: KioskEvent(name: "batch", data: .object([]))
+        case .camera(let state): KioskEvent(name: "camera") { language in texts[language].map(state.json) ?? .null }
+        case .view(let view): KioskEvent(name: "glance", data: view.json)
+        case .captureWaits, .saved, .settled, .failed, .sourceEnded: nil
+        }
+    }
+
+    private static func refused(
+        _ payload: String, _ kind: CodeKind?, _ reason: @escaping @Sendable (Language) -> String
+    ) -> KioskEvent {
+        let payload = String(payload.cleanedLine.prefix(200))
+        return KioskEvent(name: "refused") { language in
+            ["payload": .string(payload), "kind": JSONValue(kind?.rawValue), "reason": .string(reason(language))]
         }
     }
 }
 
-extension Desk.News {
-    /// As pages are told it.
-    func event(_ texts: [Language: Texts]) -> KioskEvent {
-        switch self {
-        case .captured(let row): KioskEvent(name: "captured", data: row.json)
-        case .known(let row): KioskEvent(name: "known", data: row.json)
-        case .refused(let payload, let kind, let reason):
-            KioskEvent(name: "refused") { language in
-                [
-                    "payload": .string(payload), "kind": JSONValue(kind?.rawValue),
-                    "reason": .string(texts[language]?.message(for: reason) ?? reason.description),
-                ]
-            }
-        case .batch: KioskEvent(name: "batch", data: .object([]))
-        case .camera(let state): KioskEvent(name: "camera") { language in texts[language].map(state.json) ?? .null }
-        case .glance(let glance):
-            KioskEvent(
-                name: "glance",
-                data: [
-                    "width": .integer(glance.width), "height": .integer(glance.height),
-                    "symbols": .array(
-                        glance.symbols.map { corners in
-                            .array(corners.map { .array([.integer($0.x), .integer($0.y)]) })
-                        }),
-                    "hint": JSONValue(glance.hint?.rawValue), "framesPerSecond": .integer(glance.framesPerSecond),
-                ])
-        }
+extension Station.CameraView {
+    fileprivate var json: JSONValue {
+        [
+            "width": .integer(width), "height": .integer(height),
+            "symbols": .array(
+                symbols.map { corners in .array(corners.map { .array([.integer($0.x), .integer($0.y)]) }) }),
+            "hint": JSONValue(hint?.rawValue), "framesPerSecond": .integer(framesPerSecond),
+        ]
     }
 }

@@ -13,7 +13,7 @@ public struct KioskPorts: Sendable {
     public var zone: TimeZone
     public var now: @Sendable () -> Date
     /// The station that the pages Scan and Intake show.
-    public var desk: Desk
+    public var station: Station
     /// The name under which this device captures, as stored in the queue; `nil` if the queue holds none of its own captures.
     public var device: String?
     /// The camera's live picture; `nil` without a camera.
@@ -24,19 +24,25 @@ public struct KioskPorts: Sendable {
     /// Backups, exports and the program's settings, for the Settings page.
     public var maintenance = Maintenance()
 
-    /// - Parameter desk: by default, one without a camera and without sources of metadata.
+    /// - Parameter station: by default, one without a camera and without sources of metadata.
     public init(
         library: any KioskLibrary, zone: TimeZone = .current, now: @escaping @Sendable () -> Date = { Date() },
-        desk: Desk? = nil
+        station: Station? = nil
     ) {
         self.library = library
         self.zone = zone
         self.now = now
-        self.desk =
-            desk
-            ?? Desk(
-                flow: CaptureFlow(intake: library, shelf: library, lookup: NoSource(), now: now), history: library,
-                isOffline: true)
+        self.station = station ?? Station(withoutSources: library, now: now)
+    }
+}
+
+extension Station {
+    fileprivate init(withoutSources library: any KioskLibrary, now: @escaping @Sendable () -> Date) {
+        var options = Options()
+        (options.isOffline, options.followsQueue) = (true, true)
+        self.init(
+            flow: CaptureFlow(intake: library, shelf: library, lookup: NoSource(), now: now), history: library,
+            options: options)
     }
 }
 

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Hummingbird
 import Logging
@@ -115,7 +116,8 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await parts.ports.desk.run(handle) }
+                group.addTask { await parts.ports.station.run() }
+                group.addTask { await followStation() }
                 group.addTask { await followLibrary() }
                 group.addTask { await sendHeartbeats() }
                 await group.waitForAll()
@@ -123,12 +125,30 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         }
     }
 
-    private func handle(_ news: Desk.News) {
+    /// Sends the station's news to the pages. They read all of the batch again when it changes: at most every 100 ms.
+    private func followStation() async {
+        let isBatchDue = SharedValue(false)
+        for await news in parts.ports.station.news {
+            guard case .batch = news else {
+                handle(news)
+                continue
+            }
+            guard !isBatchDue.exchange(true) else { continue }
+            Task {
+                // A cancelled pause only reports sooner.
+                _ = try? await Task.sleep(for: .milliseconds(100))
+                _ = isBatchDue.exchange(false)
+                handle(news)
+            }
+        }
+    }
+
+    private func handle(_ news: Station.News) {
         if case .camera(let state) = news {
             // No more frames: end the preview streams; pages reconnect.
             if case .streaming = state {} else { parts.ports.preview?.end() }
         }
-        parts.events.send(news.event(parts.web.texts))
+        if let event = news.event(parts.web.texts) { parts.events.send(event) }
     }
 
     private func followLibrary() async {
@@ -137,7 +157,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         }
         for await change in changes {
             parts.events.libraryChanged(change)
-            parts.ports.desk.libraryChanged()
+            parts.ports.station.libraryChanged()
             do {
                 try await parts.authenticator.closeEndedConnections()
             } catch {

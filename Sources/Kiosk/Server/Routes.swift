@@ -33,7 +33,7 @@ extension KioskParts {
     private var apiRoutes: [Route] {
         [
             AccessAPI(parts: self).routes,
-            DeskRoutes(parts: self).routes,
+            StationRoutes(parts: self).routes,
             PreviewRoutes(parts: self).routes,
             EventRoutes(events: events, run: run).routes,
             ISBNAPI(parts: self).routes,

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Capture
 import Foundation
+import Hub
 import Station
 
 struct CaptureCommand: AsyncParsableCommand {
@@ -89,71 +90,103 @@ struct CaptureCommand: AsyncParsableCommand {
         let wiring = try Wiring(settings: places.settings())
         guard let hub else {
             let library = try wiring.openLibrary()
-            let place = CaptureTarget(
+            let target = CaptureTarget(
                 flow: wiring.captureFlow(library), history: library,
                 finish: { saved, _ in await wiring.catchUp(library, saved: saved) })
-            return try await capture(into: place, preset, wiring)
+            return try await capture(into: target, preset, wiring)
         }
         let hubRun = try await wiring.openHub(hub)
-        let place = CaptureTarget(
+        let target = CaptureTarget(
             flow: hubRun.flow, history: hubRun.outbox, hub: hubRun,
             finish: { _, report in if try await !hubRun.finish() { report.note(.unavailable) } })
         hubRun.begin()
-        try await capture(into: place, preset, wiring)
+        try await capture(into: target, preset, wiring)
     }
 
-    private func capture(into place: CaptureTarget, _ preset: Preset, _ wiring: Wiring) async throws {
+    private func capture(into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring) async throws {
         let report = ExitReport()
-        let events = EventPrinter(json: output.json, report: report, wayBack: place.wayBack)
-        if isLive, !output.json, LiveStation.isPossible, let keyboard = Keyboard.open() {
+        let events = EventPrinter(json: output.json, report: report, undoHint: target.undoHint)
+        if isLive, !output.json, LiveTerminal.isPossible, let keyboard = Keyboard.open() {
             defer { keyboard.close() }
-            let run = CaptureRun(
-                flow: place.flow, history: place.history, preset: preset,
-                anotherCopy: confirming.anotherCopy, answer: .leave, events: events, report: report)
-            let station = try station(run, keyboard, wiring, place)
-            Interrupts.handle {
-                station.onTheWay.value.isEmpty ? place.interrupted : Self.notCaptured(station.onTheWay.value)
-            }
-            try await station.run()
-            try await place.finish(events.count(.saved), report)
-            return try report.end()
+            try await captureLive(into: target, preset, wiring, keyboard, events, report)
+        } else {
+            try await captureLines(into: target, preset, wiring, events, report)
         }
-        let feed = try feed(report, wiring.settings)
-        let run = CaptureRun(
-            flow: place.flow, history: place.history, preset: preset, anotherCopy: confirming.anotherCopy,
-            answer: feed.answer, events: events, report: report)
-        Interrupts.handle { place.interrupted }
-        defer { feed.answer.giveBackTerminal() }
-        try await run.run(feed.arrivals, expected: feed.expected, isLive: feed.isLive)
-        if !image.isEmpty || live.frames != nil, events.total == 0 { report.note(.nothing) }
-        noteUnasked(events, feed.answer, place)
-        try await place.finish(events.count(.saved), report)
+        try await target.finish(events.count(.saved), report)
         try report.end()
     }
 
-    /// What was left unasked because nobody could be asked.
-    private func noteUnasked(_ events: EventPrinter, _ answer: CaptureRun.Answer, _ place: CaptureTarget) {
-        guard case .leave = answer, events.count(.queued) > 0, !output.json else { return }
-        Output.shared.note(
-            "There is no terminal to ask at, so the candidates stay in the queue. \(place.wayToConfirm); "
-                + "--yes saves what is found.")
+    /// Captures with a screen that the person watches.
+    private func captureLive(
+        into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ keyboard: Keyboard, _ events: EventPrinter,
+        _ report: ExitReport
+    ) async throws {
+        var options = Station.Options(preset: preset)
+        options.isOffline = wiring.isOffline
+        options.looksUpDue = true
+        options.lastAttempt = nil
+        if confirming.yes {
+            options.saving = Station.AutomaticSaving(anotherCopy: confirming.anotherCopy, isUnattended: false)
+        }
+        let scan = try liveScan(wiring.settings)
+        let station = Station(flow: target.flow, history: target.history, options: options, live: scan)
+        var state = LiveState(batch: Batch(preset: preset))
+        (state.isStream, state.isOffline, state.savesFound) = (live.frames != nil, wiring.isOffline, confirming.yes)
+        var hubEvents: AsyncStream<HubEvent>?
+        if let hub = target.hub {
+            state.hub = LiveState.HubView(waiting: try await hub.outbox.undeliveredCount())
+            hubEvents = hub.redirectEvents()
+        }
+        let terminal = LiveTerminal(
+            station: station, state: state, live: scan, keyboard: keyboard,
+            sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") }, events: events, report: report)
+        Interrupts.handle {
+            let pending = station.pendingDetections.map(\.isbn.digits)
+            return pending.isEmpty ? target.interrupted : Self.notCaptured(pending)
+        }
+        await terminal.run(scanner: live.scanner.map { HandheldScanner(path: $0).events() }, hub: hubEvents)
+        target.hub?.printEvents()
+        await terminal.conclude()
+    }
+
+    /// Captures without a screen: prints lines, and asks card by card where there is a terminal.
+    private func captureLines(
+        into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ events: EventPrinter, _ report: ExitReport
+    ) async throws {
+        let asksByLine = stdin && !confirming.yes && !output.json && isatty(STDIN_FILENO) == 1
+        let answer: CaptureRun.Answer =
+            asksByLine ? .prompt(.lines(InputLines())) : confirming.answer(json: output.json)
+        defer { answer.giveBackTerminal() }
+        var options = Station.Options(preset: preset)
+        options.isOffline = wiring.isOffline
+        options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
+        let station = Station(
+            flow: target.flow, history: target.history, options: options,
+            live: isLive ? try liveScan(wiring.settings) : nil)
+        let run = CaptureRun(station: station, answer: answer, events: events, report: report)
+        Interrupts.handle { target.interrupted }
+        if isLive {
+            try await run.run(liveWith: live.scanner.map { HandheldScanner(path: $0).events() })
+        } else if asksByLine {
+            Output.shared.note("Type or scan ISBNs, one a line; Control-D ends.")
+            try await run.runPrompt()
+        } else {
+            try await run.run(source(report))
+        }
+        if !image.isEmpty || live.frames != nil, events.total == 0 { report.note(.nothing) }
+        if case .leave = answer, events.count(.queued) > 0, !output.json {
+            Output.shared.note(
+                "There is no terminal to ask at, so the candidates stay in the queue. \(target.wayToConfirm); "
+                    + "--yes saves what is found.")
+        }
     }
 
     private static func notCaptured(_ numbers: [String]) -> String {
         "Interrupted. Not captured, because the library was locked or its disk full: \(numbers.joined(separator: ", ").printable)."
     }
 
-    /// No other way in is named.
+    /// True if no other input is named.
     private var isLive: Bool { image.isEmpty && isbn.isEmpty && !stdin }
-
-    private func station(
-        _ run: CaptureRun, _ keyboard: Keyboard, _ wiring: Wiring, _ place: CaptureTarget
-    ) throws -> LiveStation {
-        LiveStation(
-            run: run, live: try liveScan(wiring.settings), scanner: live.scanner, keyboard: keyboard,
-            sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") }, isStream: live.frames != nil,
-            isOffline: wiring.isOffline, savesAtOnce: confirming.yes, hub: place.hub)
-    }
 
     private func liveScan(_ settings: Settings) throws -> LiveScan {
         let scan = try live.scan(settings)
@@ -161,22 +194,13 @@ struct CaptureCommand: AsyncParsableCommand {
         return scan
     }
 
-    private func feed(_ report: ExitReport, _ settings: Settings) throws -> Feed {
-        if !image.isEmpty {
-            return Feed(
-                photos: image, print: print, answer: confirming.answer(json: output.json), report: report)
-        }
-        if !isbn.isEmpty { return Feed(numbers: isbn, answer: confirming.answer(json: output.json)) }
-        if !stdin {
-            return Feed(
-                live: try liveScan(settings), scanner: live.scanner, answer: confirming.answer(json: output.json),
-                report: report)
-        }
-        let asksByLine = !confirming.yes && !output.json && isatty(STDIN_FILENO) == 1
-        return asksByLine ? Feed.askingByLine() : Feed(linesWithAnswer: confirming.answer(json: output.json))
+    private func source(_ report: ExitReport) -> InputSource {
+        if !image.isEmpty { return InputSource(photos: image, print: print, report: report) }
+        if !isbn.isEmpty { return InputSource(numbers: isbn) }
+        return InputSource(lines: InputLines())
     }
 }
 
 extension CaptureRun.Answer {
-    func giveBackTerminal() { if case .prompt(.keyboard(let keyboard)) = self { keyboard.close() } }
+    func giveBackTerminal() { if case .prompt(let input) = self { input.giveBackTerminal() } }
 }

@@ -56,9 +56,11 @@ struct IntakeCommand: AsyncParsableCommand {
             let events = EventPrinter(json: output.json, report: report)
             let answer = confirming.answer(json: output.json)
             defer { answer.giveBackTerminal() }
-            let run = CaptureRun(
-                flow: wiring.captureFlow(library), history: library, preset: Preset(),
-                anotherCopy: confirming.anotherCopy, answer: answer, events: events, report: report)
+            var options = Station.Options()
+            options.isOffline = wiring.isOffline
+            options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
+            let station = Station(flow: wiring.captureFlow(library), history: library, options: options)
+            let run = CaptureRun(station: station, answer: answer, events: events, report: report)
             Interrupts.handle { "Interrupted. What was not saved is still in the queue." }
             try await run.answer(items)
             await wiring.catchUp(library, saved: events.count(.saved))
@@ -140,11 +142,20 @@ struct IntakeCommand: AsyncParsableCommand {
             let report = ExitReport()
             let events = EventPrinter(json: output.json, report: report)
             let bar = ProgressBar("looked up", total: 0)
-            for try await candidate in wiring.captureFlow(library).refreshQueue(everything: all) {
-                bar.advance()
-                if candidate.lacksASource { report.note(.unavailable) }
-                events.show([.lookedUp(candidate.item)].compactMap { $0 })
-                if !output.json { Output.shared.line(List.line(for: candidate.item)) }
+            let isJSON = output.json
+            let show: CaptureFlow.Delivery = { candidates in
+                for candidate in candidates {
+                    bar.advance()
+                    if candidate.lacksASource { report.note(.unavailable) }
+                    events.show([.lookedUp(candidate.item)].compactMap { $0 })
+                    if !isJSON { Output.shared.line(List.line(for: candidate.item)) }
+                }
+            }
+            let flow = wiring.captureFlow(library)
+            if all {
+                try await flow.lookUpAgain(nil, deliver: show)
+            } else {
+                try await flow.lookUpDue(deliver: show)
             }
             bar.finish()
             let left = try await library.items(in: [.waiting]).count

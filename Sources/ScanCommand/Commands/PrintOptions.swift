@@ -1,4 +1,5 @@
 import ArgumentParser
+import Async
 import Bookplate
 import Capture
 import Foundation

@@ -151,7 +151,7 @@ struct CameraLook {
     }
 
     /// - Parameter show: what is seen now, ten times a second.
-    func run(show: (LiveScan.Glance, CameraSight) -> Void) async throws -> CameraSight {
+    func run(show: (LiveScan.Snapshot, CameraSight) -> Void) async throws -> CameraSight {
         // Also when the look is cancelled.
         defer { source.stop() }
         let notes = Notes(CameraSight(asked: asked))
@@ -164,8 +164,8 @@ struct CameraLook {
             notes.end()
         }
         let began = Duration.monotonicNow
-        while !notes.take(scan.glance, .monotonicNow, from: began, for: duration, patience) {
-            show(scan.glance, notes.sight)
+        while !notes.take(scan.snapshot, .monotonicNow, from: began, for: duration, patience) {
+            show(scan.snapshot, notes.sight)
             try await Task.sleep(for: .milliseconds(100))
         }
         // The camera gets back what was set on it; one that hangs is left.
@@ -217,7 +217,7 @@ private final class Notes: Sendable {
 
     /// - Returns: whether enough was seen.
     func take(
-        _ glance: LiveScan.Glance, _ now: Duration, from began: Duration, for duration: Duration, _ patience: Duration
+        _ glance: LiveScan.Snapshot, _ now: Duration, from began: Duration, for duration: Duration, _ patience: Duration
     ) -> Bool {
         state.withLock { state in
             guard glance.counts.delivered > 0 else { return state.isOver || now - began >= patience }
@@ -244,7 +244,7 @@ extension CameraSight {
     }
 
     /// "fps 29.8 · light 112 · sharpness 0.41 · 2.3 px a module · read 9780441478125", for the status line.
-    static func line(_ glance: LiveScan.Glance, _ sight: CameraSight) -> String {
+    static func line(_ glance: LiveScan.Snapshot, _ sight: CameraSight) -> String {
         guard glance.counts.delivered > 0 else { return "waiting for the camera …" }
         let parts: [String?] = [
             glance.framesPerSecond > 0 ? "fps \(glance.framesPerSecond.rounded(to: 1))" : nil,

@@ -1,17 +1,17 @@
 import Bookplate
 import Station
 
-/// Where what is captured goes: this station's own library, or a hub's.
+/// The library that a run captures into: this station's own, or a hub's.
 struct CaptureTarget: Sendable {
     let flow: CaptureFlow
     let history: any History
-    /// `nil` for the station's own library.
+    /// nil for the station's own library.
     var hub: HubRun?
-    /// What is done at the end of a run, told how many were saved in it.
+    /// Called at the end of a run with the number of books saved in it.
     let finish: @Sendable (Int, ExitReport) async throws -> Void
 
-    /// How what was saved is taken back after the run.
-    var wayBack: String {
+    /// How to undo after the run.
+    var undoHint: String {
         hub == nil ? "scan undo takes back the last change." : "scan undo at the hub takes back the last change."
     }
 

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Foundation
 import Hub
@@ -34,10 +35,17 @@ struct HubRun: Sendable {
         (self.hub, self.outbox, self.listener, self.lines, self.lookup) = (hub, outbox, listener, lines, lookup)
     }
 
-    /// Tells a screen what is going on; `nil` tells it as lines on standard error again.
-    func tell(_ screen: (@Sendable (HubEvent) -> Void)?) {
+    /// Redirects events to a screen, until ``printEvents()``.
+    func redirectEvents() -> AsyncStream<HubEvent> {
+        let (events, continuation) = AsyncStream.makeStream(of: HubEvent.self)
+        listener.withLock { $0 = { continuation.yield($0) } }
+        return events
+    }
+
+    /// Prints events as lines on standard error again.
+    func printEvents() {
         let lines = lines
-        listener.withLock { $0 = screen ?? { lines.show($0) } }
+        listener.withLock { $0 = { lines.show($0) } }
     }
 
     var flow: CaptureFlow {

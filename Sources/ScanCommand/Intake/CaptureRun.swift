@@ -1,87 +1,194 @@
 import Bookplate
+import Capture
 import Foundation
-import Library
 import Station
 
-/// One run of `scan` as a way in: what arrives is captured, looked up, and answered by a person, in advance, or not at all.
+/// One run of `scan` without a screen of its own: feeds the station from an input source, prints what happens as lines, and gets the
+/// answers from a person, in advance, or not at all.
 ///
 /// Capturing goes on while the sources are asked and while the person answers.
 struct CaptureRun: Sendable {
-    let flow: CaptureFlow
-    let history: any History
-    let preset: Preset
-    let anotherCopy: Bool
+    let station: Station
     let answer: Answer
     let events: EventPrinter
     let report: ExitReport
+    /// Finishes with the stream of frames.
+    private let sourceEnd = AsyncStream.makeStream(of: Never.self)
 
-    /// Who says yes.
+    init(station: Station, answer: Answer, events: EventPrinter, report: ExitReport) {
+        (self.station, self.answer, self.events, self.report) = (station, answer, events, report)
+    }
+
+    /// Who answers.
     enum Answer: Sendable {
-        /// `--yes`: the person, in advance.
+        /// The person, in advance (`--yes`).
         case advance
         /// The person, at the terminal.
         case prompt(PromptInput)
         /// Nobody: everything stays in the queue.
         case leave
+
+        /// The station's options for it.
+        func saving(anotherCopy: Bool) -> Station.AutomaticSaving? {
+            guard case .advance = self else { return nil }
+            return Station.AutomaticSaving(anotherCopy: anotherCopy, isUnattended: true)
+        }
     }
 
-    private enum Part { case capturing, answering, watching }
+    private enum Part { case station, input, answers, progress }
 
-    /// So long a full disk or a lock is waited for, where somebody waits for the end of the command.
+    /// How long a run that ends with its input waits for a full disk or a lock.
     private static let patience: Duration = .seconds(120)
 
-    /// Captures what arrives, and answers it.
-    ///
-    /// - Parameter isLive: a lock or a full disk is waited for until somebody ends the run.
-    func run(_ arrivals: AsyncStream<ArrivalBurst>, expected: Int? = nil, isLive: Bool = false) async throws {
-        let (items, captured) = AsyncStream.makeStream(of: IntakeItem.self)
-        try await run(answering: items, areCaptured: true, expected: expected) {
-            defer { captured.finish() }
-            do {
-                for await burst in arrivals { try await capture(burst, isLive: isLive, into: captured) }
-            } catch {
-                await nameRest(of: arrivals)
-                throw error
+    /// Captures the batches of a source, and answers them.
+    func run(_ source: InputSource) async throws {
+        try await run(expected: source.expected) { try await capture(source.batches) }
+    }
+
+    /// Captures with the station's camera, and a handheld scanner beside it, until the stream of frames is over or a signal ends the run.
+    func run(liveWith scanner: AsyncStream<HandheldScanner.Event>?) async throws {
+        try await run(expected: nil) {
+            guard let scanner else {
+                for await _ in sourceEnd.stream {}
+                return
+            }
+            // The scanner goes on without a camera.
+            for await event in scanner {
+                switch event {
+                case .line(let text): station.enqueue(scannedLine: text)
+                case .trouble(let text): Output.shared.complain(text)
+                case .ready(let name): Output.shared.note("\(name.printable) is ready.")
+                }
             }
         }
     }
 
+    /// Captures the numbers among the lines of a terminal, which its prompt finds, until the lines end.
+    func runPrompt() async throws { try await run(expected: nil) { for await _ in sourceEnd.stream {} } }
+
     /// Answers items that are in the queue already; what is not found yet is looked up first.
     func answer(_ items: [IntakeItem]) async throws {
-        let (stream, queue) = AsyncStream.makeStream(of: IntakeItem.self)
         events.expect(items)
-        for item in items { queue.yield(item) }
-        queue.finish()
-        try await run(answering: stream, areCaptured: false, expected: items.count) {}
+        try await run(expected: items.count) { try await station.adopt(items) }
     }
 
-    private func run(
-        answering items: AsyncStream<IntakeItem>, areCaptured: Bool, expected: Int?,
-        capturing: @escaping @Sendable () async throws -> Void
-    ) async throws {
+    private func run(expected: Int?, input: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Part.self) { group in
-            // The first that fails, or an answer that ends the run, ends the others.
+            // The first part that fails, or an answer that ends the run, ends the others.
             defer { group.cancelAll() }
             group.addTask {
-                try await capturing()
-                return .capturing
+                await station.run()
+                return .station
             }
             group.addTask {
-                try await settle(flow.candidates(following: items, areCaptured: areCaptured), expected: expected)
-                return .answering
+                try await input()
+                await station.settled()
+                station.endNews()
+                return .input
             }
             group.addTask {
-                await watch()
-                return .watching
+                try await listen(expected: expected)
+                return .answers
             }
-            for try await part in group where part == .answering { break }
+            group.addTask {
+                await showProgress()
+                return .progress
+            }
+            for try await part in group where part == .answers { break }
         }
         Output.shared.status("")
         events.conclude()
     }
 
-    /// Tells on the status line what is going on, for whatever takes more than a second.
-    private func watch() async {
+    // MARK: Capturing
+
+    private func capture(_ batches: AsyncStream<InputBatch>) async throws {
+        do {
+            for await batch in batches { try await capture(batch) }
+        } catch {
+            // What came while the last batch waited for the disk is not captured either.
+            let rest = Task { for await batch in batches { Self.reportLost(batch.detections) } }
+            // Ends the stream after what it holds.
+            rest.cancel()
+            await rest.value
+            throw error
+        }
+    }
+
+    private func capture(_ batch: InputBatch) async throws {
+        defer { batch.onCaptured() }
+        events.show(batch.refused, inBackground: true)
+        do {
+            try await station.capture(batch.detections, patience: Self.patience)
+        } catch {
+            Self.reportLost(batch.detections)
+            throw error
+        }
+    }
+
+    private static func reportLost(_ detections: [Detection]) {
+        for detection in detections { Output.shared.complain("not captured: \(detection.raw.printable)") }
+    }
+
+    // MARK: Listening
+
+    private func listen(expected: Int?) async throws {
+        if case .prompt(let input) = answer {
+            var prompt = Prompt(run: self, input: input, expected: expected)
+            return try await prompt.run()
+        }
+        for await news in station.news {
+            try await show(news)
+            if case .known(let row, _) = news, case .leave = answer { leave([row.candidate]) }
+        }
+    }
+
+    /// Prints news.
+    ///
+    /// - Throws: the error that ends the run.
+    func show(_ news: Station.News) async throws {
+        switch news {
+        case .captured(let row): events.show([.captured(row.candidate.item)], inBackground: true)
+        case .known(let row, _): events.show([.lookedUp(row.candidate.item)].compactMap { $0 })
+        case .settled(let settled):
+            let batch = await station.contents.batch
+            report.recordSources(
+                of: settled.filter { $0.name == .queued }.compactMap { $0.item.flatMap { batch[$0]?.candidate } })
+            events.show(settled)
+        case .refused(let event, _): events.show([event], inBackground: true)
+        case .captureWaits(let error):
+            Output.shared.complain("\(CommandError(describing: error)) Trying again every second.")
+        case .notCaptured(let detections, let error):
+            Self.reportLost(detections)
+            throw error
+        case .failed(let error): throw error
+        case .camera(let state): if let state { show(state) }
+        case .sourceEnded:
+            if case .trouble(let error) = await station.snapshot(limit: 0).camera {
+                report.note(error.kind == .noFrames ? .unreadable : .unavailable)
+            }
+            sourceEnd.continuation.finish()
+        case .saved(let saved): events.show(saved.events)
+        case .batch, .view: break
+        }
+    }
+
+    private func show(_ camera: CameraState) {
+        switch camera {
+        case .starting, .ended: break
+        case .streaming(let name, let format): Output.shared.note("\(name.printable): \(format)")
+        case .trouble(let error): Output.shared.complain(error.description)
+        }
+    }
+
+    /// Leaves candidates in the queue.
+    func leave(_ candidates: [Candidate]) {
+        report.recordSources(of: candidates)
+        events.show(candidates.map { .queued($0) })
+    }
+
+    /// Shows on the status line what is going on when it takes more than a second.
+    private func showProgress() async {
         if case .prompt = answer { return }
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
@@ -89,88 +196,17 @@ struct CaptureRun: Sendable {
             if open > 0 { Output.shared.status("looking up \(open) of \(events.total) …") }
         }
     }
-
-    /// What came while the last was waiting for the disk, and will not be captured either.
-    private func nameRest(of arrivals: AsyncStream<ArrivalBurst>) async {
-        let naming = Task {
-            for await burst in arrivals { Self.name(burst.arrivals.compactMap(\.detection)) }
-        }
-        // Ends the stream, which then gives what it holds and no more.
-        naming.cancel()
-        await naming.value
-    }
-
-    private static func name(_ lost: [Detection]) {
-        for detection in lost { Output.shared.complain("not captured: \(detection.raw.printable)") }
-    }
-
-    private func capture(
-        _ burst: ArrivalBurst, isLive: Bool, into captured: AsyncStream<IntakeItem>.Continuation
-    ) async throws {
-        defer { burst.taken() }
-        let detections = burst.arrivals.compactMap(\.detection)
-        events.show(burst.arrivals.compactMap(\.event), inBackground: true)
-        guard !detections.isEmpty else { return }
-        let limit = ContinuousClock.now + Self.patience
-        let isTold = SharedValue(false)
-        let items: [IntakeItem]
-        do {
-            items = try await flow.captureUntilPossible(
-                detections, preset: { preset }, mayWait: { isLive || ContinuousClock.now < limit },
-                waits: { error in
-                    guard isTold.exchange(true) == false else { return }
-                    Output.shared.complain(
-                        "\(CommandError(describing: error)) \(detections.count) to be captured; trying on.")
-                })
-        } catch {
-            Self.name(detections)
-            throw error
-        }
-        events.show(items.map { .captured($0) }, inBackground: true)
-        for item in items { captured.yield(item) }
-    }
-
-    private func settle(_ candidates: AsyncThrowingStream<Candidate, any Error>, expected: Int?) async throws {
-        switch answer {
-        case .advance:
-            var batch: ID<Change>?
-            try await forEachBurst(of: candidates) { burst in
-                told(burst)
-                let settled = try await flow.settle(burst, anotherCopy: anotherCopy, continuing: batch)
-                batch = batch ?? settled.compactMap(\.change).first
-                let left = Set(settled.filter { $0.name == .queued }.compactMap(\.item))
-                noteSources(burst.filter { left.contains($0.item.id) })
-                events.show(settled)
-            }
-        case .leave:
-            try await forEachBurst(of: candidates) { burst in
-                told(burst)
-                leave(burst)
-            }
-        case .prompt(let input):
-            var loop = PromptLoop(run: self, input: input, expected: expected)
-            try await loop.run(candidates)
-        }
-    }
-
-    /// Reports what the sources said.
-    func told(_ candidates: [Candidate]) { events.show(candidates.compactMap { .lookedUp($0.item) }) }
-
-    /// Candidates stay in the queue.
-    func leave(_ candidates: [Candidate]) {
-        noteSources(candidates)
-        events.show(candidates.map { .queued($0) })
-    }
-
-    func noteSources(_ left: [Candidate]) {
-        if left.contains(where: \.lacksASource) { report.note(.unavailable) }
-    }
 }
 
 extension Candidate {
-    /// Whether a source was unavailable, blocked or talked nonsense, and nothing else has filled the gap.
+    /// True if a source was unavailable, blocked or sent bad data, and nothing else filled the gap.
     var lacksASource: Bool {
         guard let outcome = item.outcome, !isComplete else { return false }
         return outcome != .found && outcome != .notFound
     }
+}
+
+extension ExitReport {
+    /// Records that something was left because a source could not answer.
+    func recordSources(of left: [Candidate]) { if left.contains(where: \.lacksASource) { note(.unavailable) } }
 }

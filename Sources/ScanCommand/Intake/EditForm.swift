@@ -1,6 +1,6 @@
 import Bookplate
 
-/// The few fields that a person fills at the terminal, one line each. The rest is edited in the library.
+/// The form of the terminal: a few fields, one line each. The others are edited in the library.
 struct EditForm {
     enum Step: Equatable {
         case editing, nextField, done, cancelled
@@ -38,10 +38,10 @@ struct EditForm {
         editor = LineEditor(label: Field.title.label, text: before[.title] ?? "")
     }
 
-    /// The line of the field that is being edited.
+    /// The line of the field being edited.
     func shown(width: Int) -> String { editor.shown(width: width) }
 
-    /// All fields with what they hold now, for a screen that shows them at once.
+    /// All fields with their values, for a screen that shows them at once.
     var rows: [(label: String, text: String, isBeingEdited: Bool)] {
         Field.allCases.enumerated().map { place, field in
             (field.label, place == index ? editor.text : texts[field] ?? "", place == index)
@@ -56,7 +56,7 @@ struct EditForm {
         }
     }
 
-    /// A whole line at once: an empty one keeps the field, `-` clears it, `.` leaves everything as it was.
+    /// Enters a whole line: an empty one keeps the field, `-` clears it, `.` leaves everything as it was.
     mutating func enter(_ line: String) -> Step {
         switch line {
         case ".": .cancelled
@@ -77,48 +77,39 @@ struct EditForm {
         return .nextField
     }
 
+    /// The reason that the text is no value of the field; nil when it is one.
     private static func refusal(of text: String, for field: Field) -> String? {
-        let limit = TextLimit.title
-        switch field {
-        case .title:
-            do throws(TextRefusal) {
-                _ = try text.checked(as: "title", limit: limit)
-                return nil
-            } catch {
-                return error.description
-            }
-        case .pages where !text.isEmpty:
-            let range = NumberLimit.pages
-            return Int(text).map { range.contains($0) } == true
-                ? nil : InputRefusal.outOfRange(what: "page count", range: range).description
-        default: return text.count > limit ? "that is longer than \(limit) characters" : nil
+        var metadata = Metadata()
+        do {
+            _ = try edit(of: [field: text]).apply(to: &metadata)
+            return nil
+        } catch {
+            return "\(error)"
         }
     }
 
-    /// Writes the changed fields, and marks them as a person's.
-    ///
-    /// - Returns: the fields that were changed.
-    func apply(to metadata: inout Metadata) -> Set<Metadata.Field> {
-        var fields: Set<Metadata.Field> = []
-        func changed(_ field: Field, _ name: Metadata.Field, _ write: (String) -> Void) {
-            guard let text = texts[field], text != before[field] else { return }
-            write(text)
-            metadata.sources[name] = .person
-            fields.insert(name)
+    /// The changed fields.
+    var edit: MetadataEdit {
+        get throws { try Self.edit(of: texts.filter { $0.value != before[$0.key] }) }
+    }
+
+    private static func edit(of texts: [Field: String]) throws -> MetadataEdit {
+        var edit = MetadataEdit()
+        for (field, text) in texts {
+            switch field {
+            case .title: edit.title = text
+            case .subtitle: edit.subtitle = text
+            case .authors: edit.authors = text.split(separator: ";").map(String.init)
+            case .publisher: edit.publisher = text
+            case .published: edit.publishedDate = text
+            case .pages:
+                let text = text.cleaned
+                guard let pages = Int(text) ?? (text.isEmpty ? 0 : nil) else {
+                    throw InputRefusal.outOfRange(what: "page count", range: NumberLimit.pages)
+                }
+                edit.pageCount = text.isEmpty ? .some(nil) : pages
+            }
         }
-        func text(_ text: String) -> String? { text.isEmpty ? nil : text }
-        changed(.title, .title) { metadata.title = text($0) }
-        changed(.subtitle, .subtitle) { metadata.subtitle = text($0) }
-        changed(.publisher, .publisher) { metadata.publisher = text($0) }
-        changed(.pages, .pageCount) { metadata.pageCount = Int($0) }
-        changed(.published, .publishedDate) {
-            metadata.publishedDateText = text($0)
-            metadata.publishedDate = CalendarDay($0)
-        }
-        changed(.authors, .authors) { list in
-            let names = list.split(separator: ";").map { String($0).cleaned }.filter { !$0.isEmpty }
-            metadata.authors = names.map { Contributor(name: $0) } + metadata.authors.filter { $0.role != .author }
-        }
-        return fields
+        return edit
     }
 }

@@ -3,43 +3,43 @@ import Foundation
 import Station
 import Synchronization
 
-/// Shows what happens, as JSON lines or as lines for a person, and keeps count for the summary and the exit code.
+/// Prints events as JSON lines or as lines for a person, and counts them for the summary and the exit code.
 final class EventPrinter: Sendable {
     private struct State {
-        /// How each captured item stands; a later event replaces an earlier one.
-        var standings: [ID<IntakeItem>: CaptureEvent.Name] = [:]
+        /// The last event of each captured item.
+        var lastEvents: [ID<IntakeItem>: CaptureEvent.Name] = [:]
         var refused = 0
         var unreadable = 0
-        /// Lines that wait until the card is answered; `nil` while none is open.
+        /// Lines that wait until the card is answered; nil while none is open.
         var held: [CaptureEvent]?
     }
 
     private let json: Bool
     private let report: ExitReport
-    /// How what was saved or skipped is taken back later.
-    private let wayBack: String
+    /// How to undo later what was saved or skipped.
+    private let undoHint: String
     private let state = Mutex(State())
 
-    init(json: Bool, report: ExitReport, wayBack: String = "scan undo takes back the last change.") {
+    init(json: Bool, report: ExitReport, undoHint: String = "scan undo takes back the last change.") {
         self.json = json
         self.report = report
-        self.wayBack = wayBack
+        self.undoHint = undoHint
     }
 
-    /// How many items stand so.
+    /// The number of items whose last event is one of these.
     func count(_ names: CaptureEvent.Name...) -> Int {
-        state.withLock { state in state.standings.values.count { names.contains($0) } }
+        state.withLock { state in state.lastEvents.values.count { names.contains($0) } }
     }
 
-    /// Items that came into the queue or are to be answered in this run.
-    var total: Int { state.withLock { $0.standings.count } }
+    /// The number of items that were captured or are to be answered in this run.
+    var total: Int { state.withLock { $0.lastEvents.count } }
 
-    /// Items of the queue that this run is to answer.
+    /// Counts items of the queue that this run is to answer.
     func expect(_ items: [IntakeItem]) {
-        state.withLock { state in for item in items { state.standings[item.id] = .captured } }
+        state.withLock { state in for item in items { state.lastEvents[item.id] = .captured } }
     }
 
-    /// Keeps back what happens in the background, so that it does not push an open card away, and shows it afterwards.
+    /// Holds back background events while a card is open, so that they do not push it away, and prints them afterwards.
     func hold(_ isOpen: Bool) {
         let held = state.withLock { state in
             defer { state.held = isOpen ? state.held ?? [] : nil }
@@ -48,9 +48,11 @@ final class EventPrinter: Sendable {
         for event in held { printLine(event) }
     }
 
-    /// - Parameter inBackground: whether an open card goes first.
+    /// Prints and counts events.
+    ///
+    /// - Parameter inBackground: true if they wait for an open card.
     func show(_ events: [CaptureEvent], inBackground: Bool = false) {
-        note(events)
+        record(events)
         if json {
             if !events.isEmpty { Output.shared.raw(events.map { $0.json.text + "\n" }.joined()) }
             return
@@ -68,10 +70,10 @@ final class EventPrinter: Sendable {
         if let line = line(for: event) { Output.shared.line(line) }
     }
 
-    /// Counts events that are shown elsewhere.
-    func note(_ events: [CaptureEvent]) { for event in events { note(event) } }
+    /// Counts events without printing them.
+    func record(_ events: [CaptureEvent]) { for event in events { record(event) } }
 
-    private func note(_ event: CaptureEvent) {
+    private func record(_ event: CaptureEvent) {
         state.withLock { state in
             switch event.name {
             case .refused: state.refused += 1
@@ -79,18 +81,18 @@ final class EventPrinter: Sendable {
             case .edited: break
             case .captured, .found, .notFound, .temporary, .blocked, .badData, .queued, .owned, .saved, .skipped,
                 .undone:
-                if let item = event.item { state.standings[item] = event.name }
+                if let item = event.item { state.lastEvents[item] = event.name }
             }
         }
         switch event.name {
         case .unreadable: report.note(.unreadable)
-        // A code that is held up to the camera, or stands on the same cover, is no wrong number.
+        // A code held up to the camera or beside the ISBN on a cover is no wrong number.
         case .refused where event.origin != .photo && event.origin != .camera: report.note(.nothing)
         default: break
         }
     }
 
-    /// What a person reads of an event, `nil` where it is no news.
+    /// The line that a person reads; nil when the event is not worth one.
     private func line(for event: CaptureEvent) -> String? {
         let style = Output.shared.style
         let raw = event.raw.map { $0.isEmpty ? "\"\"" : $0.oneLine }
@@ -113,7 +115,7 @@ final class EventPrinter: Sendable {
         }
     }
 
-    /// One line at the end, such as "2 saved, 1 owned already, 1 refused."; what was left unanswered counts for the exit code.
+    /// Prints one line at the end, such as "2 saved, 1 owned already, 1 refused."; unanswered books count for the exit code.
     func conclude() {
         let settled: [(CaptureEvent.Name, String)] = [
             (.saved, "saved"), (.owned, "owned already"), (.skipped, "skipped"),
@@ -128,6 +130,6 @@ final class EventPrinter: Sendable {
         guard !words.isEmpty else { return }
         Output.shared.note(
             words.joined(separator: ", ") + "."
-                + (count(.saved, .skipped) > 0 ? " \(wayBack)" : ""))
+                + (count(.saved, .skipped) > 0 ? " \(undoHint)" : ""))
     }
 }

@@ -72,10 +72,12 @@ struct KioskCommand: AsyncParsableCommand {
         let preview = noCamera ? nil : PreviewFeed()
         let camera = try noCamera ? nil : live.scan(wiring.settings, preview: preview)
         if noCamera { logger.notice("camera: none, as --no-camera says") }
-        let desk = Desk(
-            flow: wiring.captureFlow(library), history: library, live: camera, covers: wiring.coverFlow(library),
-            isOffline: wiring.isOffline, report: { logger.notice("\($0.oneLine)") })
-        var ports = KioskPorts(library: library, desk: desk)
+        var options = Station.Options()
+        (options.isOffline, options.followsQueue, options.looksUpDue) = (wiring.isOffline, true, true)
+        let station = Station(
+            flow: wiring.captureFlow(library), history: library, options: options, live: camera,
+            covers: wiring.coverFetcher(library), log: { logger.notice("\($0.oneLine)") })
+        var ports = KioskPorts(library: library, station: station)
         ports.device = library.station
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
@@ -92,7 +94,7 @@ struct KioskCommand: AsyncParsableCommand {
             library.abandonBackups()
             camera?.leave()
         }
-        let scanner = Task { await listen(to: live.scanner, desk, logger) }
+        let scanner = Task { await listen(to: live.scanner, station, logger) }
         let chores = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
         let (ends, end) = AsyncThrowingStream.makeStream(of: Ending.self)
         Interrupts.onFirst {
@@ -110,7 +112,7 @@ struct KioskCommand: AsyncParsableCommand {
         }
         defer { Interrupts.giveBack() }
         let serving = Task {
-            try await watchdog.guarding(Watchdog.look(at: library, camera: { camera?.glance.camera })) {
+            try await watchdog.guarding(Watchdog.look(at: library, camera: { camera?.snapshot.camera })) {
                 try await server.run()
             }
             chores.cancel()
@@ -164,11 +166,11 @@ struct KioskCommand: AsyncParsableCommand {
         return logger
     }
 
-    private func listen(to path: String?, _ desk: Desk, _ logger: Logger) async {
+    private func listen(to path: String?, _ station: Station, _ logger: Logger) async {
         guard let path else { return }
         for await event in HandheldScanner(path: path).events() {
             switch event {
-            case .line(let text): desk.scanned(text)
+            case .line(let text): station.enqueue(scannedLine: text)
             case .trouble(let text): logger.warning("scanner: \(text.oneLine)")
             case .ready(let name): logger.notice("scanner: \(name.oneLine) is ready")
             }

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Exchange
 import Foundation

@@ -67,7 +67,7 @@ struct LiveCard {
         case .notFound, .unavailable, .needsTitle:
             return ((candidate.item.reason ?? "it has no title yet") + "; e enters it by hand", .attention)
         case .weakMatch: return ("The source names no ISBN: s saves it all the same, e corrects it", .attention)
-        case .lookingUp, .found, .saved, .skipped, .left:
+        case .lookingUp, .found, .saved, .skipped, .postponed:
             guard let known = candidate.existing.first, row.end == nil else { return nil }
             return ("It is \(known.status)", .owned)
         }

@@ -88,7 +88,7 @@ struct KeyBurst {
     private var last: Duration = .zero
 
     /// - Returns: the number, when this key was the Enter behind one.
-    mutating func take(_ key: Keyboard.Key, at time: Duration) -> String? {
+    mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
         defer { last = time }
         if time - last > Self.gap { text = "" }
         switch key {

@@ -128,7 +128,7 @@ struct LiveScreen {
             }
         }
         // It stays while it lasts; a message goes before it where there is no room for both.
-        if let trouble = state.captureTrouble, isRoomy || lines.isEmpty {
+        if let trouble = state.captureError, isRoomy || lines.isEmpty {
             lines += trouble.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
                 ScreenLine("  \($0)", .problem)
             }

@@ -20,7 +20,7 @@ struct LiveState {
     var isOffline = false
     var isMuted = false
     /// What is found is saved at once (`--yes`).
-    var savesAtOnce = false
+    var savesFound = false
     /// How the hub stands that is captured into; `nil` for the station's own library.
     var hub: HubView?
     /// Items of earlier runs that wait in the queue.
@@ -28,7 +28,7 @@ struct LiveState {
     /// Sightings on their way to the disk, in their order.
     var pending: [Detection] = []
     /// Why they are not there yet, as long as it lasts.
-    var captureTrouble: String?
+    var captureError: String?
 
     enum Mode {
         case list, help

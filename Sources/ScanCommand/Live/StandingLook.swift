@@ -33,7 +33,7 @@ struct StatusStyle {
             case .saved(.restored): StatusStyle("✓", "SAVED, BACK FROM THE TRASH", "saved, was in the trash", .faint)
             case .saved: StatusStyle("✓", "SAVED", "saved", .faint)
             case .skipped: StatusStyle("–", "SKIPPED", "skipped", .faint)
-            case .left: StatusStyle("–", "LATER", "later", .faint)
+            case .postponed: StatusStyle("–", "LATER", "later", .faint)
             }
     }
 }
@@ -73,7 +73,7 @@ extension Batch.Counts {
             (found, "found"), (lookingUp, "looking up"), (owned, "owned"), (again, "again"), (notFound, "not found"),
             (unavailable, "waiting for a source"), (unsure, "unsure"),
         ]
-        let groups = [status, [(ticked, "ticked")], [(saved, "saved"), (skipped, "skipped"), (left, "later")]]
+        let groups = [status, [(ticked, "ticked")], [(saved, "saved"), (skipped, "skipped"), (postponed, "later")]]
         return groups.map { group in group.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ") }
             .filter { !$0.isEmpty }.joined(separator: " · ")
     }

@@ -1,4 +1,4 @@
-# Errors that the vivid driver makes on purpose.
+# Errors that the vivid driver injects.
 . "$GUEST/wait.sh"
 inject() { v4l2-ctl -d "$(camera 0)" -c "$1"; }
 begin() {
@@ -7,7 +7,7 @@ begin() {
 }
 again() { until_line "$OUT/$1.err" "320x180 GREY" 60 2; }
 
-# Frames marked as damaged, and lost ones: it goes on, and nothing is told. The stream breaks off: it is begun anew.
+# Damaged and lost frames: capturing continues, and nothing is reported. The stream breaks off: it is started again.
 begin fatal
 inject inject_v4l2_buf_flag_error=1
 inject percentage_of_dropped_buffers=50
@@ -16,7 +16,7 @@ inject percentage_of_dropped_buffers=0
 again fatal
 stop_scan fatal
 
-# And beginning anew fails at first.
+# Restarting fails at first.
 begin streamon
 inject inject_vidioc_streamon_error=1
 inject inject_fatal_streaming_error=1
@@ -29,7 +29,7 @@ inject inject_fatal_streaming_error=1
 again reqbufs
 stop_scan reqbufs
 
-# A buffer is not taken back. Then the driver says that the device is gone, and at last it comes back.
+# A buffer is not accepted back. Then the driver reports that the device is gone, and finally it returns.
 begin qbuf
 inject inject_vidioc_qbuf_error=1
 again qbuf

@@ -1,4 +1,4 @@
-# A handheld scanner, real but for its laser: exclusive, whatever it types, unplugged and back.
+# A handheld scanner, real except for its laser: exclusive, with all that it types, unplugged and back.
 . "$GUEST/wait.sh"
 modprobe -a uinput evdev
 mkfifo /tmp/typist /tmp/listener
@@ -28,14 +28,14 @@ unplug() { exec 8>&-; wait "$typist"; }
 plug_in "Rig Barcode Scanner"
 fact path "$device"
 
-# Another program has it; then it is free.
+# Another program holds it; then it is free.
 listen grab
 start_scan exclusive --scanner "$device" --json --yes
 until_line "$OUT/exclusive.err" "another program has taken it"
 stop_listening
 until_line "$OUT/exclusive.err" "is ready" 20
 
-# What it types comes in, and to nobody else.
+# Its lines arrive here, and in no other program.
 listen
 fact second-reader "$(cat /tmp/listener.out)"
 for command in "line 9780441478125" "line ]E0978-0-7432-7356-5" "keypad 978-2-07-036002-4" "line 080442957X" \
@@ -46,7 +46,7 @@ done
 stop_listening
 fact second-heard "$(tail -n 1 /tmp/listener.out)"
 
-# Stopped for a while, so that the kernel's buffer overflows: the line is lost and that is told, the next one comes.
+# The program is stopped for a while, so that the kernel's buffer overflows: the lost line is reported, the next one arrives.
 kill -STOP "$scan"
 types burst 97804414781259780441478125978044147812597804414781259780441478125
 kill -CONT "$scan"
@@ -65,7 +65,7 @@ until_line "$OUT/exclusive.err" "is ready" 20 3
 types line 9780385333849
 until_line "$OUT/exclusive.out" 9780385333849
 
-# Unplugged, and a keyboard gets its number.
+# Unplugged, and a keyboard takes its number.
 unplug
 until_line "$OUT/exclusive.err" "was unplugged" 20 2
 plug_in "Keyboard of somebody"
@@ -77,7 +77,7 @@ fact keyboard-grab "$(head -n 1 /tmp/listener.out)"
 unplug
 stop_scan exclusive
 
-# A key that is down when the scanner is taken is let up first; whoever had it sees that.
+# A key that is down when the scanner is grabbed is released first; the previous reader sees that.
 plug_in "Rig Barcode Scanner"
 types down 59
 listen
@@ -98,7 +98,7 @@ until_line "$OUT/denied.err" "permission denied"
 stop_scan denied
 unplug
 
-# What is no scanner.
+# Devices that are not scanners.
 plug_in "Rig Mouse" mouse
 for path in /etc/passwd "$device"; do
     start_scan no-scanner --scanner "$path" --json

@@ -1,13 +1,13 @@
-# A camera that another has, that may not be opened, that freezes; and its controls, before and after.
+# A camera that another program holds, one that may not be opened, one that freezes; and its controls, before and after.
 . "$GUEST/wait.sh"
 device=$(camera 0)
 controls() { v4l2-ctl -d "$device" -C focus_automatic_continuous,power_line_frequency,exposure_dynamic_framerate | tr '\n' ' '; }
 
-# The camera's own values, as a person left them.
+# The camera's values, as a person set them.
 v4l2-ctl -d "$device" -c focus_automatic_continuous=0
 fact controls-before "$(controls)"
 
-# Busy, and then free.
+# Busy, then free.
 v4l2-ctl -d "$device" --stream-mmap >/dev/null 2>/tmp/other.err &
 other=$!
 until_true 60 grep -q . /tmp/other.err
@@ -19,7 +19,7 @@ until_line "$OUT/busy.err" "640x480 MJPG"
 until_line "$OUT/busy.out" captured
 fact controls-during "$(controls)"
 
-# A second program of our own.
+# A second scan.
 first=$scan
 start_scan second --json --yes --device "$device" --size 640x480
 until_line "$OUT/second.err" "is in use by"
@@ -30,7 +30,7 @@ scan=$first
 stop_scan busy
 fact controls-after "$(controls)"
 
-# And the ordinary end.
+# The ordinary end.
 v4l2-ctl -d "$device" -c focus_automatic_continuous=0
 start_scan interrupted --json --device "$device" --size 640x480
 until_line "$OUT/interrupted.err" "640x480 MJPG"

@@ -1,4 +1,4 @@
-"""A handheld scanner made with uinput: it types what it is told on standard input, a command a line.
+"""A handheld scanner made with uinput. It types as commanded on standard input, a command a line.
 
     typist.py NAME [mouse]
         line TEXT     types TEXT and Enter, letters and signs with Shift where they need it
@@ -13,7 +13,7 @@ Prints the device's path, and "done" after each command. At the end of its input
 import fcntl, glob, os, struct, sys, time
 
 EV_SYN, EV_KEY, ENTER, SHIFT, KP_ENTER = 0, 1, 28, 42, 96
-# <linux/uinput.h>; the codes of its ioctls as asm-generic/ioctl.h makes them.
+# <linux/uinput.h>; the ioctl codes are composed as in asm-generic/ioctl.h.
 UI_DEV_CREATE, UI_DEV_DESTROY, UI_SET_EVBIT, UI_SET_KEYBIT = 0x5501, 0x5502, 0x40045564, 0x40045565
 UI_DEV_SETUP, UI_GET_SYSNAME = 0x405C5503, 0x8040552C
 
@@ -62,7 +62,7 @@ event = glob.glob(f"/sys/devices/virtual/input/{name}/event*")[0]
 print("/dev/input/" + os.path.basename(event), flush=True)
 for command in sys.stdin:
     word, _, rest = command.rstrip("\n").partition(" ")
-    # A USB keyboard is asked every 8 ms.
+    # A USB keyboard is polled every 8 ms.
     pace = 0 if word == "burst" else 0.008
     if word == "line":
         type_text(rest, KEYS, ENTER)

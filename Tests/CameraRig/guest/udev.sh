@@ -1,4 +1,4 @@
-# What the project's rule makes of a USB camera, of a second one, and of one that is not on USB.
+# The effect of the udev rule on a USB camera, on a second one, and on one that is not on USB.
 . "$GUEST/wait.sh"
 fact link "$(readlink /dev/bookplate)"
 fact camera "$(camera 0)"

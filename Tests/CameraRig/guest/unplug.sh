@@ -1,4 +1,4 @@
-# The camera's cable pulled and put back, $CYCLES times, and what the program holds then; at last a camera that hangs.
+# Unplugs the camera and plugs it in again, $CYCLES times, and checks the program's open files; finally a camera that hangs.
 . "$GUEST/wait.sh"
 held() { # held NAME: open descriptors and resident kilobytes
     fact "$1-descriptors" "$(find "/proc/$scan/fd" -mindepth 1 | wc -l)"
@@ -12,7 +12,7 @@ until_line "$OUT/unplug.err" "640x480 MJPG"
 cycle=1
 while [ $cycle -le "$CYCLES" ]; do
     if [ $cycle -eq 5 ]; then
-        # Who keeps the old node open keeps its number: the camera comes back under another.
+        # A program that keeps the old node open keeps its number in use: the camera returns under another.
         sleep 1000 <"$first" &
         holder=$!
         until_true 20 has_open $holder "$first"
@@ -26,12 +26,12 @@ while [ $cycle -le "$CYCLES" ]; do
     [ $cycle -ne 6 ] || { fact meanwhile "$(camera 0)"; kill $holder; }
 done
 held late
-# The camera stays plugged in and does not answer, so that the thread that wants to begin anew hangs in the kernel.
+# The camera stays plugged in and does not answer, so that the restarting thread hangs in the kernel.
 hangs() { grep -q usb_poison_urb /proc/"$scan"/task/*/wchan; }
 rigctl pause 0
 until_true 60 hangs || exit 1
 rigctl resume 0
-# And it still reads.
+# It still reads.
 rigctl next 0
 until_line "$OUT/unplug.out" captured
 stop_scan unplug

@@ -1,4 +1,4 @@
-# For the scripts that run inside the rig: they await what a program says, each wait under a limit, and never just sleep.
+# Functions for the scripts that run inside the rig: they wait for a program's output, each with a time limit, and never just sleep.
 
 # uptime: whole seconds since the boot.
 uptime() { cut -d . -f 1 /proc/uptime; }
@@ -15,7 +15,7 @@ until_true() {
 
 has_lines() { [ "$(grep -cF -- "$2" "$1")" -ge "$3" ]; }
 
-# until_line FILE TEXT [SECONDS [COUNT]]: until so many lines of the file have the text in them. In vain ends the script.
+# until_line FILE TEXT [SECONDS [COUNT]]: waits until COUNT lines of the file contain the text; a timeout ends the script.
 until_line() {
     until_true "${3:-60}" has_lines "$1" "$2" "${4:-1}" && return
     echo "--- $1:" >&2
@@ -26,16 +26,16 @@ until_line() {
 # has_open PID PATH
 has_open() { ls -l "/proc/$1/fd" | grep -qF -- "-> $2"; }
 
-# Where camera N (of the order in which they were given) is now.
+# The current node of camera N, counted in the order of the options.
 camera() { rigctl list | while read -r number _ device _; do [ "$number" = "$1" ] && echo "$device"; done; }
 
-# fact NAME VALUE: for the test outside.
+# fact NAME VALUE: prints a fact for the test outside.
 fact() { printf '%s=%s\n' "$1" "$2"; }
 
 mkdir -p /tmp/nobody && chmod 777 /tmp/nobody
 
-# start_scan NAME ARGUMENTS...: in the background; what it says goes to NAME.out and NAME.err in the shared folder. The pipes that a
-# script may hold open (8, 9) are not for it.
+# start_scan NAME ARGUMENTS...: runs in the background, with its output in NAME.out and NAME.err in the shared folder, and without the
+# pipes that a script may hold open (8, 9).
 start_scan() {
     name=$1
     shift
@@ -43,7 +43,7 @@ start_scan() {
     scan=$!
 }
 
-# The same, without any group or right.
+# The same, without groups or privileges.
 start_as_nobody() {
     name=$1
     shift
@@ -52,7 +52,7 @@ start_as_nobody() {
     scan=$!
 }
 
-# stop_scan NAME [SIGNAL]: and waits for its end.
+# stop_scan NAME [SIGNAL]: sends the signal and waits for the end.
 stop_scan() {
     kill "-${2:-TERM}" "$scan"
     wait "$scan"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Within the machine: facts about the service under a real systemd, one a line, FACT name value.
+# Runs in the machine and prints facts about the service under a real systemd, one a line: FACT name value.
 fact() { echo "FACT $*"; }
 show() { systemctl show --property "$1" --value bookplate; }
 as() { person=$1; shift; setpriv --reuid "$person" --regid "$person" --init-groups env HOME="/home/$person" BOOKPLATE_OFFLINE=1 "$@"; }
@@ -21,14 +21,14 @@ fact camera "$(journalctl -o cat -u bookplate | grep -c '"usable":true')"
 
 as reader sh -c "umask 077; scan library add --title 'By the reader'" >/dev/null 2>&1
 fact file "$(stat -c '%a %U %G' /var/lib/bookplate/library.sqlite)"
-# The reader's first change of the day made one, with its folder; here the service has to make both, behind its walls.
+# The first change of the day already made one, with its folder; here the service has to make both, within its confinement.
 rm -r /var/lib/bookplate/backups
 systemctl start bookplate-backup
 fact backup "$(systemctl show --property ExecMainStatus --value bookplate-backup)" "$(ls /var/lib/bookplate/backups | wc -l)"
 fact folder "$(stat -c '%a %U %G' /var/lib/bookplate/backups)"
 fact timer "$(systemctl is-active bookplate-backup.timer)"
 
-# Frozen as a hanging driver or disk would: it says nothing, and is started anew.
+# Frozen, as by a hanging driver or disk: it sends no sign of life, and is started again.
 old=$(show MainPID)
 kill -STOP "$old"
 until_true 120 is_new
@@ -41,7 +41,7 @@ fact books "$(as reader scan library list --json | wc -l)"
 systemctl stop bookplate
 fact stopped "$(show Result)" "$(show ExecMainStatus)"
 
-# Wrong settings are no reason to try again and again.
+# Wrong settings are not retried.
 echo BOOKPLATE_OFFLINE=perhaps >>/etc/bookplate/bookplate.env
 systemctl start bookplate 2>/dev/null
 fact wrong "$(show ExecMainStatus)" "$(show NRestarts)" "$(systemctl is-active bookplate)"

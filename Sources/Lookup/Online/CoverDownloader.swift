@@ -10,7 +10,7 @@ import HTTP
 /// covers takes no turn from a lookup, and a picture server that is down closes no catalogue.
 ///
 /// Where a proxy is set in the environment, it resolves the names, and the list of hosts alone decides.
-public struct CoverFetcher: CoverFetch {
+public struct CoverDownloader: CoverFetch {
     private let policy: RequestPolicy
     private let covers: CoverAddress
     private let errand: Errand

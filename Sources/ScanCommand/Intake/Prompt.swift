@@ -2,8 +2,53 @@ import Bookplate
 import Foundation
 import Station
 
-/// Asks for each candidate, one card and one key at a time, while more of them come in.
-struct PromptLoop {
+/// The source of a person's answers.
+enum PromptInput: Sendable {
+    /// Single keys from the terminal.
+    case keyboard(Keyboard)
+    /// Lines of a terminal: one letter is an answer, anything else a number to capture.
+    case lines(InputLines)
+
+    enum Event: Sendable {
+        case news(Station.News)
+        case newsEnded
+        case key(Keyboard.Key)
+        case line(String)
+        /// Nobody can answer any more.
+        case answersEnded
+    }
+
+    /// News and answers in the order in which they come. Ending the iteration ends both.
+    func events(beside station: Station) -> AsyncStream<Event> {
+        AsyncStream { events in
+            let listening = Task {
+                for await item in station.news { events.yield(.news(item)) }
+                events.yield(.newsEnded)
+            }
+            let answers = Task {
+                switch self {
+                case .keyboard(let keyboard):
+                    for await key in keyboard.keys { events.yield(.key(key)) }
+                case .lines(let lines):
+                    for await batch in lines.batches {
+                        lines.release()
+                        for line in batch { events.yield(.line(line)) }
+                    }
+                }
+                events.yield(.answersEnded)
+            }
+            events.onTermination = { _ in
+                listening.cancel()
+                answers.cancel()
+            }
+        }
+    }
+
+    func giveBackTerminal() { if case .keyboard(let keyboard) = self { keyboard.close() } }
+}
+
+/// Asks for an answer to each book, one card and one key at a time, while more of them come in.
+struct Prompt {
     private let run: CaptureRun
     private let input: PromptInput
     private let expected: Int?
@@ -13,15 +58,16 @@ struct PromptLoop {
     private var waiting: [Candidate] = []
     private var form: EditForm?
     private var answered = 0
-    /// What undo takes back, newest last.
-    private var done: [(candidates: [Candidate], change: ID<Change>)] = []
-    /// After `a`: the change that everything goes into, once there is one.
+    private var hasActs = false
+    /// After `a`: the change that everything is saved in, once there is one.
     private var savesAll = false
-    private var batch: ID<Change>?
+    private var change: ID<Change>?
     private var hasQuit = false
-    private var areCandidatesOver = false
-    /// The last act's failure; the next that succeeds clears it.
+    private var haveNewsEnded = false
+    /// The failure of the last act; the next act that succeeds clears it.
     private var failure: ExitStatus?
+
+    private var station: Station { run.station }
 
     init(run: CaptureRun, input: PromptInput, expected: Int?) {
         self.run = run
@@ -29,22 +75,22 @@ struct PromptLoop {
         self.expected = expected
     }
 
-    mutating func run(_ candidates: AsyncThrowingStream<Candidate, any Error>) async throws {
-        for await event in input.events(beside: candidates) {
+    mutating func run() async throws {
+        for await event in input.events(beside: station) {
             switch event {
-            case .candidate(let candidate):
-                run.told([candidate])
-                waiting.append(candidate)
-            case .noMoreCandidates(let error):
-                if let error { throw error }
-                areCandidatesOver = true
+            case .news(let news):
+                try await run.show(news)
+                if case .known(let row, let isFirst) = news, isFirst || !isAsked(row.id) {
+                    waiting.append(row.candidate)
+                }
+            case .newsEnded: haveNewsEnded = true
             case .key(let key): await press(key)
-            case .line(let line): await take(line)
-            case .noMoreAnswers: hasQuit = true
+            case .line(let line): await handle(line)
+            case .answersEnded: hasQuit = true
             }
             await showNext()
-            if hasQuit || (areCandidatesOver && open == nil && waiting.isEmpty) { break }
-            if open == nil { Output.shared.status("  looking up …  \(done.isEmpty ? "" : "[u] undo last  ")[q] quit") }
+            if hasQuit || (haveNewsEnded && open == nil && waiting.isEmpty) { break }
+            if open == nil { Output.shared.status("  looking up …  \(hasActs ? "[u] undo last  " : "")[q] quit") }
         }
         Output.shared.status("")
         run.events.hold(false)
@@ -52,18 +98,22 @@ struct PromptLoop {
         if let failure { run.report.note(failure) }
     }
 
+    private func isAsked(_ id: ID<IntakeItem>) -> Bool {
+        open?.item.id == id || waiting.contains { $0.item.id == id }
+    }
+
     private mutating func showNext() async {
-        if savesAll, open == nil { await saveTheSure() }
+        if savesAll, open == nil { await saveSureOnes() }
         guard open == nil, !waiting.isEmpty, !hasQuit else { return }
         run.events.hold(false)
         let next = waiting.removeFirst()
         open = next
-        // What was saved since it was looked up may be the same edition.
-        if !done.isEmpty {
+        // A book saved since the lookup may be the same edition.
+        if hasActs {
             do {
-                open = try await run.flow.candidate(next.item.id) ?? next
+                open = try await station.reload(next.item.id)?.candidate ?? next
             } catch {
-                return failed(error)
+                return showFailure(error)
             }
         }
         show()
@@ -74,7 +124,7 @@ struct PromptLoop {
         run.events.hold(true)
         let place = expected.map { "\(answered + 1) of \($0)" } ?? "\(answered + 1)"
         for line in Card(candidate: open, place: place, style: style).lines() { Output.shared.line(line) }
-        var keys = ["[k] skip", "[a] save all", done.isEmpty ? "" : "[u] undo last", "[q] quit"].filter { !$0.isEmpty }
+        var keys = ["[k] skip", "[a] save all", hasActs ? "[u] undo last" : "", "[q] quit"].filter { !$0.isEmpty }
         if open.owned != nil {
             keys.insert("[c] another copy", at: 0)
         } else if open.isComplete {
@@ -87,15 +137,15 @@ struct PromptLoop {
         }
     }
 
-    /// A line of a terminal: an answer of one letter, a field of the form, or a number.
-    private mutating func take(_ line: String) async {
-        guard case .lines(_, let capture, _) = input else { return }
-        if form != nil, (try? ISBN(line)) == nil {
+    /// Handles a line of a terminal: an answer of one letter, a field of the form, or a number.
+    private mutating func handle(_ line: String) async {
+        let number = TypedNumber(text: line, origin: .stdin)
+        if form != nil, !number.isBook {
             await advance { form in form.enter(line) }
         } else if form == nil, line.count == 1, let letter = line.first, letter.isLetter {
             await press(.character(letter))
         } else if !line.isEmpty {
-            capture(line)
+            station.enqueue(number)
         }
     }
 
@@ -124,6 +174,7 @@ struct PromptLoop {
             await save([candidate], anotherCopy: true)
         case (.character("e"), let candidate?): beginForm(candidate)
         case (.character("l"), let candidate?):
+            await station.postpone(candidate.item.id)
             run.leave([candidate])
             answered += 1
             open = nil
@@ -132,40 +183,35 @@ struct PromptLoop {
         }
     }
 
-    // MARK: Acts. What fails leaves the book on the screen and in the queue; the next key tries again.
+    // MARK: Acts. A book whose act fails stays on the screen and in the queue; the next key tries again.
 
     private mutating func save(_ candidates: [Candidate], anotherCopy: Bool = false) async {
         do {
-            let confirmed = try candidates.map { try $0.confirm(by: .person, anotherCopy: anotherCopy) }
-            let results = try await run.flow.save(confirmed, continuing: savesAll ? batch : nil)
+            let saved = try await station.save(
+                candidates.map(\.item.id), anotherCopy: anotherCopy, continuing: savesAll ? change : nil)
             failure = nil
             open = nil
             run.events.hold(false)
-            for (candidate, result) in zip(candidates, results) {
-                if case .owned = result, let now = try await run.flow.candidate(candidate.item.id) {
-                    // Another process saved it since it was looked up: asked anew.
+            if savesAll { change = change ?? saved.change }
+            for (candidate, result) in saved.results {
+                if case .owned = result, let now = try await station.reload(candidate.item.id)?.candidate {
+                    // Another process saved it since it was looked up: ask again.
                     waiting.insert(now, at: 0)
                     continue
                 }
                 run.events.show([.saved(candidate, result)])
                 answered += 1
-                guard let change = result.change else { continue }
-                if savesAll { batch = batch ?? change }
-                if let last = done.indices.last, done[last].change == change {
-                    done[last].candidates.append(candidate)
-                } else {
-                    done.append(([candidate], change))
-                }
+                if result.change != nil { hasActs = true }
             }
         } catch {
             savesAll = false
             if open == nil { waiting = candidates + waiting }
-            failed(error)
+            showFailure(error)
         }
     }
 
-    /// Saves what a yes to all covers; the rest is asked for one by one.
-    private mutating func saveTheSure() async {
+    /// Saves what a yes to all covers; the rest is asked one by one.
+    private mutating func saveSureOnes() async {
         let sure = waiting.filter { $0.owned == nil && $0.isSureEnough }
         guard !sure.isEmpty else { return }
         waiting.removeAll { $0.owned == nil && $0.isSureEnough }
@@ -174,45 +220,47 @@ struct PromptLoop {
 
     private mutating func skip(_ candidate: Candidate) async {
         do {
-            let change = try await run.flow.dismiss([candidate])
+            let skipped = try await station.skip([candidate.item.id])
             failure = nil
             run.events.hold(false)
-            run.events.show([.skipped(candidate)])
-            done.append(([candidate], change))
+            run.events.show(skipped.events)
+            hasActs = true
             answered += 1
             open = nil
         } catch {
-            failed(error)
+            showFailure(error)
         }
     }
 
     private mutating func undo() async {
-        guard let last = done.last else {
-            Output.shared.line("  Nothing to undo in this run; scan undo goes further back.")
-            return
-        }
         do {
-            _ = try await run.history.undo(last.change, at: Date())
+            let undone = try await station.undo()
             failure = nil
-            done.removeLast()
-            savesAll = false
-            batch = nil
-            run.events.show(last.candidates.map { .undone($0, change: last.change) })
-            answered -= last.candidates.count
-            waiting = last.candidates.dropFirst() + [open].compactMap { $0 } + waiting
-            open = last.candidates.first
+            (savesAll, change) = (false, nil)
+            run.events.show(undone.events)
+            let ids = undone.acts.flatMap(\.items)
+            answered -= ids.count
+            var reopened: [Candidate] = []
+            for id in ids { if let row = await station.row(id) { reopened.append(row.candidate) } }
+            waiting = reopened.dropFirst() + [open].compactMap { $0 } + waiting
+            open = reopened.first
+            hasActs = await station.snapshot(limit: 0).nextUndo != nil
             show()
+        } catch Station.Refusal.nothingToUndo {
+            Output.shared.line("  Nothing to undo in this run; scan undo goes further back.")
         } catch {
-            failed(error)
+            showFailure(error)
         }
     }
 
-    private mutating func failed(_ error: any Error) {
+    private mutating func showFailure(_ error: any Error) {
         let error = CommandError(describing: error)
         failure = error.status
         Output.shared.complain(error.description)
         show()
     }
+
+    // MARK: The form
 
     private mutating func beginForm(_ candidate: Candidate) {
         form = EditForm(metadata: candidate.metadata)
@@ -228,7 +276,7 @@ struct PromptLoop {
     private func showField() { Output.shared.raw(form?.shown(width: terminalSize().columns) ?? "") }
 
     private mutating func advance(_ step: (inout EditForm) -> EditForm.Step) async {
-        guard var form, var candidate = open else { return }
+        guard var form, let candidate = open else { return }
         let result = step(&form)
         self.form = form
         switch result {
@@ -244,18 +292,18 @@ struct PromptLoop {
             Output.shared.line("")
             show()
         case .done:
-            let fields = form.apply(to: &candidate.metadata)
             do {
-                open = try await run.flow.keepEdits(of: candidate, fields: fields)
+                let edited = try await station.edit(candidate.item.id, form.edit).candidate
+                open = edited
                 failure = nil
                 self.form = nil
                 Output.shared.line("")
-                run.events.show([.edited(candidate)])
+                run.events.show([.edited(edited)])
                 show()
             } catch {
                 // The form stays as it is: Enter tries again.
                 Output.shared.line("")
-                failed(error)
+                showFailure(error)
                 showField()
             }
         }

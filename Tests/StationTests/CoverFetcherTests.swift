@@ -24,7 +24,7 @@ import Testing
         let kept = try await save(library, "9780141439587")
         // The newest is the first.
         let undone = try await save(library, "9780441013593")
-        let flow = CoverFlow(
+        let flow = CoverFetcher(
             covers: library,
             fetch: Fetching { url in
                 if url.contains("9780441013593") { _ = try await library.undo(undone.change, at: Date()) }

@@ -9,28 +9,28 @@ private let dune = "9780441013593"
 private let emma = "9780141439587"
 private let nobody = "9783161484100"
 
-@Suite(.timeLimit(.minutes(1))) struct `The end of the desk` {
-    @Test func `brings all that was scanned to the disk, also what nobody had looked at yet`() async throws {
-        let rig = try DeskRig()
+@Suite(.timeLimit(.minutes(1))) struct `The end of the station` {
+    @Test func `brings all that was scanned to the disk, also what was still pending`() async throws {
+        let rig = try StationRig()
         let item = try await rig.captureElsewhere(dune)
         let holder = try await rig.lock(item)
         try await rig.run {
-            for isbn in [emma, nobody, emma] { rig.desk.scanned(isbn) }
-            #expect(await rig.desk.outlook().pending.map(\.isbn.digits) == [emma, nobody, emma])
+            for isbn in [emma, nobody, emma] { rig.station.enqueue(scannedLine: isbn) }
+            #expect(await rig.station.snapshot().pending.map(\.isbn.digits) == [emma, nobody, emma])
             await rig.clock.hasSleeper(for: .seconds(1))
             try await holder.letGo()
         }
         let waiting = try await rig.library.items(in: [.waiting]).map(\.isbn.digits)
         #expect(waiting == [dune, emma, nobody, emma])
-        #expect(await rig.desk.outlook().pending.isEmpty)
+        #expect(await rig.station.snapshot().pending.isEmpty)
         #expect(!rig.lines.all.contains { $0.contains("not captured") })
     }
 
     @Test func `names what it could not capture`() async throws {
-        let rig = try DeskRig()
+        let rig = try StationRig()
         let holder = try await rig.lock(try await rig.captureElsewhere(dune))
         try await rig.run {
-            for isbn in [emma, nobody] { rig.desk.scanned(isbn) }
+            for isbn in [emma, nobody] { rig.station.enqueue(scannedLine: isbn) }
             await rig.clock.hasSleeper(for: .seconds(1))
         }
         for isbn in [emma, nobody] {
@@ -40,26 +40,26 @@ private let nobody = "9783161484100"
     }
 
     @Test func `does not wait for a library that stays locked`() async throws {
-        let rig = try DeskRig(patience: .seconds(120))
+        let rig = try StationRig(patience: .seconds(120))
         let holder = try await rig.lock(try await rig.captureElsewhere(dune))
-        rig.desk.scanned(emma)
-        let running = Task { await rig.desk.run { _ in } }
+        rig.station.enqueue(scannedLine: emma)
+        let running = Task { await rig.station.run() }
         running.cancel()
-        await rig.clock.hasSleeper(for: Desk.lastTry)
-        rig.clock.advance(by: Desk.lastTry)
+        await rig.clock.hasSleeper(for: Station.lastAttempt)
+        rig.clock.advance(by: Station.lastAttempt)
         await running.value
         #expect(rig.lines.all.contains { $0.hasPrefix("not captured in time: \(emma)") })
         try await holder.letGo()
     }
 
     @Test func `lets go whoever waits for an act, and the act is done all the same`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")], patience: .seconds(120))
+        let rig = try StationRig([dune: .found("Dune")], patience: .seconds(120))
         try await rig.run {
             let row = try await rig.capture(dune)
             _ = try await rig.next(\.known)
             let holder = try await rig.lock(row.id)
-            let saving = Task { try await rig.desk.save([row.id], anotherCopy: false) }
-            while await !rig.desk.isActing { await Task.yield() }
+            let saving = Task { try await rig.station.save([row.id], anotherCopy: false) }
+            while await !rig.station.acts.isExhausted { await Task.yield() }
             saving.cancel()
             await #expect(throws: CancellationError.self) { _ = try await saving.value }
             try await holder.letGo()
@@ -68,69 +68,73 @@ private let nobody = "9783161484100"
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `What the desk is told` {
+@Suite(.timeLimit(.minutes(1))) struct `A station's act` {
     @Test func `takes back the act that is meant, and no other`() async throws {
-        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
+        let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {
             let first = try await rig.capture(dune)
             let second = try await rig.capture(emma)
-            let mine = try await rig.desk.skip([first.id]).change
-            let theirs = try await rig.desk.skip([second.id]).change
-            await #expect(throws: Desk.Refusal.notNewest) { _ = try await rig.desk.undo(mine) }
-            #expect(await rig.desk.outlook().counts.open == 0)
-            #expect(try await rig.desk.undo(theirs).items == [second.id])
+            let mine = try await rig.station.skip([first.id]).change
+            let theirs = try await rig.station.skip([second.id]).change
+            await #expect(throws: Station.Refusal.notNewest) { _ = try await rig.station.undo(.act(mine)) }
+            #expect(await rig.station.snapshot().counts.open == 0)
+            #expect(try await rig.station.undo(.act(theirs)).acts[0].items == [second.id])
             // Pressed twice, the second time is not about the act before.
-            await #expect(throws: Desk.Refusal.notNewest) { _ = try await rig.desk.undo(theirs) }
-            #expect(try await rig.desk.undo(mine).items == [first.id])
-            await #expect(throws: Desk.Refusal.nothingToUndo) { _ = try await rig.desk.undo(mine) }
+            await #expect(throws: Station.Refusal.notNewest) { _ = try await rig.station.undo(.act(theirs)) }
+            #expect(try await rig.station.undo(.act(mine)).acts[0].items == [first.id])
+            await #expect(throws: Station.Refusal.nothingToUndo) { _ = try await rig.station.undo(.act(mine)) }
         }
     }
 
     @Test func `is captured once by the same request, after a restart, too`() async throws {
         let request = ID<IntakeItem>()
         let number = TypedNumber(text: dune, origin: .scanner)
-        let first = try DeskRig([dune: .found("Dune")])
+        let first = try StationRig([dune: .found("Dune")])
         try await first.run {
-            let row = try await first.desk.capture(number, request: request)
+            let row = try await first.station.capture(number, request: request)
             #expect(row.id == request)
-            #expect(try await first.desk.capture(number, request: request).id == request)
+            #expect(try await first.station.capture(number, request: request).id == request)
             let other = TypedNumber(text: emma, origin: .scanner)
-            await #expect(throws: Desk.Refusal.answered) { _ = try await first.desk.capture(other, request: request) }
+            await #expect(throws: Station.Refusal.answered) {
+                _ = try await first.station.capture(other, request: request)
+            }
             #expect(try await first.library.count(in: [.waiting]) == 1)
         }
-        let second = try DeskRig(path: first.path)
+        let second = try StationRig(path: first.path)
         try await second.run {
-            #expect(try await second.desk.capture(number, request: request).id == request)
+            #expect(try await second.station.capture(number, request: request).id == request)
             #expect(try await second.library.count(in: [.waiting]) == 1)
-            _ = try await second.desk.skip([request])
-            #expect(try await second.desk.capture(number, request: request).status == .skipped)
+            _ = try await second.station.skip([request])
+            #expect(try await second.station.capture(number, request: request).status == .skipped)
         }
-        let third = try DeskRig(path: first.path)
-        await #expect(throws: Desk.Refusal.answered) { _ = try await third.desk.capture(number, request: request) }
-        #expect(await third.desk.outlook().rows.isEmpty)
+        let third = try StationRig(path: first.path)
+        await #expect(throws: Station.Refusal.answered) {
+            _ = try await third.station.capture(number, request: request)
+        }
+        #expect(await third.station.snapshot().rows.isEmpty)
     }
 
-    @Test func `stays when it is what the desk thought, too: a tick taken before there was a title`() async throws {
-        let rig = try DeskRig()
+    @Test func `keeps a person's tick when it is the station's own choice too`() async throws {
+        let rig = try StationRig()
         try await rig.run {
             let row = try await rig.capture(nobody)
             _ = try await rig.next(\.known)
-            #expect(try await rig.desk.tick(row.id, false).isTicked == false)
+            #expect(try await rig.station.tick(row.id, false).isTicked == false)
             rig.lookup.learn(nobody, .found("Logic"))
-            try await rig.desk.lookUpAgain([row.id])
+            try await rig.station.lookUpAgain([row.id])
             let rows = try await rig.rows { $0.first?.status == .found }
             #expect(!rows[0].isTicked)
         }
     }
 
     @Test func `of the preset goes to what is captured meanwhile, too`() async throws {
-        let rig = try DeskRig(patience: .seconds(50))
+        let rig = try StationRig(patience: .seconds(50))
         let holder = try await rig.lock(try await rig.captureElsewhere(dune))
         let attic = Preset(shelf: "Attic")
         try await rig.run {
             let capturing = Task { try await rig.capture(emma) }
-            let giving = Task { try await rig.desk.give(attic) }
-            while await !rig.desk.isActing { await Task.yield() }
+            let giving = Task { try await rig.station.setPreset(attic) }
+            while await !rig.station.acts.isExhausted { await Task.yield() }
             try await holder.letGo()
             try await giving.value
             let row = try await capturing.value
@@ -141,7 +145,7 @@ private let nobody = "9783161484100"
     }
 
     @Test func `is recognised when the page that captured it has gone`() async throws {
-        let rig = try DeskRig()
+        let rig = try StationRig()
         var metadata = Metadata()
         metadata.title = "Dune"
         let owned = try Confirmed(enteredBy: .form, isbn: ISBN(dune), metadata: metadata)
@@ -164,15 +168,15 @@ private let nobody = "9783161484100"
             let sum = digits.enumerated().reduce(0) { $0 + $1.element.wholeNumberValue! * ($1.offset % 2 == 0 ? 1 : 3) }
             return digits + String((10 - sum % 10) % 10)
         }
-        let rig = try DeskRig(Dictionary(uniqueKeysWithValues: isbns.map { ($0, .found("Book \($0)")) }))
+        let rig = try StationRig(Dictionary(uniqueKeysWithValues: isbns.map { ($0, .found("Book \($0)")) }))
         try await rig.run {
             let detections = try isbns.map { Detection(isbn: try ISBN($0), raw: $0, origin: .photo) }
-            let ids = try await rig.desk.capture(detections).map(\.id)
+            let ids = try await rig.station.capture(detections).map(\.id)
             _ = try await rig.rows { $0.allSatisfy { $0.status == .found } && $0.count == 200 }
-            let saved = try await rig.desk.save(ids, anotherCopy: false)
+            let saved = try await rig.station.save(ids, anotherCopy: false)
             #expect(saved.saved == 300)
-            #expect(await rig.desk.outlook().undo?.items.count == 300)
-            #expect(await rig.desk.outlook().undo?.change == saved.change)
+            #expect(await rig.station.snapshot().nextUndo?.items.count == 300)
+            #expect(await rig.station.snapshot().nextUndo?.change == saved.change)
         }
     }
 }

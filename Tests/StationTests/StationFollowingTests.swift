@@ -10,7 +10,7 @@ private let emma = "9780141439587"
 
 @Suite(.timeLimit(.minutes(1))) struct `What others do to the queue` {
     @Test func `comes into the batch: captured, dismissed, saved and taken back`() async throws {
-        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
+        let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         let other = try rig.another()
         try await rig.run {
             let detections = try [dune, emma].map { Detection(isbn: try ISBN($0), raw: $0, origin: .camera) }
@@ -29,29 +29,31 @@ private let emma = "9780141439587"
             _ = try await other.add([rows[0].candidate.confirm(by: .person)], at: .now)
             await turn(rig)
             _ = try await rig.rows { $0.map(\.id) == [items[0].id] }
-            await #expect(throws: Desk.Refusal.gone) { _ = try await rig.desk.save([items[1].id], anotherCopy: false) }
+            await #expect(throws: Station.Refusal.gone) {
+                _ = try await rig.station.save([items[1].id], anotherCopy: false)
+            }
         }
     }
 
     @Test func `opens again here what was saved here and undone elsewhere`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")])
+        let rig = try StationRig([dune: .found("Dune")])
         let other = try rig.another()
         try await rig.run {
             let row = try await rig.capture(dune)
             _ = try await rig.next(\.known)
-            let saved = try await rig.desk.save([row.id], anotherCopy: false)
+            let saved = try await rig.station.save([row.id], anotherCopy: false)
             let change = try #require(saved.change)
             _ = try await other.undo(change, at: .now)
             await turn(rig)
             let rows = try await rig.rows { $0.first?.status == .found }
             #expect(rows.count == 1)
-            #expect(await rig.desk.outlook().undo == nil)
+            #expect(await rig.station.snapshot().nextUndo == nil)
             #expect(try await rig.saveTicked().saved == 1)
         }
     }
 
     @Test func `makes a row owned when the book is added elsewhere`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")])
+        let rig = try StationRig([dune: .found("Dune")])
         let other = try rig.another()
         try await rig.run {
             let row = try await rig.capture(dune)
@@ -64,50 +66,50 @@ private let emma = "9780141439587"
             await turn(rig)
             let rows = try await rig.rows { if case .owned = $0.first?.status { true } else { false } }
             #expect(rows[0].candidate.owned?.copy.shelf == "Hall" && !rows[0].isTicked)
-            let refused = try await rig.desk.save([row.id], anotherCopy: false)
-            #expect(refused == Desk.Saved(saved: 0, owned: 1))
-            #expect(try await rig.desk.save([row.id], anotherCopy: true).saved == 1)
+            let refused = try await rig.station.save([row.id], anotherCopy: false)
+            #expect(refused.saved == 0 && refused.owned == 1 && refused.change == nil)
+            #expect(try await rig.station.save([row.id], anotherCopy: true).saved == 1)
         }
     }
 
     /// The library is looked at no more than every 300 ms.
-    private func turn(_ rig: DeskRig) async {
-        await rig.clock.hasSleeper(for: Desk.looksApart)
-        rig.desk.libraryChanged()
-        rig.clock.advance(by: Desk.looksApart)
+    private func turn(_ rig: StationRig) async {
+        await rig.clock.hasSleeper(for: Station.queueInterval)
+        rig.station.libraryChanged()
+        rig.clock.advance(by: Station.queueInterval)
     }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `A locked library` {
     @Test func `lets an act fail, and nothing is lost or done twice`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")])
+        let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {
             let row = try await rig.capture(dune)
             _ = try await rig.next(\.known)
             let holder = try await rig.lock(row.id)
-            await #expect(throws: LibraryError.self) { _ = try await rig.desk.save([row.id], anotherCopy: false) }
-            #expect(await rig.desk.row(row.id)?.status == .found)
+            await #expect(throws: LibraryError.self) { _ = try await rig.station.save([row.id], anotherCopy: false) }
+            #expect(await rig.station.row(row.id)?.status == .found)
             try await holder.letGo()
-            #expect(try await rig.desk.save([row.id], anotherCopy: false).saved == 1)
+            #expect(try await rig.station.save([row.id], anotherCopy: false).saved == 1)
         }
     }
 
     @Test func `keeps what was scanned on the screen, and tries every second until it is on the disk`() async throws {
-        let rig = try DeskRig()
+        let rig = try StationRig()
         try await rig.run {
             let row = try await rig.capture(dune)
             _ = try await rig.next(\.known)
             let holder = try await rig.lock(row.id)
-            rig.desk.scanned(emma)
+            rig.station.enqueue(scannedLine: emma)
             await rig.clock.hasSleeper(for: .seconds(1))
-            let outlook = await rig.desk.outlook()
-            #expect(outlook.pending.map(\.isbn.digits) == [emma])
-            #expect(outlook.captureTrouble.map { "\($0)" }?.contains("another process keeps it locked") == true)
+            let snapshot = await rig.station.snapshot()
+            #expect(snapshot.pending.map(\.isbn.digits) == [emma])
+            #expect(snapshot.captureError.map { "\($0)" }?.contains("another process keeps it locked") == true)
             try await holder.letGo()
             rig.clock.advance(by: .seconds(1))
             _ = try await rig.next { news in news.captured?.candidate.item.isbn.digits == emma ? true : nil }
-            let after = await rig.desk.outlook()
-            #expect(after.pending.isEmpty && after.captureTrouble == nil)
+            let after = await rig.station.snapshot()
+            #expect(after.pending.isEmpty && after.captureError == nil)
             #expect(rig.lines.all.count { $0.contains("capturing waits") } == 1)
         }
     }
@@ -120,8 +122,8 @@ private let emma = "9780141439587"
         batch.add([old])
         let before = batch.open
         batch.add([new])
-        let difference = batch.follow([old], openBefore: before)
-        #expect(difference.isNothing && batch.rows.count == 2)
+        let difference = batch.reconcile(with: [old], openBefore: before)
+        #expect(difference.isEmpty && batch.rows.count == 2)
     }
 
     @Test func `keeps what was learnt while the queue was being read`() throws {
@@ -132,18 +134,18 @@ private let emma = "9780141439587"
         var item = old.item
         (item.outcome, item.metadata) = (.found, Metadata())
         item.metadata?.title = "Dune"
-        batch.take(Candidate(item: item))
-        #expect(batch.follow([old], openBefore: before).isNothing)
+        batch.update(with: Candidate(item: item))
+        #expect(batch.reconcile(with: [old], openBefore: before).isEmpty)
         #expect(batch[old.item.id]?.candidate.item.outcome == .found)
         // Read after that, it counts.
-        #expect(batch.follow([old], openBefore: batch.open).changed == [old.item.id])
+        #expect(batch.reconcile(with: [old], openBefore: batch.open).changed == [old.item.id])
     }
 
     @Test func `forgets the oldest answered rows, and their acts, beyond a limit`() throws {
         var batch = Batch()
         let candidates = try [dune, emma, "9783161484100"].map(candidate)
         batch.add(candidates)
-        for candidate in candidates.prefix(2) { batch.noteSkipped([candidate.item.id], change: ID()) }
+        for candidate in candidates.prefix(2) { batch.applySkip([candidate.item.id], change: ID()) }
         batch.forgetAnswered(beyond: 1)
         #expect(batch.rows.map(\.id) == candidates.dropFirst().map(\.item.id))
         #expect(batch.acts.map(\.items) == [[candidates[1].item.id]])

@@ -9,9 +9,9 @@ private let dune = "9780441013593"
 private let emma = "9780141439587"
 private let nobody = "9783161484100"
 
-@Suite(.timeLimit(.minutes(1))) struct `The desk` {
+@Suite(.timeLimit(.minutes(1))) struct `The station` {
     @Test func `tells a capture when it is on the disk and before any source is asked`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")])
+        let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {
             let row = try await rig.capture(dune)
             #expect(row.status == .lookingUp)
@@ -27,49 +27,49 @@ private let nobody = "9783161484100"
 
     @Test(arguments: [("9780441013594", "should be 3"), ("9771234567003", "periodical"), ("", "no number")])
     func `refuses what is no book, and keeps nothing of it`(_ text: String, _ reason: String) async throws {
-        let rig = try DeskRig()
+        let rig = try StationRig()
         let refusal = await #expect(throws: ISBNRefusal.self) { _ = try await rig.capture(text) }
         #expect(refusal?.description.contains(reason) == true)
         #expect(try await rig.library.count(in: [.waiting]) == 0)
     }
 
     @Test func `tells what a handheld scanner sent that is no book`() async throws {
-        let rig = try DeskRig()
+        let rig = try StationRig()
         try await rig.run {
-            rig.desk.scanned("4006381333931")
+            rig.station.enqueue(scannedLine: "4006381333931")
             let reason = try await rig.next(\.refusal)
             #expect(reason.contains("product code"))
-            rig.desk.scanned(dune)
+            rig.station.enqueue(scannedLine: dune)
             let row = try await rig.next(\.captured)
             #expect(row.candidate.item.origin == .scanner)
         }
     }
 
     @Test func `saves what is ticked in one change, and undo opens it again`() async throws {
-        let rig = try DeskRig([dune: .found("Dune"), emma: .found("Emma")])
+        let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {
             for isbn in [dune, emma, nobody] { _ = try await rig.capture(isbn) }
             _ = try await rig.rows { $0.count(where: \.isTicked) == 2 && $0.allSatisfy { $0.status != .lookingUp } }
             let saved = try await rig.saveTicked()
             #expect(saved.saved == 2 && saved.owned == 0 && saved.change != nil)
-            #expect(await rig.desk.outlook().counts == Desk.Counts(waiting: 1, lookingUp: 0, ticked: 0, open: 1))
-            #expect(await rig.desk.outlook().undo?.items.count == 2)
-            let act = try await rig.desk.undo()
+            #expect(await rig.station.snapshot().counts == Station.Counts(waiting: 1, lookingUp: 0, ticked: 0, open: 1))
+            #expect(await rig.station.snapshot().nextUndo?.items.count == 2)
+            let act = try await rig.station.undo().acts[0]
             #expect(act.kind == .saved && act.change == saved.change)
-            #expect(await rig.desk.outlook().counts.open == 3)
+            #expect(await rig.station.snapshot().counts.open == 3)
             let left = try await rig.library.books(with: [ISBN(dune), ISBN(emma)])
             #expect(left.values.joined().isEmpty)
-            await #expect(throws: Desk.Refusal.nothingToUndo) { _ = try await rig.desk.undo() }
+            await #expect(throws: Station.Refusal.nothingToUndo) { _ = try await rig.station.undo() }
         }
     }
 
     @Test func `makes one copy when two pages save the same at once`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")])
+        let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {
             let row = try await rig.capture(dune)
             _ = try await rig.next(\.known)
-            async let first = Outcome { try await rig.desk.save([row.id], anotherCopy: false) }
-            async let second = Outcome { try await rig.desk.save([row.id], anotherCopy: false) }
+            async let first = Outcome { try await rig.station.save([row.id], anotherCopy: false) }
+            async let second = Outcome { try await rig.station.save([row.id], anotherCopy: false) }
             let results = await [first, second]
             #expect(results.compactMap(\.saved?.saved) == [1])
             #expect(results.compactMap(\.refusal) == [.answered])
@@ -79,13 +79,13 @@ private let nobody = "9783161484100"
     }
 
     @Test func `makes one copy of an item that another process saved just before`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")])
+        let rig = try StationRig([dune: .found("Dune")], looksUpDue: false)
         try await rig.run {
             let row = try await rig.capture(dune)
             let candidate = try await rig.next(\.known).candidate
             let other = try rig.another()
             _ = try await other.add([candidate.confirm(by: .person)], at: .now)
-            let saved = try await rig.desk.save([row.id], anotherCopy: false)
+            let saved = try await rig.station.save([row.id], anotherCopy: false)
             #expect(saved.saved == 1 && saved.change == nil)
             let books = try await other.books(with: [ISBN(dune)])
             #expect(books.values.joined().count == 1)
@@ -93,27 +93,27 @@ private let nobody = "9783161484100"
     }
 
     @Test func `holds the open questions again after a restart, with the preset of the last`() async throws {
-        let first = try DeskRig([dune: .found("Dune")])
+        let first = try StationRig([dune: .found("Dune")])
         let preset = Preset(shelf: "Attic", tags: ["sf"])
         try await first.run {
             _ = try await first.capture(emma)
-            try await first.desk.give(preset)
+            try await first.station.setPreset(preset)
             _ = try await first.capture(dune)
             _ = try await first.rows { $0.count == 2 && $0.allSatisfy { $0.status != .lookingUp } }
         }
-        let second = try DeskRig(path: first.path)
+        let second = try StationRig(path: first.path)
         try await second.run {
             let rows = try await second.rows { $0.count == 2 }
             #expect(rows.map(\.candidate.metadata.title) == ["Dune", nil])
             #expect(rows.map(\.status) == [.found, .notFound])
             #expect(rows.allSatisfy { $0.candidate.item.preset == preset })
-            #expect(await second.desk.outlook().preset == preset)
+            #expect(await second.station.snapshot().preset == preset)
             #expect(try await second.saveTicked().saved == 1)
         }
     }
 
     @Test func `asks the sources for what was never looked up before it began`() async throws {
-        let rig = try DeskRig([dune: .found("Dune")])
+        let rig = try StationRig([dune: .found("Dune")])
         let other = try rig.another()
         let detection = Detection(isbn: try ISBN(dune), raw: dune, origin: .hub)
         _ = try await other.capture([detection], preset: Preset(), lease: .zero, at: .now)
@@ -124,37 +124,37 @@ private let nobody = "9783161484100"
     }
 
     @Test func `keeps a person's edit, and asks again without losing it`() async throws {
-        let rig = try DeskRig()
+        let rig = try StationRig()
         try await rig.run {
             let row = try await rig.capture(nobody)
             _ = try await rig.next(\.known)
-            await #expect(throws: Batch.TickRefusal.needsTitle) { _ = try await rig.desk.tick(row.id, true) }
-            var edit = Desk.Edit()
+            await #expect(throws: Batch.TickRefusal.needsTitle) { _ = try await rig.station.tick(row.id, true) }
+            var edit = MetadataEdit()
             (edit.title, edit.authors, edit.publishedDate, edit.pageCount) = ("Logic", ["A. Nobody"], "2009-03", 12)
-            let edited = try await rig.desk.edit(row.id, edit)
+            let edited = try await rig.station.edit(row.id, edit)
             #expect(edited.status == .found && edited.candidate.metadata.authorNames == ["A. Nobody"])
             #expect(edited.candidate.metadata.publishedDate == CalendarDay(year: 2009, month: 3))
             rig.lookup.learn(nobody, .found("Something Else"))
-            try await rig.desk.lookUpAgain([row.id])
+            try await rig.station.lookUpAgain([row.id])
             let again = try await rig.next { news in
                 news.known.flatMap { $0.candidate.item.outcome == .found ? $0 : nil }
             }
             #expect(again.candidate.metadata.title == "Logic")
-            var date = Desk.Edit()
+            var date = MetadataEdit()
             date.publishedDate = "March 2009"
-            let printed = try await rig.desk.edit(row.id, date)
+            let printed = try await rig.station.edit(row.id, date)
             #expect(printed.candidate.metadata.publishedDateText == "March 2009")
             #expect(printed.candidate.metadata.publishedDate == nil)
-            let empty = Desk.Edit(title: " ")
-            await #expect(throws: TextRefusal.self) { _ = try await rig.desk.edit(row.id, empty) }
+            let empty = MetadataEdit(title: " ")
+            await #expect(throws: TextRefusal.self) { _ = try await rig.station.edit(row.id, empty) }
             date.publishedDate = "2009-02-30"
             let noDay = date
-            await #expect(throws: InputRefusal.self) { _ = try await rig.desk.edit(row.id, noDay) }
+            await #expect(throws: InputRefusal.self) { _ = try await rig.station.edit(row.id, noDay) }
         }
     }
 
     @Test func `gives a changed preset to what it captured, and leaves what others did`() async throws {
-        let rig = try DeskRig()
+        let rig = try StationRig()
         let other = try rig.another()
         let theirs = Preset(shelf: "Cellar")
         let detection = Detection(isbn: try ISBN(emma), raw: emma, origin: .hub)
@@ -162,20 +162,20 @@ private let nobody = "9783161484100"
         try await rig.run {
             _ = try await rig.rows { $0.count == 1 }
             _ = try await rig.capture(dune)
-            try await rig.desk.give(Preset(shelf: " Attic "))
-            let rows = await rig.desk.outlook().rows
+            try await rig.station.setPreset(Preset(shelf: " Attic "))
+            let rows = await rig.station.snapshot().rows
             #expect(rows.map(\.candidate.item.preset.shelf) == ["Attic", "Cellar"])
-            #expect(await rig.desk.outlook().preset.shelf == "Attic")
+            #expect(await rig.station.snapshot().preset.shelf == "Attic")
         }
     }
 }
 
 /// What became of a save.
 private struct Outcome: Sendable {
-    var saved: Desk.Saved?
-    var refusal: Desk.Refusal?
+    var saved: Station.Saved?
+    var refusal: Station.Refusal?
 
-    init(_ save: () async throws -> Desk.Saved) async {
-        do { saved = try await save() } catch { refusal = error as? Desk.Refusal }
+    init(_ save: () async throws -> Station.Saved) async {
+        do { saved = try await save() } catch { refusal = error as? Station.Refusal }
     }
 }

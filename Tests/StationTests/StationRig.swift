@@ -6,33 +6,33 @@ import Testing
 
 @testable import Station
 
-/// A desk on a library in a temporary folder, which other processes can open too; its news are kept.
-final class DeskRig: Sendable {
+/// A station on a library in a temporary folder, which other processes can open too; its news are kept.
+final class StationRig: Sendable {
     let path: String
     let library: LibraryFile
     let lookup: ScriptedLookup
     let clock = HandClock()
-    let desk: Desk
+    let station: Station
     let lines: Lines
-    private let news: AsyncStream<Desk.News>
-    private let inlet: AsyncStream<Desk.News>.Continuation
 
     /// - Parameters:
     ///   - path: of a library that is there, `nil` for a new one.
     ///   - patience: how long the library waits for another's lock.
+    ///   - looksUpDue: false also keeps the station from reading the queue unless the test says that the library changed.
     init(
         _ known: [String: LookupOutcome] = [:], path: String? = nil, patience: Duration = .milliseconds(50),
-        live: LiveScan? = nil
+        live: LiveScan? = nil, options: Station.Options = Station.Options(), looksUpDue: Bool = true
     ) throws {
         self.path = path ?? "/tmp/bookplate-desk-\(UUID().uuidString)/library.sqlite"
         library = try LibraryFile.open(at: self.path, station: "desk", patience: patience)
         lookup = ScriptedLookup(known)
-        (news, inlet) = AsyncStream.makeStream(of: Desk.News.self)
         let lines = Lines()
         self.lines = lines
-        desk = Desk(
-            flow: CaptureFlow(intake: library, shelf: library, lookup: lookup), history: library, live: live,
-            clock: clock, report: { lines.add($0) })
+        var options = options
+        (options.followsQueue, options.looksUpDue) = (true, looksUpDue)
+        station = Station(
+            flow: CaptureFlow(intake: library, shelf: library, lookup: lookup), history: library, options: options,
+            live: live, clock: clock, log: { lines.add($0) })
     }
 
     /// What was reported.
@@ -42,9 +42,9 @@ final class DeskRig: Sendable {
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    /// Runs the desk while the body does.
+    /// Runs the station while the body does.
     func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        let task = Task { [desk, inlet] in await desk.run { inlet.yield($0) } }
+        let task = Task { [station] in await station.run() }
         do {
             try await body()
         } catch {
@@ -57,30 +57,30 @@ final class DeskRig: Sendable {
     }
 
     /// The next news that fits; those before are passed over.
-    func next<Value>(_ fits: (Desk.News) -> Value?) async throws -> Value {
-        for await each in news { if let value = fits(each) { return value } }
+    func next<Value>(_ fits: (Station.News) -> Value?) async throws -> Value {
+        for await each in station.news { if let value = fits(each) { return value } }
         throw CancellationError()
     }
 
     /// Waits until the rows are as wanted: looked at after every change of the batch.
-    func rows(_ areRight: ([Desk.Row]) -> Bool) async throws -> [Desk.Row] {
+    func rows(_ areRight: ([Station.Row]) -> Bool) async throws -> [Station.Row] {
         while true {
-            let rows = await desk.outlook().rows
+            let rows = await station.snapshot().rows
             if areRight(rows) { return rows }
             _ = try await next { news -> Bool? in if case .batch = news { true } else { nil } }
         }
     }
 
     /// Saves what is ticked, as pages do.
-    func saveTicked() async throws -> Desk.Saved {
-        try await desk.save(desk.outlook().rows.filter(\.isTicked).map(\.id), anotherCopy: false)
+    func saveTicked() async throws -> Station.Saved {
+        try await station.save(station.snapshot().rows.filter(\.isTicked).map(\.id), anotherCopy: false)
     }
 
     /// The same library as another process has it.
     func another() throws -> LibraryFile { try LibraryFile.open(at: path, station: "terminal") }
 
-    func capture(_ isbn: String) async throws -> Desk.Row {
-        try await desk.capture(TypedNumber(text: isbn, origin: .typed))
+    func capture(_ isbn: String) async throws -> Station.Row {
+        try await station.capture(TypedNumber(text: isbn, origin: .typed))
     }
 
     /// What another process captured.
@@ -114,16 +114,12 @@ final class DeskRig: Sendable {
             try await task.value
         }
     }
-
-    deinit {
-        inlet.finish()
-    }
 }
 
-extension Desk.News {
-    var captured: Desk.Row? { if case .captured(let row) = self { row } else { nil } }
-    var known: Desk.Row? { if case .known(let row) = self { row } else { nil } }
-    var refusal: String? { if case .refused(_, _, let reason) = self { reason.description } else { nil } }
+extension Station.News {
+    var captured: Station.Row? { if case .captured(let row) = self { row } else { nil } }
+    var known: Station.Row? { if case .known(let row, _) = self { row } else { nil } }
+    var refusal: String? { if case .refused(let event, _) = self { event.reason } else { nil } }
     var cameraState: CameraState? { if case .camera(let state) = self { state } else { nil } }
-    var glanced: Desk.Glance? { if case .glance(let glance) = self { glance } else { nil } }
+    var view: Station.CameraView? { if case .view(let view) = self { view } else { nil } }
 }

@@ -8,12 +8,12 @@ import Testing
 
 private let dune = "9780441013593"
 
-@Suite(.timeLimit(.minutes(1))) struct `The desk's camera` {
+@Suite(.timeLimit(.minutes(1))) struct `The station's camera` {
     @Test func `captures what is held up, and tells what it sees`() async throws {
         let source = TestSource()
         let live = LiveScan(
             source: source, makeDecoder: { TestDecoder(payload: dune) }, thumbnail: { _, _ in [1, 2] })
-        let rig = try DeskRig(live: live)
+        let rig = try StationRig(live: live)
         try await rig.run {
             source.say(.streaming(name: "Test", format: CaptureFormat(width: 64, height: 48, pixelFormat: .grey)))
             var state = CameraState.starting
@@ -22,12 +22,12 @@ private let dune = "9780441013593"
             source.show(frames: 5)
             let row = try await rig.next(\.captured)
             #expect(row.candidate.item.isbn.digits == dune && row.hasThumbnail)
-            #expect(try await rig.desk.thumbnail(of: row.id) == [1, 2])
-            await rig.clock.hasSleeper(for: Desk.glances)
-            rig.clock.advance(by: Desk.glances)
-            let glance = try await rig.next(\.glanced)
-            #expect(glance.width == 64 && glance.height == 48)
-            #expect(glance.symbols == [[.init(x: 1, y: 2), .init(x: 9, y: 2), .init(x: 9, y: 7), .init(x: 1, y: 7)]])
+            #expect(try await rig.station.thumbnail(of: row.id) == [1, 2])
+            await rig.clock.hasSleeper(for: Station.viewInterval)
+            rig.clock.advance(by: Station.viewInterval)
+            let view = try await rig.next(\.view)
+            #expect(view.width == 64 && view.height == 48)
+            #expect(view.symbols == [[.init(x: 1, y: 2), .init(x: 9, y: 2), .init(x: 9, y: 7), .init(x: 1, y: 7)]])
 
             source.say(.trouble(CameraError(.unplugged, "The camera was unplugged.")))
             let gone = try await rig.next(\.cameraState)
@@ -40,9 +40,9 @@ private let dune = "9780441013593"
     }
 
     @Test func `is none where there is none`() async throws {
-        let rig = try DeskRig()
-        #expect(await rig.desk.outlook().camera == nil)
-        #expect(await rig.desk.outlook().glance == Desk.Glance())
+        let rig = try StationRig()
+        #expect(await rig.station.snapshot().camera == nil)
+        #expect(await rig.station.snapshot().view == Station.CameraView())
     }
 }
 

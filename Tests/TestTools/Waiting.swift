@@ -1,0 +1,49 @@
+import Foundation
+
+/// Waits for what no event reports: what another process does, or how far a task has come. Looks again every other millisecond.
+///
+/// - Parameter limit: wide enough for a machine with other work; only what never happens takes that long.
+public func wait(
+    for what: String, within limit: Duration = .seconds(120), until isTrue: () async throws -> Bool
+) async throws {
+    let end = ContinuousClock.now + limit
+    while try await !isTrue() {
+        guard ContinuousClock.now < end else { throw NeverHappened(what: what, limit: limit) }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}
+
+/// Waits in the same way and blocks its thread.
+public func wait(for what: String, within limit: Duration = .seconds(120), until isTrue: () throws -> Bool) throws {
+    let end = ContinuousClock.now + limit
+    while try !isTrue() {
+        guard ContinuousClock.now < end else { throw NeverHappened(what: what, limit: limit) }
+        usleep(2000)
+    }
+}
+
+public struct NeverHappened: Error, CustomStringConvertible {
+    let what: String
+    let limit: Duration
+
+    public var description: String { "\(what): did not happen within \(limit)" }
+}
+
+extension Process {
+    /// Starts the program and kills it with its descendants after the limit: a test that waits for its output or its end then fails
+    /// instead of waiting forever.
+    public func run(atMost limit: Duration) throws {
+        try run()
+        let id = processIdentifier
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
+            if self?.isRunning == true { killTree(id) }
+        }
+    }
+}
+
+private func killTree(_ id: Int32) {
+    // The file is missing when the process has ended.
+    let children = (try? String(contentsOfFile: "/proc/\(id)/task/\(id)/children", encoding: .utf8)) ?? ""
+    kill(id, SIGKILL)
+    for child in children.split(separator: " ").compactMap({ Int32($0) }) { killTree(child) }
+}
