@@ -19,7 +19,7 @@ struct StationRoutes: Sendable {
             },
             Route(.post, "/api/station/captures", for: .household, capture),
             Route(.post, "/api/station/photos", for: .household, body: .photo, readPhoto),
-            Route(.put, "/api/station/preset", for: .household, give),
+            Route(.put, "/api/station/preset", for: .household, setPreset),
             Route(.post, "/api/station/undo", for: .household, undo),
             Route(.post, "/api/station/lookup", for: .household, lookUpSeveral),
             Route(.post, "/api/station/rows/save", for: .household, saveSeveral),
@@ -43,13 +43,13 @@ struct StationRoutes: Sendable {
     }
 
     private func capture(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let said = try await request.json(Captured.self)
-        let origin = said.origin ?? .typed
+        let body = try await request.json(Captured.self)
+        let origin = body.origin ?? .typed
         guard origin == .typed || origin == .scanner else {
             throw RequestRefusal(status: .badRequest, code: "badJSON", message: "origin is typed or scanner.")
         }
-        let number = TypedNumber(text: said.text, origin: origin)
-        return JSONResponse(["row": try await station.capture(number, request: item(of: said.request)).json])
+        let number = TypedNumber(text: body.text, origin: origin)
+        return JSONResponse(["row": try await station.capture(number, request: item(of: body.request)).json])
     }
 
     /// Returns the id of the item for a request.
@@ -61,18 +61,18 @@ struct StationRoutes: Sendable {
         return ID(rawValue: uuid.uuidString.lowercased())
     }
 
-    private struct SaidPreset: Decodable {
+    private struct PresetBody: Decodable {
         var shelf: String?
         var tags: [String]?
         var status: Copy.Status?
         var wishlist: Bool?
     }
 
-    private func give(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let said = try await request.json(SaidPreset.self)
+    private func setPreset(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(PresetBody.self)
         let preset = Preset(
-            shelf: said.shelf.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }, tags: said.tags ?? [],
-            status: said.status ?? .toRead, isWishlist: said.wishlist ?? false)
+            shelf: body.shelf.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }, tags: body.tags ?? [],
+            status: body.status ?? .toRead, isWishlist: body.wishlist ?? false)
         try await station.setPreset(preset)
         return JSONResponse(await station.snapshot(limit: 0).preset.json)
     }
@@ -83,34 +83,34 @@ struct StationRoutes: Sendable {
 
     private func tick(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
-        let said = try await request.json(Tick.self)
-        return JSONResponse(["row": try await station.tick(id, said.ticked).json])
+        let body = try await request.json(Tick.self)
+        return JSONResponse(["row": try await station.tick(id, body.ticked).json])
     }
 
     private struct Save: Decodable { var anotherCopy: Bool? }
 
     private func save(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
-        let said = try await request.json(Save.self)
-        return JSONResponse(try await station.save([id], anotherCopy: said.anotherCopy ?? false).json)
+        let body = try await request.json(Save.self)
+        return JSONResponse(try await station.save([id], anotherCopy: body.anotherCopy ?? false).json)
     }
 
     private func skip(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
-        _ = try await request.json(Nothing.self)
+        _ = try await request.json(IgnoredBody.self)
         return try await skip([id])
     }
 
     private func lookUp(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
-        _ = try await request.json(Nothing.self)
+        _ = try await request.json(IgnoredBody.self)
         return try await lookUp([id])
     }
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
-        let said = try await request.json(SaidOfBook.self)
-        return JSONResponse(["row": try await station.edit(id, said.edit).json])
+        let body = try await request.json(BookBody.self)
+        return JSONResponse(["row": try await station.edit(id, body.edit).json])
     }
 
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -125,7 +125,7 @@ struct StationRoutes: Sendable {
 
     // MARK: Acts on several, and on the batch
 
-    private struct Several: Decodable {
+    private struct ItemsBody: Decodable {
         var ids: [String]
         var anotherCopy: Bool?
 
@@ -133,16 +133,16 @@ struct StationRoutes: Sendable {
     }
 
     private func saveSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let said = try await request.json(Several.self)
-        return JSONResponse(try await station.save(said.items, anotherCopy: said.anotherCopy ?? false).json)
+        let body = try await request.json(ItemsBody.self)
+        return JSONResponse(try await station.save(body.items, anotherCopy: body.anotherCopy ?? false).json)
     }
 
     private func skipSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        try await skip(try await request.json(Several.self).items)
+        try await skip(try await request.json(ItemsBody.self).items)
     }
 
     private func lookUpSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        try await lookUp(try await request.json(Several.self).items)
+        try await lookUp(try await request.json(ItemsBody.self).items)
     }
 
     private func skip(_ ids: [ID<IntakeItem>]) async throws -> JSONResponse {
@@ -161,34 +161,34 @@ struct StationRoutes: Sendable {
     }
 
     private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let said = try await request.json(Undo.self)
-        let undone = try await station.undo(said.change.map { .act(ID(rawValue: $0)) } ?? .newest)
+        let body = try await request.json(Undo.self)
+        let undone = try await station.undo(body.change.map { .act(ID(rawValue: $0)) } ?? .newest)
         guard let act = undone.acts.first else { throw Station.Refusal.nothingToUndo }
         return JSONResponse(["kind": .string(act.kind.word), "count": .integer(act.items.count)])
     }
 }
 
 /// A JSON body that is ignored.
-private struct Nothing: Decodable {
+private struct IgnoredBody: Decodable {
     init(from decoder: any Decoder) throws {}
 }
 
 /// `{"title": …, "pageCount": null}`: absent members stay as they are, null clears.
-private struct SaidOfBook: Decodable {
+private struct BookBody: Decodable {
     var edit = MetadataEdit()
 
     private enum Key: String, CodingKey { case title, subtitle, authors, publisher, publishedDate, pageCount }
 
     init(from decoder: any Decoder) throws {
-        let said = try decoder.container(keyedBy: Key.self)
+        let body = try decoder.container(keyedBy: Key.self)
         func text(_ key: Key) throws -> String? {
-            said.contains(key) ? try said.decodeIfPresent(String.self, forKey: key) ?? "" : nil
+            body.contains(key) ? try body.decodeIfPresent(String.self, forKey: key) ?? "" : nil
         }
         edit.title = try text(.title)
         edit.subtitle = try text(.subtitle)
         edit.publisher = try text(.publisher)
         edit.publishedDate = try text(.publishedDate)
-        if said.contains(.authors) { edit.authors = try said.decodeIfPresent([String].self, forKey: .authors) ?? [] }
-        if said.contains(.pageCount) { edit.pageCount = .some(try said.decodeIfPresent(Int.self, forKey: .pageCount)) }
+        if body.contains(.authors) { edit.authors = try body.decodeIfPresent([String].self, forKey: .authors) ?? [] }
+        if body.contains(.pageCount) { edit.pageCount = .some(try body.decodeIfPresent(Int.self, forKey: .pageCount)) }
     }
 }
