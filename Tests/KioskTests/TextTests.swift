@@ -1,5 +1,6 @@
 import Bookplate
 import Foundation
+import Library
 import Station
 import Testing
 
@@ -182,7 +183,7 @@ import Testing
         let lost = Detection(isbn: try ISBN("9780441172719"), raw: "9780441172719", origin: .camera)
         for news: Station.News in [
             .refused(refused, .notABook(.ean13)), .camera(.trouble(CameraError(.busy, "It is busy."))),
-            .notCaptured([lost], KioskError(.unavailable, "locked")),
+            .notCaptured([lost], LibraryError.locked(path: "/b")),
         ] {
             hub.send(try #require(news.event(texts)))
         }

@@ -113,7 +113,7 @@ struct ErrorPage: Sendable {
         let texts = parts.pages.texts(context)
         let text: (title: String, what: String) =
             switch refusal.status {
-            case .notFound: (texts("access.notFound"), texts("access.notThereMore"))
+            case .notFound: (texts("access.notThere"), texts("access.notThereMore"))
             case .serviceUnavailable: (texts("access.unavailable"), texts("access.unavailableMore"))
             case .internalServerError: (texts("access.fault"), texts("access.faultMore"))
             default: (texts("access.refused"), refusal.message)
