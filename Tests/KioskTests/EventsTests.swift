@@ -71,7 +71,10 @@ import Testing
         let watching = try await rig.open("/api/station/preview")
         try await watching.read(until: "boundary=")
         let stalled = try await rig.open("/api/station/preview", room: 4096)
-        try wait(for: "two watchers") { rig.preview.watching == 2 }
+        try await wait(for: "two watchers") {
+            await Task.yield()
+            return rig.preview.watching == 2
+        }
         // More than socket buffers hold: the service blocks in a write to this client.
         let picture = [UInt8](repeating: 0x55, count: 4 << 20)
         for _ in 0..<4 { picture.withUnsafeBufferPointer { rig.preview.take(jpeg: $0) } }
