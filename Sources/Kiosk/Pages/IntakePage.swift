@@ -52,7 +52,7 @@ struct IntakePage: Sendable {
             view["saveIDs"] = ids.text
             view["tickedBody"] = JSONValue.object([(key: "ids", value: ids)]).text
             view["save"] = texts("scan.saveMany", count: ticked.count)
-            view["dismissTicked"] = texts("intake.dismissMany", count: ticked.count)
+            view["skipTicked"] = texts("intake.skipMany", count: ticked.count)
         }
         return try await parts.pages.answer(
             Pages.Page(template: "intake", title: texts("layout.intake"), tab: .intake, view: view), context)

@@ -1,79 +1,83 @@
-// The live picture with the codes outlined, and what would help the camera.
+// The live picture with the codes outlined, and hints on what would help the camera.
 
-import { ask, on, text } from "./app.js";
+import { on } from "./events.js";
+import { callAPI } from "./requests.js";
+import { text } from "./texts.js";
 
 const picture = document.getElementById("picture"), image = document.getElementById("preview");
 const outlines = document.getElementById("outlines"), sentence = document.getElementById("no-picture"), hint = document.getElementById("hint");
-let state = picture.dataset.state, asked = 0, again = 0;
+let state = picture.dataset.state, requests = 0, retry = 0;
 
-/** Asks for the picture anew: after a pause of the camera, of the page, or of the service. */
-function begin() {
-  clearTimeout(again);
-  if (state !== "streaming" || document.hidden) return end();
-  asked += 1;
-  image.src = `/api/station/preview?${asked}`;
+/** Requests the picture, first and after a pause of the camera, the page or the service. */
+function start() {
+  clearTimeout(retry);
+  if (state !== "streaming" || document.hidden) return stop();
+  requests += 1;
+  image.src = `/api/station/preview?${requests}`;
   image.hidden = false;
 }
 
-function end() {
-  clearTimeout(again);
+function stop() {
+  clearTimeout(retry);
   image.removeAttribute("src");
   image.hidden = true;
   outlines.replaceChildren();
   hint.hidden = true;
 }
 
-/** Which words say what to do at the station; the service's own are for who set it up. */
+/**
+ * The words for each trouble, which say what to do at the station. The service's own are for the person who set it up.
+ */
 const troubles = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken", denied: "unusable", unusable: "unusable" };
 
-/** @param camera: as it is now; null for as the page was made. */
-export function showCamera(camera) {
-  if (!camera) return;
-  const was = state;
+function showCamera(camera) {
+  const previous = state;
   state = camera.state;
   sentence.textContent = picture.dataset[state === "trouble" ? troubles[camera.kind] ?? "silent" : state] ?? "";
   sentence.title = camera.text ?? "";
-  if (state !== "streaming") return end();
-  if (was !== "streaming" || image.hidden) begin();
+  if (state !== "streaming") return stop();
+  if (previous !== "streaming" || image.hidden) start();
 }
+on("camera", showCamera);
 
-// The stream has ended, or four others are watching already.
+// The stream has ended, or four other screens show it already.
 image.addEventListener("error", () => {
   if (!image.hasAttribute("src")) return;
   image.hidden = true;
   sentence.textContent = text("previewLater");
-  clearTimeout(again);
-  again = setTimeout(begin, 3000);
+  clearTimeout(retry);
+  retry = setTimeout(start, 3000);
 });
 image.addEventListener("load", () => { image.hidden = false; });
-document.addEventListener("visibilitychange", begin);
+document.addEventListener("visibilitychange", start);
 
-// A stream that hangs tells nothing. What a camera sees is never the same twice to the last bit: a picture that is stands still.
+// A frozen stream reports nothing. No two pictures of a live camera are the same to the last bit, so one that repeats
+// is frozen.
 
 const most = 3, side = 64;
 const eye = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-let seen = "", same = 0;
+let seen = "", repeats = 0;
 [eye.canvas.width, eye.canvas.height] = [side, side * 2];
 
-function show(isStill) {
-  picture.classList.toggle("is-still", isStill);
-  if (isStill) sentence.textContent = text("previewStill");
+function showFrozen(isFrozen) {
+  picture.classList.toggle("is-still", isFrozen);
+  if (isFrozen) sentence.textContent = text("previewStill");
 }
 
-/** The whole picture made small, and its middle as it is. */
-function look() {
+/** Compares the picture with the last one: all of it made small, and its middle in full size. */
+function compare() {
   if (image.hidden || document.hidden || !image.naturalWidth) {
-    [seen, same] = ["", 0];
-    return show(false);
+    [seen, repeats] = ["", 0];
+    return showFrozen(false);
   }
   eye.drawImage(image, 0, 0, side, side);
   eye.drawImage(image, (image.naturalWidth - side) / 2, (image.naturalHeight - side) / 2, side, side, 0, side, side, side);
   const now = eye.getImageData(0, 0, side, side * 2).data.join();
-  same = now === seen ? same + 1 : 0;
+  repeats = now === seen ? repeats + 1 : 0;
   seen = now;
-  show(same >= most);
+  showFrozen(repeats >= most);
 }
-setInterval(look, 1000);
+setInterval(compare, 1000);
 
 on("glance", (glance) => {
   if (image.hidden || !glance.width) return outlines.replaceChildren();
@@ -87,8 +91,8 @@ on("glance", (glance) => {
   if (glance.hint) hint.textContent = text("hint_" + glance.hint);
 });
 
-begin();
+start();
 if (state === "trouble") {
   sentence.textContent = "";
-  ask("GET", "/api/station/lamps").then(({ camera }) => showCamera(camera)).catch(() => { sentence.textContent = text("lost"); });
+  callAPI("GET", "/api/station/lamps").then(({ camera }) => showCamera(camera)).catch(() => { sentence.textContent = text("lost"); });
 }
