@@ -38,7 +38,7 @@ import Testing
             #expect(saved == 201)
             let isOwned = try await visitor.get("/add?isbn=9780441478125").text.contains("“Dune” is owned already.")
             #expect(isOwned)
-            let isWrong = try await visitor.get("/add?isbn=9780441478126").text.contains("This is no ISBN")
+            let isWrong = try await visitor.get("/add?isbn=9780441478126").text.contains("This is not an ISBN")
             #expect(isWrong)
         }
     }

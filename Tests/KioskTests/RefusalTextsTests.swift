@@ -64,7 +64,7 @@ private let day = CalendarDay("2026-03-17")!
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
                 ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
                 ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Sitzung"),
-                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht gelöscht"),
+                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht wurde es gelöscht"),
                 ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),
                 ("GET", "/api/books/none", nil, 404, "notThere", "Das gibt es nicht"),
                 ("DELETE", "/api/stations/none", nil, 404, "notThere", "Diese Station gibt es nicht."),
