@@ -3,32 +3,32 @@ import Bookplate
 import Foundation
 import Synchronization
 
-/// How the program ends. Where several fit, the first in the order of the cases is taken.
+/// The exit status of the program. If several apply, the first in the order of the cases wins.
 enum ExitStatus: Int32, CaseIterable {
     case usage = 64
-    /// A newer schema, or bad settings.
+    /// A newer schema, or invalid settings.
     case configuration = 78
     case corrupt = 65
     case permission = 77
-    /// Input and output failed: disk full, I/O error.
+    /// An I/O error, or a full disk.
     case inputOutput = 74
-    /// Locked by another process.
+    /// Another process keeps the library locked.
     case locked = 75
     case unreadable = 66
-    /// A source or the camera is unavailable, and something was left because of it.
+    /// A source or the camera is unavailable, and something was left undone because of it.
     case unavailable = 69
     case unconfirmed = 4
-    /// No ISBN in any photo, a number refused, a book or record that is not there.
+    /// No ISBN in any photo, an invalid number, or a book or record that does not exist.
     case nothing = 3
     case success = 0
 
-    /// The one that counts when both happened.
+    /// Returns the status that wins when both apply.
     func and(_ other: ExitStatus) -> ExitStatus {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }
 }
 
-/// Collects what went wrong on the way; the most important one becomes the exit code.
+/// Collects the statuses of a run; the most important one becomes the exit code.
 final class ExitReport: Sendable {
     private let status = Mutex(ExitStatus.success)
 
@@ -41,7 +41,7 @@ final class ExitReport: Sendable {
     }
 }
 
-/// What a person is told when a command cannot go on: *what, where, what next*; and the exit code that says it to scripts.
+/// The reason why a command cannot go on, as a message (*what, where, what next*) and an exit status.
 struct CommandError: Error, CustomStringConvertible {
     let status: ExitStatus
     let description: String
@@ -64,39 +64,39 @@ extension CommandError {
     }
 
     private static func message(for refusal: any Refusal) -> String {
-        guard let step = nextStep(for: refusal) else { return sentence(refusal.description) }
+        guard let advice = Self.advice(on: refusal) else { return sentence(refusal.description) }
         // The command that helps replaces the suggestion of a localized error.
         let description = (refusal as? any LocalizedError)?.errorDescription ?? refusal.description
-        return step.hasPrefix(":") ? description + step : sentence(description) + step
+        return advice.hasPrefix(":") ? description + advice : sentence(description) + advice
     }
 
     private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
-    /// Returns the command that helps.
-    private static func nextStep(for refusal: any Refusal) -> String? {
+    /// Names the command that helps.
+    private static func advice(on refusal: any Refusal) -> String? {
         let arguments = refusal.arguments
         return switch refusal.code {
-        case "alreadyUndone": " scan undo --list shows the changes, and scan undo ID takes another one back."
+        case "alreadyUndone": " scan undo --list shows the changes; scan undo ID takes another one back."
         case "changedSince":
             if case .text(let later)? = arguments["later"] {
-                " That is scan undo \(later.suffix(8)); scan undo --list shows the others."
+                " scan undo \(later.suffix(8)) does so; scan undo --list shows the other changes."
             } else {
-                " scan undo --list shows the changes, and scan undo ID takes another one back."
+                " scan undo --list shows the changes; scan undo ID takes another one back."
             }
-        case "closed": " scan reading start begins again, scan undo takes the last change back."
-        case "wrongEndOpen": " That is scan reading finish --on DAY, scan reading drop --on DAY."
+        case "closed": " scan reading start starts it again; scan undo takes the last change back."
+        case "wrongEndOpen": " Use scan reading finish --on DAY or scan reading drop --on DAY."
         case "noReading": " scan reading start starts it."
         case "noSuchReading": " scan reading history shows them."
-        case "lastReading": " That is scan reading reset."
-        case "sessionRunning": " That is scan session stop, scan session delete."
+        case "lastReading": " Use scan reading reset."
+        case "sessionRunning": " Use scan session stop or scan session delete."
         case "labelNone" where arguments["near"] == .list([]):
-            " scan \(text(arguments["kind"])) list shows what there is."
+            " scan \(text(arguments["kind"])) list shows them all."
         case "labelTaken":
-            " That is scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
+            " Use scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
                 + "--into \"\(text(arguments["by"]).oneLine)\"."
         case "noRemark": " scan \(text(arguments["kind"])) list shows them."
         case "inTrash": ": scan library restore."
-        case "alreadyActive": " scan session status shows it, scan session stop ends it."
+        case "alreadyActive": " scan session status shows it; scan session stop ends it."
         case "notActive": " scan session start BOOK starts one."
         case "clockWentBackwards":
             " Check the date and time of this device; --end TIME says when the session ended."

@@ -77,11 +77,11 @@ private let day = CalendarDay("2026-03-17")!
             Row(LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), 3, 422, "label"),
             Row(LabelRefusal.alreadyOne(what: "tag", name: "sf"), 3, 422, "label"),
             Row(UndoRefusal.noSuchChange, 3, 422, "undo"),
-            Row(InTrash(ID()), 3, 422, "inTrash"),
+            Row(InTrashRefusal(ID()), 3, 422, "inTrash"),
             Row(ConfirmRefusal.needsTitle(try! ISBN("9780441478125")), 3, 422, "needsTitle"),
             Row(AnnotationRefusal.noSuchNote("x"), 3, 404, "notThere"),
             Row(AnnotationRefusal.noSuchQuote("x"), 3, 404, "notThere"),
-            Row(SearchRefusal.badPlace("x"), 64, 400, "badQuery"),
+            Row(SearchRefusal.badPosition("x"), 64, 400, "badQuery"),
             Row(StationRefusal.badID, 3, 422, "refused"),
             Row(StationRefusal.none, 3, 404, "notThere"),
             Row(StationRefusal.tooMany(limit: 9), 3, 422, "refused"),
@@ -108,7 +108,7 @@ private let day = CalendarDay("2026-03-17")!
             Row(LibraryError.inUse(path: "/b"), 75, 503, "unavailable", hasText: false),
             Row(LibraryError.wouldOverwrite(path: "/b", what: "a text"), 3, 422, "refused", hasText: false),
             Row(LibraryError.noSuchBook(ID()), 3, 422, "refused", hasText: false),
-            Row(LibraryError.notInTrash(ID()), 3, 422, "refused"),
+            Row(LibraryError.notInTrashRefusal(ID()), 3, 422, "refused"),
             Row(LibraryError.noSuchEdition(ID()), 3, 422, "refused", hasText: false),
             Row(LibraryError.noSuchItem(ID()), 3, 422, "refused", hasText: false),
             Row(LibraryError.notWaiting(ID(), .dismissed), 3, 422, "refused", hasText: false),
@@ -155,13 +155,13 @@ private let day = CalendarDay("2026-03-17")!
             let book = try await kiosk.book("Dune")
             for (method, path, body, status, code, words) in [
                 (
-                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": 0}"#, 422, "field.pageCount",
+                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": -1}"#, 422, "field.pageCount",
                     "Die Seitenzahl: eine"
                 ),
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
                 ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
                 ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Sitzung"),
-                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht gelöscht"),
+                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht wurde es gelöscht"),
                 ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),
                 ("GET", "/api/books/none", nil, 404, "notThere", "Das gibt es nicht"),
                 ("DELETE", "/api/stations/none", nil, 404, "notThere", "Diese Station gibt es nicht."),

@@ -35,7 +35,11 @@ struct StationClient: Sendable {
     }
 
     private struct Snapshot: Decodable {
-        struct Row: Decodable { let id, standing: String }
+        struct Row: Decodable {
+            let id, status: String
+
+            enum CodingKeys: String, CodingKey { case id, status = "standing" }
+        }
 
         let rows: [Row]
     }

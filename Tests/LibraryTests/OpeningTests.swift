@@ -144,7 +144,11 @@ import Testing
     @Test func `several that open a new library at once all work, and one creates it`() async throws {
         let path = folder("library.sqlite")
         let opened = try await withThrowingTaskGroup(of: LibraryFile.self) { group in
-            for number in 0..<8 { group.addTask { try LibraryFile.open(at: path, station: "station \(number)") } }
+            for number in 0..<8 {
+                group.addTask {
+                    try LibraryFile.open(at: path, station: "station \(number)", patience: .seconds(120))
+                }
+            }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -53,18 +53,18 @@ import Testing
 
     @Test func `comes with the command that helps`() {
         for (refusal, description) in [
-            (InTrash(ID()), "the book is in the trash. Restore it first: scan library restore."),
+            (InTrashRefusal(ID()), "the book is in the trash. Restore it first: scan library restore."),
             (UndoRefusal.noSuchChange, "there is nothing to undo."),
             (SessionError.notActive, "No active reading session found. scan session start BOOK starts one."),
             (AnnotationRefusal.noSuchQuote("x"), "there is no quote \"x\". scan quote list shows them."),
             (
                 LabelRefusal.none(what: "tag", name: "x", near: []),
-                "there is no tag \"x\". scan tag list shows what there is."
+                "there is no tag \"x\". scan tag list shows them all."
             ),
             (LabelRefusal.none(what: "tag", name: "x", near: ["xy"]), "there is no tag \"x\"; there are: xy."),
             (
                 LabelRefusal.taken(what: "tag", name: "a", by: "b"),
-                "there is a tag \"b\" already; to make \"a\" part of it, merge them. That is scan tag merge \"a\" --into \"b\"."
+                "there is a tag \"b\" already; to make \"a\" part of it, merge them. Use scan tag merge \"a\" --into \"b\"."
             ),
             (StationRefusal.none, "there is no such station. scan hub stations lists them."),
             (

@@ -279,7 +279,7 @@ extension UndoRefusal: Refusal {
     }
 }
 
-extension InTrash: Refusal {
+extension InTrashRefusal: Refusal {
     public var kind: RefusalKind { .refused }
     public var code: String { "inTrash" }
     public var apiCode: String { code }

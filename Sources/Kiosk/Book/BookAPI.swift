@@ -38,7 +38,7 @@ struct BookAPI: Sendable {
             return try await update(copy) { book in
                 let tags = book.copy.tags
                 try precondition.check { $0 == "tags" ? [] : book.shownValues($0) }
-                patch(&book)
+                try patch(&book)
                 book.copy.tags = precondition.merged("tags", into: tags, wanted: book.copy.tags)
             }
         }
@@ -125,7 +125,7 @@ struct BookAPI: Sendable {
 
     private func figures(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let ports = parts.ports
-        let figures = try await parts.library.figures(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
+        let figures = try await parts.library.stats(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
         guard let figures else { throw RequestRefusal.notFound("book") }
         return JSONResponse(figures.json)
     }

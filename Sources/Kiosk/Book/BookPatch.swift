@@ -4,7 +4,7 @@ import Hummingbird
 /// Changes of a book from the members of a request's JSON. Absent members stay as they are, null clears. All values are checked
 /// before anything is changed, by the rules of the commands.
 struct BookPatch: Sendable {
-    private var changes: [@Sendable (inout Book) -> Void] = []
+    private var changes: [@Sendable (inout Book) throws -> Void] = []
 
     static let memberNames: Set<String> = [
         "title", "subtitle", "authors", "isbnText", "publisher", "publishedDate", "pageCount", "language",
@@ -18,74 +18,46 @@ struct BookPatch: Sendable {
     init(_ sent: RequestObject, and others: Set<String> = []) throws {
         try sent.checkMembers(Self.memberNames.union(others))
         try parseEdition(sent)
-        try parseContributors(sent)
         try parseCopy(sent)
     }
 
-    func callAsFunction(_ book: inout Book) {
-        for change in changes { change(&book) }
+    func callAsFunction(_ book: inout Book) throws {
+        for change in changes { try change(&book) }
     }
 
+    /// Checks each member separately, so that a refusal names it.
     private mutating func parseEdition(_ sent: RequestObject) throws {
-        switch try sent.text("title") {
-        case .keep: break
-        case .clear: throw FieldRefusal(field: "title", cause: TextRefusal.empty(what: "title"))
-        case .set(let title):
-            let title = try FieldRefusal.at("title") { try title.checked(as: "title", limit: TextLimit.title) }
-            changes.append { $0.edition.metadata.title = title }
-        }
-        let number = try Self.edit(sent, "isbnText") { try EnteredNumber($0) }
+        let number = try Self.converted(sent, "isbnText") { try EnteredNumber($0) }
         if number != .keep {
             changes.append { ($0.edition.isbn, $0.edition.isbnText) = (number.value?.isbn, number.value?.text) }
         }
-        try text(sent, "subtitle", \.subtitle, "subtitle", TextLimit.title)
-        try text(sent, "publisher", \.publisher, "publisher", TextLimit.name)
-        try text(sent, "language", \.language, "language", TextLimit.language)
-        try text(sent, "originalLanguage", \.originalLanguage, "original language", TextLimit.language)
-        try text(sent, "authorNationality", \.authorNationality, "author's nationality", TextLimit.name)
-        try text(sent, "series", \.series, "series", TextLimit.name)
-        try text(sent, "seriesNumber", \.seriesNumber, "number in the series", TextLimit.seriesNumber)
-        try text(sent, "description", \.description, "description", TextLimit.description)
-        for (name, what, path) in [
-            ("previewLink", "preview link", \Metadata.previewLink), ("infoLink", "info link", \Metadata.infoLink),
-        ] as [(String, String, WritableKeyPath<Metadata, String?> & Sendable)] {
-            set(try Self.edit(sent, name) { try $0.checkedLink(as: what) }, path)
+        for (name, path) in [
+            ("title", \.title), ("subtitle", \.subtitle), ("publisher", \.publisher), ("language", \.language),
+            ("originalLanguage", \.originalLanguage), ("authorNationality", \.authorNationality), ("series", \.series),
+            ("seriesNumber", \.seriesNumber), ("description", \.description), ("previewLink", \.previewLink),
+            ("infoLink", \.infoLink), ("publishedDate", \.publishedDate),
+        ] as [(String, WritableKeyPath<MetadataEdit, String?>)] {
+            let text = try sent.text(name)
+            try edit(name) { $0[keyPath: path] = text.value(clearedBy: "") }
         }
-        let published = try Self.edit(sent, "publishedDate") { Published(try Metadata.published($0)) }
-        if published != .keep {
-            changes.append { book in
-                book.edition.metadata.publishedDateText = published.value?.text
-                book.edition.metadata.publishedDate = published.value?.day
-            }
+        let (pages, subjects) = (try sent.integer("pageCount"), try sent.texts("subjects"))
+        try edit("pageCount") { $0.pageCount = pages.edited }
+        try edit("subjects") { $0.subjects = subjects.value(clearedBy: []) }
+        let format = try sent.format("format")
+        try edit("format") { $0.format = format.edited }
+        if let people = try sent.objects("authors") {
+            let contributors = try people.compactMap { try $0.contributor() }
+            try edit("authors") { $0.contributors = contributors }
         }
-        let pages = try sent.integer("pageCount")
-        try FieldRefusal.at("pageCount") {
-            try NumberLimit.check(pages.value, as: "page count", in: NumberLimit.pages)
-        }
-        set(pages, \.pageCount)
-        set(try sent.choice("format", Metadata.Format.self), \.format)
-        let subjects = try Self.names(sent, "subjects", "subject")
-        if subjects != .keep { changes.append { $0.edition.metadata.subjects = subjects.value ?? [] } }
     }
 
-    private struct Published: Sendable, Equatable {
-        let text: String
-        let day: CalendarDay?
-
-        init(_ published: (text: String, day: CalendarDay?)) { (text, day) = published }
-    }
-
-    private mutating func parseContributors(_ sent: RequestObject) throws {
-        guard let people = try sent.objects("authors") else { return }
-        let authors = try people.compactMap { person -> Contributor? in
-            try person.checkMembers(["name", "role"])
-            let sentName = try person.text("name").required(as: "name")
-            // An empty line of the form.
-            if sentName.cleanedLine.isEmpty { return nil }
-            let name = try FieldRefusal.at("authors") { try sentName.checked(as: "author", limit: TextLimit.name) }
-            return Contributor(name: name, role: try person.choice("role", Contributor.Role.self).value ?? .author)
-        }
-        changes.append { $0.edition.metadata.authors = authors }
+    /// Adds the edit of one field of the metadata.
+    private mutating func edit(_ name: String, _ set: (inout MetadataEdit) -> Void) throws {
+        var edit = MetadataEdit()
+        set(&edit)
+        guard !edit.isEmpty else { return }
+        try FieldRefusal.at(name) { try edit.check() }
+        changes.append { [edit] in try edit.apply(to: &$0.edition.metadata) }
     }
 
     private mutating func parseCopy(_ sent: RequestObject) throws {
@@ -94,8 +66,8 @@ struct BookPatch: Sendable {
         if let wishlist = try sent.bool("wishlist").value { changes.append { $0.copy.isOnWishlist = wishlist } }
         if let favourite = try sent.bool("favourite").value { changes.append { $0.copy.isFavourite = favourite } }
         if let isPublic = try sent.bool("public").value { changes.append { $0.copy.isPublic = isPublic } }
-        let shelf = try Self.edit(sent, "shelf") { try $0.checked(as: "shelf", limit: TextLimit.name) }
-        let recommender = try Self.edit(sent, "recommendedBy") {
+        let shelf = try Self.converted(sent, "shelf") { try $0.checked(as: "shelf", limit: TextLimit.name) }
+        let recommender = try Self.converted(sent, "recommendedBy") {
             try $0.checked(as: "name of who recommended it", limit: TextLimit.name)
         }
         let (would, rating, goal) = (
@@ -114,7 +86,7 @@ struct BookPatch: Sendable {
         }
         let tags = try Self.names(sent, "tags", "tag")
         if tags != .keep { changes.append { $0.copy.tags = tags.value ?? [] } }
-        let category = try Self.edit(sent, "culturalGoalCategory") {
+        let category = try Self.converted(sent, "culturalGoalCategory") {
             try $0.checked(as: "cultural goal", limit: TextLimit.name)
         }
         // A category implies that the book counts; a book that does not count has no category.
@@ -124,18 +96,6 @@ struct BookPatch: Sendable {
             book.copy.countsForCulturalGoal = counts ?? book.copy.countsForCulturalGoal
             if counts == false { book.copy.culturalGoalCategory = nil }
         }
-    }
-
-    private mutating func text(
-        _ sent: RequestObject, _ name: String, _ path: WritableKeyPath<Metadata, String?> & Sendable, _ what: String,
-        _ limit: Int
-    ) throws {
-        set(try Self.edit(sent, name) { try $0.checked(as: what, limit: limit) }, path)
-    }
-
-    private mutating func set<Value>(_ edit: Edit<Value>, _ path: WritableKeyPath<Metadata, Value?> & Sendable) {
-        guard edit != .keep else { return }
-        changes.append { $0.edition.metadata[keyPath: path] = edit.value }
     }
 
     private static func names(_ sent: RequestObject, _ name: String, _ what: String) throws -> Edit<[String]> {
@@ -149,7 +109,7 @@ struct BookPatch: Sendable {
     }
 
     /// Converts the text of a member. An empty text clears, as on the command line.
-    private static func edit<Result>(
+    private static func converted<Result>(
         _ sent: RequestObject, _ name: String, _ check: (String) throws -> Result
     ) throws -> Edit<Result> {
         switch try sent.text(name) {
@@ -157,6 +117,30 @@ struct BookPatch: Sendable {
         case .clear: .clear
         case .set(let text): text.isEmpty ? .clear : .set(try FieldRefusal.at(name) { try check(text) })
         }
+    }
+}
+
+extension RequestObject {
+    /// Returns a book's format, in any case; an empty text clears it.
+    fileprivate func format(_ name: String) throws -> Edit<Metadata.Format> {
+        switch try text(name) {
+        case .keep: return .keep
+        case .clear, .set(""): return .clear
+        case .set(let text):
+            guard let format = Metadata.Format.named(text) else {
+                let formats = Metadata.Format.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Self.refusal(name, "one of \(formats)")
+            }
+            return .set(format)
+        }
+    }
+
+    /// Returns a person of a list of authors; `nil` for an empty line of the form.
+    fileprivate func contributor() throws -> Contributor? {
+        try checkMembers(["name", "role"])
+        let name = try text("name").required(as: "name")
+        let role = try choice("role", Contributor.Role.self).value ?? .author
+        return name.cleanedLine.isEmpty ? nil : Contributor(name: name, role: role)
     }
 }
 

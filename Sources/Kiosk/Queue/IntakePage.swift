@@ -53,7 +53,7 @@ struct IntakePage: Sendable {
             view["saveIDs"] = ids.text
             view["tickedBody"] = JSONValue.object([(key: "ids", value: ids)]).text
             view["save"] = texts("scan.saveMany", count: ticked.count)
-            view["dismissTicked"] = texts("intake.dismissMany", count: ticked.count)
+            view["skipTicked"] = texts("intake.skipMany", count: ticked.count)
         }
         return try await parts.pages.render(
             Pages.Page(template: "intake", title: texts("layout.intake"), tab: .intake, view: view), context)
@@ -75,12 +75,12 @@ struct IntakePage: Sendable {
         for row in rows.sorted(by: { $0.candidate.item.captured > $1.candidate.item.captured }) {
             let item = row.candidate.item
             let day = CalendarDay(item.captured, in: zone)
-            let key = "\(day) \(item.station)"
+            let key = "\(day) \(item.device)"
             if let index = indexes[key] {
                 groups[index].rows.append(row)
             } else {
                 indexes[key] = groups.count
-                groups.append(Group(day: day, device: item.station.cleanedLine, rows: [row]))
+                groups.append(Group(day: day, device: item.device.cleanedLine, rows: [row]))
             }
         }
         for index in groups.indices { groups[index].rows.reverse() }

@@ -18,7 +18,7 @@ extension Station.Row {
             "owned": candidate.owned.map(Self.json(ofOwned:)) ?? .null,
             "saved": JSONValue(status.savedCopy?.rawValue),
             "captured": .string(item.captured.rfc3339), "origin": .string(item.origin.rawValue),
-            "station": .string(item.station), "hasThumbnail": .bool(hasThumbnail), "preset": item.preset.json,
+            "station": .string(item.device), "hasThumbnail": .bool(hasThumbnail), "preset": item.preset.json,
         ]
     }
 

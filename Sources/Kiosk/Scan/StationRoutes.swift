@@ -188,7 +188,10 @@ private struct BookBody: Decodable {
         edit.subtitle = try text(.subtitle)
         edit.publisher = try text(.publisher)
         edit.publishedDate = try text(.publishedDate)
-        if body.contains(.authors) { edit.authors = try body.decodeIfPresent([String].self, forKey: .authors) ?? [] }
+        if body.contains(.authors) {
+            let names = try body.decodeIfPresent([String].self, forKey: .authors) ?? []
+            edit.authors = names.filter { !$0.cleanedLine.isEmpty }
+        }
         if body.contains(.pageCount) { edit.pageCount = .some(try body.decodeIfPresent(Int.self, forKey: .pageCount)) }
     }
 }

@@ -218,6 +218,25 @@ private enum RequestValue: Decodable, Sendable {
 }
 
 extension Edit {
+    /// Returns the value for ``MetadataEdit``: `nil` to leave the field as it is, `empty` to clear it.
+    func value(clearedBy empty: Value) -> Value? {
+        switch self {
+        case .keep: nil
+        case .clear: empty
+        case .set(let value): value
+        }
+    }
+
+    /// The value for ``MetadataEdit`` of a field without an empty value: `nil` to leave the field as it is, `.some(nil)` to clear
+    /// it.
+    var edited: Value?? {
+        switch self {
+        case .keep: .none
+        case .clear: .some(nil)
+        case .set(let value): .some(value)
+        }
+    }
+
     /// The new value; `nil` if the member is absent or null.
     var value: Value? { if case .set(let value) = self { value } else { nil } }
 

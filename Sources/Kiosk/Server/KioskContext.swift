@@ -15,6 +15,8 @@ struct KioskContext: RequestContext {
     let id: String
     /// The language of the response.
     var language = Language.english
+    /// True if a page may be sent in gzip.
+    var acceptsGzip = false
     /// Set by ``Authenticator``.
     var caller = Caller.stranger
     /// ``EventHub/changes`` when the request arrived: the response shows the library no older than that.

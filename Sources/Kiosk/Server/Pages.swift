@@ -55,7 +55,10 @@ struct Pages: Sendable {
         view["template"] = style
         view["hasStyle"] = web.assets[style + ".css"] != nil
         // Scripts are for actions, which guests do not have.
-        view["hasScript"] = context.caller != .guest && web.assets[style + ".js"] != nil
+        let hasScript = context.caller != .guest && web.assets[style + ".js"] != nil
+        view["hasScript"] = hasScript
+        let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? [style + ".js"] : [])
+        view["modules"] = web.imports.modules(of: scripts)
         let waiting = context.isGuest ? 0 : try await ports.library.count(in: [.waiting])
         view["tabs"] = Tab.shown(to: context.caller).map { tab -> View in
             var item: View = [
@@ -70,9 +73,15 @@ struct Pages: Sendable {
         guard let html = web.templates.render(view, withTemplate: page.template) else {
             throw KioskError(.fault, "there is no template \(page.template)")
         }
-        return Response(
-            status: page.status, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store", .vary: "Accept-Encoding",
+        ]
+        var bytes = ByteBuffer(string: html)
+        if context.acceptsGzip, let compressed = Gzip.compressed(Array(html.utf8), .fast) {
+            headers[.contentEncoding] = "gzip"
+            bytes = ByteBuffer(bytes: compressed)
+        }
+        return Response(status: page.status, headers: headers, body: ResponseBody(byteBuffer: bytes))
     }
 }
 
@@ -144,7 +153,7 @@ struct KeysPage: Sendable {
         (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),
         (["c"], "copy"), (["x"], "select"), (["keys.shift+x"], "selectAll"), (["keys.spaceKey"], "space"),
         (["r"], "again"),
-        (["keys.delete"], "dismiss"), (["k"], "keypad"), (["a"], "add"), (["n"], "note"), (["p"], "page"),
+        (["keys.delete"], "skip"), (["k"], "keypad"), (["a"], "add"), (["n"], "note"), (["p"], "page"),
         (["t"], "session"), (["1 – 5"], "stars"), (["↑", "↓", "←", "→"], "move"), (["Esc"], "back"), (["?"], "help"),
     ]
 

@@ -110,7 +110,7 @@ struct HubAPI: Sendable {
         } catch {
             throw Self.refusal("Every number must be an ISBN of 13 digits.")
         }
-        let books = try await parts.library.known(isbns, at: parts.ports.now())
+        let books = try await parts.library.knownBooks(isbns, at: parts.ports.now())
         // Encoded with Codable, as the station decodes them.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],

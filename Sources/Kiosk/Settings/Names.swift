@@ -170,7 +170,7 @@ struct NameListEditor: Sendable {
     }
 }
 
-extension Relabelling {
+extension LabelChange {
     fileprivate var json: JSONValue { label.json.with(changedBooks, change) }
 }
 

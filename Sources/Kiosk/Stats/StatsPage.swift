@@ -78,7 +78,7 @@ extension Texts {
 
     func view(of memory: Memory) -> View {
         view(of: memory.book).merging([
-            "ago": self("home.yearsAgo", count: memory.yearsAgo), "what": self("home.memory.\(memory.what.rawValue)"),
+            "ago": self("home.yearsAgo", count: memory.yearsAgo), "what": self("home.memory.\(memory.event.rawValue)"),
         ]) { $1 }
     }
 
@@ -228,7 +228,7 @@ struct StatsView: Sendable {
     private var facts: [View] {
         let streaks = overview.streaks
         func fact(_ key: String, _ value: String) -> View { ["name": texts("stats.fact.\(key)"), "value": value] }
-        let today = overview.todayFigures
+        let today = overview.todayStats
         var facts = [
             fact(
                 "today",
