@@ -171,7 +171,7 @@ private let header =
             try scan.run("undo", "--yes")
             let ending = try scan.run("import", try file(scan, "cut.json", String(whole.dropLast(2))))
             #expect(ending.status == 66)
-            #expect(ending.err.contains("before its end"))
+            #expect(ending.err.contains("is cut off"))
             #expect(ending.err.contains("2 new") && !ending.err.contains("Nothing was changed"), "\(ending.err)")
         }
     }
