@@ -69,6 +69,11 @@ let package = Package(
         .target(name: "Async"),
         .target(name: "Station", dependencies: [domain, "Async"]),
         .target(
+            name: "Terminal",
+            dependencies: [
+                domain, "Station", .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ]),
+        .target(
             name: "Kiosk",
             dependencies: [
                 domain, "Async", "Station", "CZlib", .product(name: "Hummingbird", package: "hummingbird"),
@@ -82,8 +87,7 @@ let package = Package(
             name: "ScanCommand",
             dependencies: [
                 domain, "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-                "Station", "Kiosk", "Hub", "CProcess", system,
-                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                "Station", "Terminal", "Kiosk", "Hub", "CProcess", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -122,6 +126,8 @@ let package = Package(
         .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library"]),
         .testTarget(name: "StationTests", dependencies: [domain, "Async", "Station", "Library"]),
         .testTarget(
+            name: "TerminalTests", dependencies: [domain, "Async", "Station", "Terminal", "Library", "TestTools"]),
+        .testTarget(
             name: "HubTests",
             dependencies: [
                 domain, "Async", "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer",
@@ -138,8 +144,7 @@ let package = Package(
             name: "ScanCommandTests",
             dependencies: [
                 domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station",
-                "Kiosk",
-                "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
+                "Terminal", "Kiosk", "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
             ]),
         .testTarget(
             name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand", "TestTools"], exclude: ["machine"]),

@@ -275,23 +275,13 @@ extension HubError: Refusal {
 
 /// How the hub stands, as this process knows: set by whoever talks to it, asked by whoever would.
 public final class HubLink: Sendable {
-    public enum Status: Sendable, Equatable {
-        /// Not asked yet.
-        case unknown
-        case up
-        /// And why; tried again in growing pauses.
-        case away(String)
-        /// The token is no longer good: nothing is sent until the station is paired again.
-        case unpaired
-    }
-
-    private let state = Mutex(Status.unknown)
+    private let state = Mutex(HubStatus.unknown)
 
     public init() {}
 
-    public var status: Status { state.withLock { $0 } }
+    public var status: HubStatus { state.withLock { $0 } }
 
-    func set(_ status: Status) { state.withLock { $0 = status } }
+    func set(_ status: HubStatus) { state.withLock { $0 = status } }
 
     /// Whether a question may be put: one that is away is left to the sender, so that nobody else waits for it.
     var mayAsk: Bool {

@@ -1,16 +1,6 @@
 import Bookplate
 import Foundation
 
-/// What a sender tells while it works.
-public enum HubEvent: Sendable, Equatable {
-    case status(HubLink.Status)
-    /// How many items the hub does not have as they are.
-    case waiting(Int)
-    case news([HubNews])
-    /// The outbox itself cannot be read or written, or the hub is there and fails over something of what waits.
-    case trouble(String)
-}
-
 /// Brings what waits in the outbox to the hub, in order and exactly once, and fetches what was answered there.
 ///
 /// Every call is one that can be made again: what was interrupted, here or there, at whatever point, is done once more.
@@ -102,7 +92,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         }
     }
 
-    private func set(_ status: HubLink.Status) {
+    private func set(_ status: HubStatus) {
         link.set(status)
         report(.status(status))
     }

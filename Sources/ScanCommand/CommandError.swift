@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Synchronization
+import Terminal
 
 /// The exit status of the program. If several apply, the first in the order of the cases wins.
 enum ExitStatus: Int32, CaseIterable {
@@ -34,10 +35,29 @@ final class ExitReport: Sendable {
 
     func record(_ other: ExitStatus) { status.withLock { $0 = $0.and(other) } }
 
+    func record(issue: RunIssue) {
+        switch issue {
+        case .error(let error): record(CommandError(describing: error).status)
+        case .unreadable: record(.unreadable)
+        case .unavailable: record(.unavailable)
+        case .unconfirmed: record(.unconfirmed)
+        case .nothingFound: record(.nothing)
+        }
+    }
+
     /// Ends the command with the exit code.
     func end() throws {
         let status = status.withLock { $0 }
         if status != .success { throw ExitCode(status.rawValue) }
+    }
+}
+
+extension EventPrinter {
+    /// Prints errors as ``CommandError`` describes them, and records issues for the exit code.
+    convenience init(json: Bool, report: ExitReport, undoHint: String = "scan undo takes back the last change.") {
+        self.init(
+            json: json, undoHint: undoHint, describe: { CommandError(describing: $0).description },
+            report: { report.record(issue: $0) })
     }
 }
 

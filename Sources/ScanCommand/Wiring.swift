@@ -4,6 +4,7 @@ import Library
 import Lookup
 import Station
 import Synchronization
+import Terminal
 
 /// Wires the modules together by the settings: which technology stands behind which port.
 struct Wiring {

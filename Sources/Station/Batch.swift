@@ -104,7 +104,7 @@ extension Batch {
         var new = Candidate(item: item, existing: candidate.existing)
         new.metadata = candidate.metadata
         for (field, source) in old.metadata.sources where source == .person {
-            new.metadata.take(field, from: old.metadata)
+            new.metadata.copy(field, from: old.metadata)
         }
         rows[position].candidate = new
         rows[position].isLookingUp = false

@@ -29,10 +29,10 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Into the queue
 
-    /// Puts detections into the intake queue. When it returns they are on the disk, and leased to this process for a minute; no source
+    /// Puts detections into the intake queue. When it returns they are on disk, and leased to this process for a minute; no source
     /// has been asked.
     public func enqueue(_ detections: [Detection], preset: Preset = Preset()) async throws -> [IntakeItem] {
-        try await intake.capture(detections, preset: preset, lease: Self.lease, at: now())
+        try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
     }
 
     /// Puts detections into the queue; after a transient error it tries again every second.
@@ -199,7 +199,7 @@ public struct CaptureFlow: Sendable {
     public func keepEdits(of candidate: Candidate, fields: Set<Metadata.Field>) async throws -> Candidate {
         let edited = candidate.metadata
         try await intake.edit(candidate.item.id) { metadata, _ in
-            for field in fields { metadata.take(field, from: edited) }
+            for field in fields { metadata.copy(field, from: edited) }
         }
         return try await self.candidate(candidate.item.id) ?? candidate
     }
@@ -208,7 +208,7 @@ public struct CaptureFlow: Sendable {
     ///
     /// - Returns: the current candidates.
     public func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws -> [Candidate] {
-        try await intake.give(preset, to: ids)
+        try await intake.setPreset(preset, of: ids)
         let changed = Set(ids)
         return try await recognise(intake.items(in: [.waiting]).filter { changed.contains($0.id) })
     }

@@ -33,11 +33,11 @@ public struct CoverFetcher: Sendable {
                 if let bytes = try await fetch.cover(at: cover.url) {
                     if try await covers.keepCover(bytes, of: cover.edition) { fetched += 1 }
                 } else {
-                    try await covers.coverMissing(of: cover.edition, retryAt: nil)
+                    try await covers.recordMissingCover(of: cover.edition, retryAt: nil)
                 }
             } catch let failure as SourceError {
                 let pause = failure.retryAfter.map { Double($0.components.seconds) } ?? 3600
-                try await covers.coverMissing(of: cover.edition, retryAt: now().addingTimeInterval(pause))
+                try await covers.recordMissingCover(of: cover.edition, retryAt: now().addingTimeInterval(pause))
             }
             progress(done + 1, missing.count)
         }

@@ -175,8 +175,8 @@ private struct Follower {
 
     mutating func process(_ frame: Frame) {
         decoder.read(frame, into: &result)
-        consensus.take(result, at: frame.timestamp, believed: &believed)
-        hint = hints.take(result, at: frame.timestamp)
+        consensus.update(with: result, at: frame.timestamp, believed: &believed)
+        hint = hints.update(with: result, at: frame.timestamp)
         count(frame.timestamp)
     }
 

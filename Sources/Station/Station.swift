@@ -20,7 +20,7 @@ public actor Station {
         public var looksUpDue = false
         /// Books that are found are saved automatically (`--yes`).
         public var saving: AutomaticSaving?
-        /// When the station stops, detections that are not on the disk yet have this long to get there; nil waits for each attempt.
+        /// When the station stops, detections that are not on disk yet have this long to get there; nil waits for each attempt.
         public var lastAttempt: Duration? = Station.lastAttempt
 
         public init(preset: Preset = Preset()) { self.preset = preset }
@@ -46,6 +46,7 @@ public actor Station {
     let flow: CaptureFlow
     let history: any History
     let live: LiveScan?
+    private nonisolated let scanner: AsyncStream<ScannerEvent>?
     let covers: CoverFetcher?
     let clock: any Clock<Duration>
     /// Receives lines for the log; called from any thread.
@@ -98,15 +99,17 @@ public actor Station {
 
     /// - Parameters:
     ///   - live: nil for a station without a camera.
+    ///   - scanner: the events of a handheld scanner that the program reads exclusively; nil for none.
     ///   - covers: fetches covers that saved books lack; nil fetches none.
     ///   - clock: times retries and pauses.
     public init(
         flow: CaptureFlow, history: any History, options: Options = Options(), live: LiveScan? = nil,
-        covers: CoverFetcher? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        scanner: AsyncStream<ScannerEvent>? = nil, covers: CoverFetcher? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         (self.flow, self.history, self.options, self.live, self.covers) = (flow, history, options, live, covers)
-        (self.clock, self.log) = (clock, log)
+        (self.scanner, self.clock, self.log) = (scanner, clock, log)
         batch = Batch(preset: options.preset)
         camera = live == nil ? nil : .starting
         (queuedNews, newsContinuation) = AsyncStream.makeStream(of: News.self)
@@ -165,7 +168,12 @@ extension Station {
         try await flow.intake.thumbnail(of: id)
     }
 
-    /// Detections that are not on the disk yet, oldest first.
+    /// The state of the camera at this moment, also while a driver hangs; nil without a camera.
+    public nonisolated var liveSnapshot: LiveScan.Snapshot? { live?.snapshot }
+
+    public nonisolated var hasScanner: Bool { scanner != nil }
+
+    /// Detections that are not on disk yet, oldest first.
     public nonisolated var pendingDetections: [Detection] { pending.all }
 
     private func newestRows(_ limit: Int) -> [Batch.Row] {
@@ -782,16 +790,19 @@ extension Station {
     public func run() async {
         if options.followsQueue { await readQueue() }
         let watching = Task { await watchCamera() }
+        let scanning = Task { await readScanner() }
         let capturing = Task { await capturePending() }
         let others = Task { await runInBackground() }
         for await _ in stop.values {}
         watching.cancel()
+        scanning.cancel()
         capturing.cancel()
         others.cancel()
         lookupTask?.cancel()
         retryTask?.cancel()
         let last: @Sendable () async -> Void = {
             await watching.value
+            await scanning.value
             await capturing.value
             await self.captureLast()
             await others.value
@@ -832,6 +843,22 @@ extension Station {
         } catch {
             show(.trouble(CameraError(.failing, "frames cannot be read here: \(error). Restart the service.")))
             post(.sourceEnded(error))
+        }
+    }
+
+    /// Captures the lines of the handheld scanner; when the station stops, also those that have already arrived.
+    private nonisolated func readScanner() async {
+        guard let scanner else { return }
+        for await event in scanner {
+            switch event {
+            case .line(let line): enqueue(scannedLine: line)
+            case .ready(let name):
+                log("scanner: \(name) is ready")
+                post(.scannerReady(name: name))
+            case .trouble(let message):
+                log("scanner: \(message)")
+                post(.scannerTrouble(message))
+            }
         }
     }
 
@@ -882,7 +909,7 @@ extension Station {
             try await act(isNews: false) { station in
                 let before = station.batch.open
                 let waiting = try await station.flow.recognise(station.flow.intake.items(in: [.waiting]))
-                station.pictured.formUnion(try await station.flow.intake.pictured(in: [.waiting]))
+                station.pictured.formUnion(try await station.flow.intake.itemsWithThumbnail(in: [.waiting]))
                 let difference = station.batch.reconcile(with: waiting, openBefore: before)
                 station.forgetAnswered()
                 station.restorePreset()

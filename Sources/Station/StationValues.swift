@@ -31,7 +31,7 @@ extension Station {
         public var rows: [Row]
         /// The act that undo takes back next.
         public var nextUndo: Batch.Act?
-        /// Detections that are not on the disk yet, oldest first, and the error that keeps them from it.
+        /// Detections that are not on disk yet, oldest first, and the error that keeps them from it.
         public var pending: [Detection]
         public var captureError: (any Error)?
     }
@@ -99,6 +99,10 @@ extension Station {
         case camera(CameraState?)
         /// No more frames will arrive; an error if they could not be read at all.
         case sourceEnded((any Error)?)
+        /// The handheld scanner is ready (again).
+        case scannerReady(name: String)
+        /// The handheld scanner cannot be used now, or a line was lost; it is retried automatically.
+        case scannerTrouble(String)
         case view(CameraView)
     }
 
@@ -189,7 +193,7 @@ extension CameraState {
     }
 }
 
-/// Detections that are not on the disk yet, oldest first: each stays until it is captured or reported as lost.
+/// Detections that are not on disk yet, oldest first: each stays until it is captured or reported as lost.
 final class PendingDetections: Sendable {
     private let detections = Mutex<[Detection]>([])
     /// Sent for every new detection.

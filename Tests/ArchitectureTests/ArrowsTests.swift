@@ -16,13 +16,15 @@ private let arrows: [String: Set<String>] = [
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
+    "Terminal": ["Bookplate", "Station", "AsyncAlgorithms"],
     "Kiosk": [
-        "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1", "Logging",
+        "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
+        "Logging",
         "ServiceLifecycle",
     ],
     "ScanCommand": [
         "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-        "Station", "Kiosk", "Hub", "CProcess", "SystemPackage", "ArgumentParser", "AsyncAlgorithms", "Logging",
+        "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "ArgumentParser", "Logging",
     ],
 ]
 

@@ -101,12 +101,12 @@ import Testing
     @Test func `ask before they are deleted, on a terminal`() throws {
         try withDune { scan in
             let id = try id(scan.run("note", "add", "dune", "Mine.", "--json"))
-            let declined = try Terminal(scan, "note delete \(id)")
+            let declined = try PseudoTerminal(scan, "note delete \(id)")
             try declined.wait(for: "Delete 1 note?")
             declined.type("n\n")
             #expect(try declined.finish() == 0)
             #expect(try scan.run("note", "list", "--json").lines.count == 1)
-            let accepted = try Terminal(scan, "note delete \(id)")
+            let accepted = try PseudoTerminal(scan, "note delete \(id)")
             try accepted.wait(for: "[y/N]")
             accepted.type("y\n")
             #expect(try accepted.finish() == 0)

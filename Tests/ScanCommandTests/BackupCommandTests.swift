@@ -125,7 +125,7 @@ import Testing
             try fill(scan)
             try scan.run("library", "delete", "9780441478125")
             for (answer, count) in [("n\n", 0), ("y\n", 1)] {
-                let terminal = try Terminal(scan, "restore", columns: 200)
+                let terminal = try PseudoTerminal(scan, "restore", columns: 200)
                 try terminal.wait(for: "[y/N]")
                 #expect(terminal.screen.contains("1 book"))
                 terminal.type(answer)

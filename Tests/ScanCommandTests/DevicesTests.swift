@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import ScanCommand
+import Terminal
 
 @Suite struct `scan devices` {
     @Test func `prints every key of every device, and says what to do without a camera`() throws {

@@ -166,7 +166,7 @@ import Testing
 
     @Test func `shows sections on a terminal, and prints no escapes without colour`() throws {
         try withScan { scan in
-            let terminal = try Terminal(scan, "doctor --device /dev/no-such-camera")
+            let terminal = try PseudoTerminal(scan, "doctor --device /dev/no-such-camera")
             try terminal.wait(for: "No book can be scanned")
             #expect(try terminal.finish() == 69)
             for section in ["Camera", "Library", "Metadata", "Station"] { #expect(terminal.screen.contains(section)) }

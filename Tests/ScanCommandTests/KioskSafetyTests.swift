@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [("\u{4}", 64), ("\u{3}", 130)] as [(String, Int32)])
     func `sets no code if none is typed, and restores the terminal`(_ key: String, _ status: Int32) throws {
         try withScan { scan in
-            let terminal = try Terminal(scan, "kiosk code")
+            let terminal = try PseudoTerminal(scan, "kiosk code")
             try terminal.wait(for: "Access code: ")
             terminal.type(key)
             #expect(try terminal.finish() == status)
@@ -75,7 +75,7 @@ import Testing
     @Test func `asks for the code twice, and never shows it`() throws {
         try withScan { scan in
             for (again, status, words) in [("kumquat 8", 64, "differ"), ("kumquat 7", 0, "is set")] {
-                let terminal = try Terminal(scan, "kiosk code")
+                let terminal = try PseudoTerminal(scan, "kiosk code")
                 try terminal.wait(for: "Access code: ")
                 terminal.type("kumquat 7\n")
                 try terminal.wait(for: "Repeat the code: ")

@@ -85,13 +85,13 @@ import Testing
                 ("author delete 'Jane Austen'", "Delete \"Jane Austen\"? The books stay."),
                 ("author merge 'F. Herbert' --into 'Frank Herbert'", "Merge \"F. Herbert\" into"),
             ] {
-                let terminal = try Terminal(scan, arguments)
+                let terminal = try PseudoTerminal(scan, arguments)
                 try terminal.wait(for: question)
                 terminal.type("\n")
                 #expect(try terminal.finish() == 0)
             }
             #expect(try names(scan, "tag") == ["a 1", "b 0"] && names(scan, "author").count == 3)
-            let yes = try Terminal(scan, "tag delete a --yes")
+            let yes = try PseudoTerminal(scan, "tag delete a --yes")
             #expect(try yes.finish() == 0)
             #expect(try names(scan, "tag") == ["b 0"])
         }

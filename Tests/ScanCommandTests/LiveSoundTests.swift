@@ -15,7 +15,7 @@ extension `The live station` {
             scan.environment["BOOKPLATE_\(name)_URL"] = source.address
         }
         let log = try scan.addPlayer()
-        let terminal = try Terminal(scan, Self.noCamera)
+        let terminal = try PseudoTerminal(scan, Self.noCamera)
         try terminal.wait(for: "no camera")
         terminal.type("9780441478125\n")
         let new = try log.line()
@@ -41,7 +41,7 @@ extension `The live station` {
         _ = try scan.addPlayer()
         scan.environment["SSH_CONNECTION"] = "192.0.2.1 50000 192.0.2.2 22"
         for (arguments, rings) in [("", true), ("--quiet", false)] {
-            let terminal = try Terminal(scan, "\(Self.noCamera) \(arguments)")
+            let terminal = try PseudoTerminal(scan, "\(Self.noCamera) \(arguments)")
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
             try terminal.wait(for: "The Left Hand of Darkness")

@@ -37,7 +37,7 @@ extension `The live station` {
     @Test func `refuses to read frames from a terminal, and says what to do`() throws {
         let scan = try ScanProcess.offline()
         defer { try? scan.remove() }
-        let terminal = try Terminal(scan, "--frames -")
+        let terminal = try PseudoTerminal(scan, "--frames -")
         #expect(try terminal.finish() == 64)
         #expect(terminal.raw.contains("rpicam-vid"))
     }
@@ -60,7 +60,7 @@ extension `The live station` {
         for name in ["OPENLIBRARY", "GOOGLEBOOKS", "COVERS"] {
             scan.environment["BOOKPLATE_\(name)_URL"] = source.address
         }
-        let terminal = try Terminal(scan, "\(Self.noCamera) --quiet")
+        let terminal = try PseudoTerminal(scan, "\(Self.noCamera) --quiet")
         try terminal.wait(for: "no camera")
         terminal.type("9780441013593\n")
         try terminal.wait(for: "no source knows it")

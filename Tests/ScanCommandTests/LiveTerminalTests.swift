@@ -70,7 +70,7 @@ extension `The live station` {
         var dumb = try ScanProcess.offline()
         defer { try? dumb.remove() }
         dumb.environment["TERM"] = "dumb"
-        let terminal = try Terminal(dumb, "--frames -", redirection: Self.desk)
+        let terminal = try PseudoTerminal(dumb, "--frames -", redirection: Self.desk)
         try terminal.wait(for: "[s] save")
         #expect(!terminal.raw.contains("\u{1B}[?1049h"))
         terminal.type("s")
@@ -81,7 +81,7 @@ extension `The live station` {
         var scan = try ScanProcess.offline()
         defer { try? scan.remove() }
         (scan.environment["LANG"], scan.environment["NO_COLOR"]) = ("C", "1")
-        let terminal = try Terminal(scan, Self.noCamera)
+        let terminal = try PseudoTerminal(scan, Self.noCamera)
         try terminal.wait(for: "! no camera")
         terminal.type("9780441478125\n")
         try terminal.wait(for: "+ NEW")
@@ -91,7 +91,7 @@ extension `The live station` {
     }
 }
 
-extension Terminal {
+extension PseudoTerminal {
     /// True if a full screen was opened and closed.
     var isScreenClosed: Bool {
         let opened = raw.components(separatedBy: "\u{1B}[?1049h").count

@@ -10,11 +10,11 @@ import Testing
 
     func withTerminal(
         _ arguments: String = "", redirection: String = "", columns: UInt16 = 80, rows: UInt16 = 24,
-        _ body: (ScanProcess, Terminal) throws -> Void
+        _ body: (ScanProcess, PseudoTerminal) throws -> Void
     ) throws {
         try withScan { scan in
             let arguments = arguments.contains("--frames") ? arguments : "\(Self.noCamera) \(arguments)"
-            try body(scan, Terminal(scan, arguments, redirection: redirection, columns: columns, rows: rows))
+            try body(scan, PseudoTerminal(scan, arguments, redirection: redirection, columns: columns, rows: rows))
         }
     }
 
@@ -114,7 +114,7 @@ import Testing
     @Test func `says that a book is owned, and removes it from the queue at the end`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441013593", "--yes", "--shelf", "Bedroom 1")
-            let terminal = try Terminal(scan, Self.noCamera)
+            let terminal = try PseudoTerminal(scan, Self.noCamera)
             try terminal.wait(for: "no camera")
             terminal.type("9780441013593\n")
             try terminal.wait(for: "● OWNED ALREADY")
@@ -175,7 +175,7 @@ import Testing
     @Test func `reports that the library is locked, keeps the books on the screen, and continues when it can`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441013593", "--yes")
-            let terminal = try Terminal(scan, Self.noCamera)
+            let terminal = try PseudoTerminal(scan, Self.noCamera)
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
             try terminal.wait(for: "1 ticked")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ScanCommand
 
-@Suite struct `Times and progress bars` {
+@Suite struct `Times` {
     private let localTime = LocalTime(
         now: Date(timeIntervalSince1970: 1_795_262_400), zone: TimeZone(identifier: "Europe/Berlin") ?? .gmt)
 
@@ -32,18 +32,6 @@ import Testing
     func `are refused if they do not exist`(text: String) {
         let error = #expect(throws: CommandError.self) { try localTime.time(text, for: "--start") }
         #expect(error?.status == .usage && (error?.description.count ?? 999) < 200)
-    }
-
-    @Test(
-        arguments: [
-            (.page(145), 382, "Page 145 of 382 ███░░░░░░░ 38 %"), (.page(145), nil, "Page 145"),
-            (.page(191), 382, "Page 191 of 382 █████░░░░░ 50 %"),
-            (.percent(37.5), nil, "███░░░░░░░ 38 %"), (.percent(100), 382, "██████████ 100 %"),
-            (.page(381), 382, "Page 381 of 382 █████████░ 99 %"), (.page(0), 382, "Page 0 of 382 ░░░░░░░░░░ 0 %"),
-            (.page(400), 382, "Page 400 of 382 ██████████ 100 % (beyond the last page)"),
-        ] as [(ProgressEntry.Amount, Int?, String)])
-    func `show how far a book is read`(amount: ProgressEntry.Amount, pageCount: Int?, text: String) {
-        #expect(ReadingBar(amount: amount, pageCount: pageCount).text() == text)
     }
 
     @Test(arguments: [

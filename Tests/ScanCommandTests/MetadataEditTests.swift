@@ -5,6 +5,7 @@ import Testing
 
 @testable import Kiosk
 @testable import ScanCommand
+@testable import Terminal
 
 /// The same inputs through every way of editing a book: the kiosk's form, its web API, the commands' options and the prompt.
 @Suite struct `What a person enters for a book` {

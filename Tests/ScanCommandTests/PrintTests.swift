@@ -138,7 +138,7 @@ import Testing
 
     @Test func `are shown as read from print, and saved when the user confirms each`() throws {
         try withPrint("ISBN 0-441-47812-3 and 0-441-01359-7") { scan in
-            let terminal = try Terminal(scan, "--image \(Self.blank) --ocr")
+            let terminal = try PseudoTerminal(scan, "--image \(Self.blank) --ocr")
             try terminal.wait(for: "[s] save")
             #expect(terminal.screen.contains("Read from print: compare the number with the book."))
             // Saving all does not include these: each is asked for.

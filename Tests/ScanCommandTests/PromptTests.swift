@@ -4,9 +4,9 @@ import Testing
 
 @Suite(.serialized) struct `The prompt` {
     private func withTerminal(
-        _ arguments: String, redirection: String = "", _ body: (ScanProcess, Terminal) throws -> Void
+        _ arguments: String, redirection: String = "", _ body: (ScanProcess, PseudoTerminal) throws -> Void
     ) throws {
-        try withScan { scan in try body(scan, Terminal(scan, arguments, redirection: redirection)) }
+        try withScan { scan in try body(scan, PseudoTerminal(scan, arguments, redirection: redirection)) }
     }
 
     private func titles(_ scan: ScanProcess) throws -> [String] {
@@ -88,7 +88,7 @@ import Testing
     @Test func `asks before it adds another copy of an owned book`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441013593", "--yes", "--shelf", "Attic")
-            let terminal = try Terminal(scan, "--isbn 9780441013593")
+            let terminal = try PseudoTerminal(scan, "--isbn 9780441013593")
             try terminal.wait(for: "[c] another copy")
             #expect(terminal.screen.contains("● OWNED ALREADY"))
             #expect(terminal.screen.contains("You have it: on Attic"))
@@ -165,7 +165,7 @@ import Testing
         scan.environment["BOOKPLATE_OFFLINE"] = nil
         scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = source.address
         scan.environment["BOOKPLATE_GOOGLEBOOKS_URL"] = source.address
-        let terminal = try Terminal(scan, "--isbn 9780441478125 9783161484100")
+        let terminal = try PseudoTerminal(scan, "--isbn 9780441478125 9783161484100")
         try terminal.wait(for: "[s] save")
         terminal.type("s")
         try terminal.wait(for: "✓ saved")
@@ -236,7 +236,7 @@ import Testing
         var scan = try ScanProcess.offline()
         defer { try? scan.remove() }
         scan.environment["NO_COLOR"] = "1"
-        let terminal = try Terminal(scan, "--isbn 9780441478125")
+        let terminal = try PseudoTerminal(scan, "--isbn 9780441478125")
         try terminal.wait(for: "[s] save")
         #expect(!terminal.raw.contains("\u{1B}[3"))
         terminal.type("k")

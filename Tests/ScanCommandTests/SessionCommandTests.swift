@@ -54,15 +54,15 @@ import Testing
                 ("reading delete dune --number 1", "Delete reading 1 of \"Dune\""),
                 ("library delete dune odyssey", "Move \"Dune\", \"The Odyssey\" to the trash?"),
             ] {
-                let terminal = try Terminal(scan, arguments, columns: 200)
+                let terminal = try PseudoTerminal(scan, arguments, columns: 200)
                 try terminal.wait(for: question)
                 terminal.type("n\n")
                 #expect(try terminal.finish() == 0)
             }
             #expect(try scan.run("export").out == before)
-            #expect(try Terminal(scan, "session delete \(id) --yes").finish() == 0)
-            #expect(try Terminal(scan, "reading delete dune --number 1 --yes").finish() == 0)
-            #expect(try Terminal(scan, "library delete dune --yes").finish() == 0)
+            #expect(try PseudoTerminal(scan, "session delete \(id) --yes").finish() == 0)
+            #expect(try PseudoTerminal(scan, "reading delete dune --number 1 --yes").finish() == 0)
+            #expect(try PseudoTerminal(scan, "library delete dune --yes").finish() == 0)
             #expect(try scan.run("library", "list", "--json").lines.count == 1)
         }
     }

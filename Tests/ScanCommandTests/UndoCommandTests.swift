@@ -32,7 +32,7 @@ import Testing
         try withScan { scan in
             try fill(scan)
             for (answer, tags) in [("n\n", 1), ("y\n", 0)] {
-                let terminal = try Terminal(scan, "undo", columns: 200)
+                let terminal = try PseudoTerminal(scan, "undo", columns: 200)
                 try terminal.wait(for: "Take it back? [y/N]")
                 #expect(terminal.screen.contains(ProcessInfo.processInfo.hostName))
                 terminal.type(answer)

@@ -250,7 +250,7 @@ extension Batch {
             existing = [Book(edition: Edition(isbn: isbn, metadata: metadata), copy: Copy(id: copy, added: .now))]
         }
         let item = IntakeItem(
-            isbn: isbn, raw: number, origin: .camera, station: "desk", captured: .now, preset: preset, outcome: outcome,
+            isbn: isbn, raw: number, origin: .camera, device: "desk", captured: .now, preset: preset, outcome: outcome,
             metadata: metadata)
         add([Candidate(item: item, existing: existing)])
         if outcome != nil { update(with: Candidate(item: item, existing: existing)) }

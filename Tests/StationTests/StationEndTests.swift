@@ -26,6 +26,20 @@ private let nobody = "9783161484100"
         #expect(!rig.lines.all.contains { $0.contains("not captured") })
     }
 
+    @Test func `captures the lines that its handheld scanner sent before the end`() async throws {
+        let (events, scanner) = AsyncStream.makeStream(of: ScannerEvent.self)
+        let rig = try StationRig(scanner: events)
+        try await rig.run {
+            scanner.yield(.ready(name: "Scanner"))
+            #expect(try await rig.next(\.readyScanner) == "Scanner")
+            scanner.yield(.trouble("it was unplugged"))
+            #expect(try await rig.next(\.scannerTrouble) == "it was unplugged")
+            for line in [dune, "4006381333931", emma] { scanner.yield(.line(line)) }
+        }
+        #expect(try await rig.library.items(in: [.waiting]).map(\.isbn.digits) == [dune, emma])
+        #expect(rig.lines.all == ["scanner: Scanner is ready", "scanner: it was unplugged"])
+    }
+
     @Test func `names the numbers that it could not capture`() async throws {
         let rig = try StationRig()
         let holder = try await rig.lock(try await rig.captureElsewhere(dune))

@@ -14,7 +14,7 @@ private let emma = "9780141439587"
         let other = try rig.another()
         try await rig.run {
             let detections = try [dune, emma].map { Detection(isbn: try ISBN($0), raw: $0, origin: .camera) }
-            let items = try await other.capture(detections, preset: Preset(), lease: .zero, at: .now)
+            let items = try await other.enqueue(detections, preset: Preset(), lease: .zero, at: .now)
             await turn(rig)
             let rows = try await rig.rows { $0.count == 2 && $0.allSatisfy { $0.status == .found } }
 
@@ -154,6 +154,6 @@ private let emma = "9780141439587"
     }
 
     private func candidate(_ isbn: String) throws -> Candidate {
-        Candidate(item: IntakeItem(isbn: try ISBN(isbn), raw: isbn, origin: .typed, station: "desk", captured: .now))
+        Candidate(item: IntakeItem(isbn: try ISBN(isbn), raw: isbn, origin: .typed, device: "desk", captured: .now))
     }
 }

@@ -21,7 +21,8 @@ final class StationRig: Sendable {
     ///   - looksUpDue: false also prevents the station from reading the queue unless the test reports a change.
     init(
         _ known: [String: LookupOutcome] = [:], path: String? = nil, patience: Duration = .milliseconds(50),
-        live: LiveScan? = nil, options: Station.Options = Station.Options(), looksUpDue: Bool = true
+        live: LiveScan? = nil, scanner: AsyncStream<ScannerEvent>? = nil, options: Station.Options = Station.Options(),
+        looksUpDue: Bool = true
     ) throws {
         self.path = path ?? "/tmp/bookplate-station-\(UUID().uuidString)/library.sqlite"
         library = try LibraryFile.open(at: self.path, station: "desk", patience: patience)
@@ -32,7 +33,7 @@ final class StationRig: Sendable {
         (options.followsQueue, options.looksUpDue) = (true, looksUpDue)
         station = Station(
             flow: CaptureFlow(intake: library, shelf: library, lookup: lookup), history: library, options: options,
-            live: live, clock: clock, log: { lines.add($0) })
+            live: live, scanner: scanner, clock: clock, log: { lines.add($0) })
     }
 
     /// The lines of the log.
@@ -86,7 +87,7 @@ final class StationRig: Sendable {
     /// Captures a number as another process does.
     func captureElsewhere(_ isbn: String) async throws -> ID<IntakeItem> {
         let detection = Detection(isbn: try ISBN(isbn), raw: isbn, origin: .photo)
-        let items = try await another().capture([detection], preset: Preset(), lease: .zero, at: .now)
+        let items = try await another().enqueue([detection], preset: Preset(), lease: .zero, at: .now)
         return items[0].id
     }
 
@@ -122,4 +123,6 @@ extension Station.News {
     var refusal: String? { if case .refused(let event, _) = self { event.reason } else { nil } }
     var cameraState: CameraState? { if case .camera(let state) = self { state } else { nil } }
     var view: Station.CameraView? { if case .view(let view) = self { view } else { nil } }
+    var readyScanner: String? { if case .scannerReady(let name) = self { name } else { nil } }
+    var scannerTrouble: String? { if case .scannerTrouble(let message) = self { message } else { nil } }
 }

@@ -116,7 +116,7 @@ private let nobody = "9783161484100"
         let rig = try StationRig([dune: .found("Dune")])
         let other = try rig.another()
         let detection = Detection(isbn: try ISBN(dune), raw: dune, origin: .hub)
-        _ = try await other.capture([detection], preset: Preset(), lease: .zero, at: .now)
+        _ = try await other.enqueue([detection], preset: Preset(), lease: .zero, at: .now)
         try await rig.run {
             let rows = try await rig.rows { $0.first?.status == .found }
             #expect(rows.count == 1)
@@ -158,7 +158,7 @@ private let nobody = "9783161484100"
         let other = try rig.another()
         let theirs = Preset(shelf: "Cellar")
         let detection = Detection(isbn: try ISBN(emma), raw: emma, origin: .hub)
-        _ = try await other.capture([detection], preset: theirs, lease: .zero, at: .now)
+        _ = try await other.enqueue([detection], preset: theirs, lease: .zero, at: .now)
         try await rig.run {
             _ = try await rig.rows { $0.count == 1 }
             _ = try await rig.capture(dune)

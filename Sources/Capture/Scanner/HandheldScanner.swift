@@ -1,3 +1,4 @@
+import Bookplate
 import CInput
 import Foundation
 import Glibc
@@ -5,24 +6,14 @@ import SystemPackage
 
 /// A handheld USB scanner, used as an exclusive input device (evdev): its keys reach no window.
 public final class HandheldScanner: Sendable {
-    public enum Event: Sendable, Equatable {
-        /// A scanned line, without its Enter.
-        case line(String)
-        /// The scanner cannot be used now, or a line was lost; it is retried automatically. The message says what
-        /// happened, where and what to do, and is sent once.
-        case trouble(String)
-        /// The scanner is ready (again).
-        case ready(name: String)
-    }
-
     private let path: String
 
     /// - Parameter path: a path below /dev/input. Nothing else is ever opened.
     public init(path: String) { self.path = path }
 
     /// Grabs the device and reads it on its own thread. The device is released when the stream is no longer iterated.
-    public func events() -> AsyncStream<Event> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
+    public func events() -> AsyncStream<ScannerEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ScannerEvent.self)
         let stopSignal = StopSignal()
         continuation.onTermination = { _ in stopSignal.stop() }
         let thread = Thread { [path] in
@@ -46,13 +37,13 @@ private struct Listener {
 
     let path: String
     let stopSignal: StopSignal
-    let send: (HandheldScanner.Event) -> Void
+    let send: (ScannerEvent) -> Void
     private var reported: ScannerError?
     /// The device that was at the path when it first worked. A keyboard that gets the number of an unplugged scanner is
     /// not grabbed.
     private var known: InputDevice.Identity?
 
-    init(path: String, stopSignal: StopSignal, send: @escaping (HandheldScanner.Event) -> Void) {
+    init(path: String, stopSignal: StopSignal, send: @escaping (ScannerEvent) -> Void) {
         (self.path, self.stopSignal, self.send) = (path, stopSignal, send)
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Bookplate
 import Library
+import Terminal
 
 /// Finds the book that a user names by ISBN, by id or by words that fit no other book.
 extension LibraryFile {

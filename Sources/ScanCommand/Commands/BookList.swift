@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 /// Returns "12 days left": the time during which a book can still be taken out of the trash.
 func timeLeft(inTrashSince deleted: Date, now: Date = Date()) -> String {

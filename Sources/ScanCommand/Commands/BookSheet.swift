@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 /// Everything about one book, in the order of its web page; empty fields are left out.
 struct BookSheet {

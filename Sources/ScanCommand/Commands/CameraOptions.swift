@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Capture
+import Terminal
 
 /// The camera to use, and the frames to ask it for.
 struct CameraOptions: ParsableArguments {

@@ -1,9 +1,8 @@
 import ArgumentParser
 import Bookplate
-import Capture
 import Foundation
-import Hub
 import Station
+import Terminal
 
 struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -108,7 +107,7 @@ struct CaptureCommand: AsyncParsableCommand {
         let events = EventPrinter(json: output.json, report: report, undoHint: target.undoHint)
         if isLive, !output.json, LiveTerminal.isPossible, let keyboard = Keyboard.open() {
             defer { keyboard.close() }
-            try await captureLive(into: target, preset, wiring, keyboard, events, report)
+            try await captureLive(into: target, preset, wiring, keyboard, events)
         } else {
             try await captureLines(into: target, preset, wiring, events, report)
         }
@@ -118,8 +117,7 @@ struct CaptureCommand: AsyncParsableCommand {
 
     /// Captures with a full screen.
     private func captureLive(
-        into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ keyboard: Keyboard, _ events: EventPrinter,
-        _ report: ExitReport
+        into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ keyboard: Keyboard, _ events: EventPrinter
     ) async throws {
         var options = Station.Options(preset: preset)
         options.isOffline = wiring.isOffline
@@ -128,23 +126,17 @@ struct CaptureCommand: AsyncParsableCommand {
         if confirming.yes {
             options.saving = Station.AutomaticSaving(anotherCopy: confirming.anotherCopy, isUnattended: false)
         }
-        let scan = try liveScan(wiring.settings)
-        let station = Station(flow: target.flow, history: target.history, options: options, live: scan)
-        var state = LiveState(batch: Batch(preset: preset))
-        (state.isStream, state.isOffline, state.savesFound) = (live.frames != nil, wiring.isOffline, confirming.yes)
-        var hubEvents: AsyncStream<HubEvent>?
-        if let hub = target.hub {
-            state.hub = LiveState.HubView(waiting: try await hub.outbox.undeliveredCount())
-            hubEvents = hub.redirectEvents()
-        }
+        let station = Station(
+            flow: target.flow, history: target.history, options: options, live: try liveScan(wiring.settings),
+            scanner: live.grabScanner())
         let terminal = LiveTerminal(
-            station: station, state: state, live: scan, keyboard: keyboard,
-            sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") }, events: events, report: report)
+            station: station, keyboard: keyboard, sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") },
+            events: events, isStream: live.frames != nil, hubBacklog: try await target.hub?.outbox.undeliveredCount())
         Interrupts.handle {
             let pending = station.pendingDetections.map(\.isbn.digits)
             return pending.isEmpty ? target.interruptedMessage : Self.interruptedMessage(notCaptured: pending)
         }
-        await terminal.run(scanner: live.scanner.map { HandheldScanner(path: $0).events() }, hub: hubEvents)
+        await terminal.run(hub: target.hub?.redirectEvents())
         target.hub?.printEvents()
         await terminal.conclude()
     }
@@ -162,14 +154,12 @@ struct CaptureCommand: AsyncParsableCommand {
         options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
         let station = Station(
             flow: target.flow, history: target.history, options: options,
-            live: isLive ? try liveScan(wiring.settings) : nil)
-        let run = CaptureRun(station: station, answer: answer, events: events, report: report)
+            live: isLive ? try liveScan(wiring.settings) : nil, scanner: live.grabScanner())
+        let run = CaptureRun(station: station, answer: answer, events: events)
         Interrupts.handle { target.interruptedMessage }
-        if isLive {
-            try await run.run(liveWith: live.scanner.map { HandheldScanner(path: $0).events() })
-        } else if asksByLine {
-            Output.shared.printNotice("Type or scan ISBNs, one per line; Control-D ends.")
-            try await run.runPrompt()
+        if isLive || asksByLine {
+            if asksByLine { Output.shared.printNotice("Type or scan ISBNs, one per line; Control-D ends.") }
+            try await run.run()
         } else {
             try await run.run(source(report))
         }
@@ -199,8 +189,4 @@ struct CaptureCommand: AsyncParsableCommand {
         if !isbn.isEmpty { return InputSource(numbers: isbn) }
         return InputSource(lines: InputLines())
     }
-}
-
-extension CaptureRun.Answer {
-    func restoreTerminal() { if case .prompt(let input) = self { input.restoreTerminal() } }
 }

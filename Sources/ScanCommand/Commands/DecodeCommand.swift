@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Decoder
 import Foundation
+import Terminal
 
 struct DecodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

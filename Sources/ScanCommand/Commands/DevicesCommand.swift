@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Capture
+import Terminal
 
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Capture
 import Foundation
+import Terminal
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Glibc
+import Terminal
 
 /// A text given as an argument or, with `-`, on standard input, such as from an editor or another program.
 enum EnteredText {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bookplate
+import Terminal
 
 struct ISBNCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Lookup
+import Terminal
 
 struct IndexCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Station
+import Terminal
 
 struct IntakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -64,7 +65,7 @@ struct IntakeCommand: AsyncParsableCommand {
             options.isOffline = wiring.isOffline
             options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
             let station = Station(flow: wiring.captureFlow(library), history: library, options: options)
-            let run = CaptureRun(station: station, answer: answer, events: events, report: report)
+            let run = CaptureRun(station: station, answer: answer, events: events)
             Interrupts.handle { "Interrupted. What was not saved is still in the queue." }
             try await run.answer(items)
             await wiring.catchUp(library, saved: events.count(.saved))
@@ -150,7 +151,7 @@ struct IntakeCommand: AsyncParsableCommand {
             let show: CaptureFlow.Delivery = { candidates in
                 for candidate in candidates {
                     bar.advance()
-                    if candidate.lacksASource { report.record(.unavailable) }
+                    events.reportMissingSources(of: [candidate])
                     events.show([.lookedUp(candidate.item)].compactMap { $0 })
                     if !isJSON { Output.shared.printLine(List.line(for: candidate.item)) }
                 }

@@ -47,6 +47,9 @@ struct LiveOptions: ParsableArguments {
             thumbnail: { frame, corners in frame.thumbnail(around: corners) })
     }
 
+    /// Grabs the handheld scanner and returns its events; nil without `--scanner`.
+    func grabScanner() -> AsyncStream<ScannerEvent>? { scanner.map { HandheldScanner(path: $0).events() } }
+
     /// True if any of these options was given. They go with no other input.
     var isUsed: Bool { camera.isUsed || frames != nil || scanner != nil }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Terminal
 
 struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Terminal
 
 /// The options for the fields of an edition. An empty text clears a field.
 struct MetadataOptions: ParsableArguments {

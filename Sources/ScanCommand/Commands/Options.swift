@@ -3,6 +3,7 @@ import Bookplate
 import Foundation
 import Library
 import Station
+import Terminal
 
 /// The options of every command that uses the library or the sources.
 struct PathOptions: ParsableArguments {

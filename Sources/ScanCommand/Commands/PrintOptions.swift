@@ -4,6 +4,7 @@ import Bookplate
 import Capture
 import Foundation
 import PrintedText
+import Terminal
 
 /// `--ocr`
 struct PrintOptions: ParsableArguments {

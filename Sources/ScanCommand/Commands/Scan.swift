@@ -1,4 +1,5 @@
 import ArgumentParser
+import Terminal
 
 /// The program. Without a command it captures: `scan`, `scan --image cover.jpg`.
 @main

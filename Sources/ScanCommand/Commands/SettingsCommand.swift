@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

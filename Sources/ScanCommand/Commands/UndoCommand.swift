@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

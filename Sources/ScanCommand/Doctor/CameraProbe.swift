@@ -4,6 +4,7 @@ import Capture
 import Decoder
 import Station
 import Synchronization
+import Terminal
 
 /// Watches a camera for a while, as the station does, and measures what it delivers.
 struct CameraProbe {

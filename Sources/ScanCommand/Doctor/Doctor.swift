@@ -4,6 +4,7 @@ import Bookplate
 import Foundation
 import Library
 import Lookup
+import Terminal
 
 /// Prints checks as they complete, and counts those that prevent scanning.
 struct DoctorReport {

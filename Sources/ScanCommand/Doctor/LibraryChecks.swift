@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 /// Judges whether books can be saved to the library.
 struct LibraryChecks {

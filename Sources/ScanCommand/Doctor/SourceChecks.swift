@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Lookup
+import Terminal
 
 /// Judges whether the metadata sources answer. Since scanning works without them, no result is worse than attention.
 enum SourceChecks {

@@ -1,6 +1,7 @@
 import Bookplate
 import Capture
 import Foundation
+import Terminal
 
 /// Judges whether this machine's clock is right. Certificates, dates of captures and the order of changes depend on it.
 enum ClockCheck {

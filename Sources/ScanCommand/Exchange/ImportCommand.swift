@@ -4,6 +4,7 @@ import Exchange
 import Foundation
 import Library
 import Synchronization
+import Terminal
 
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Bookplate
 import Foundation
 import Hub
 import Library
+import Terminal
 
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

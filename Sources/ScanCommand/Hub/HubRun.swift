@@ -5,6 +5,7 @@ import Hub
 import Library
 import Lookup
 import Station
+import Terminal
 
 /// A run of `scan --hub`: it captures into an outbox, whose content a background task sends to the hub.
 struct HubRun: Sendable {
@@ -86,7 +87,7 @@ struct HubRun: Sendable {
 
 /// Prints the events of the hub if there is no screen, each change of its status once.
 private final class HubEventPrinter: Sendable {
-    private let last = SharedValue(HubLink.Status.unknown)
+    private let last = SharedValue(HubStatus.unknown)
 
     func show(_ event: HubEvent) {
         switch event {
@@ -105,23 +106,6 @@ private final class HubEventPrinter: Sendable {
         case .news(let news):
             for message in news.compactMap(\.message) { Output.shared.printNotice(message) }
         case .trouble(let message): Output.shared.printError(message.printable)
-        }
-    }
-}
-
-enum HubMessages {
-    static let unpaired =
-        "the hub no longer knows this station. Captures wait in the outbox until you pair it again with scan hub pair."
-}
-
-extension HubNews {
-    /// The message for a person; nil if none is needed.
-    var message: String? {
-        switch self {
-        case .answered: nil
-        case .owned(_, let reason): "It waits in the hub's intake: \(reason.printable)."
-        case .kept(_, let reason): "Undone only on this device: \(reason.printable)."
-        case .refused(_, let reason): "The hub refused it: \(reason.printable)."
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Terminal
 
 struct KioskCodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Bookplate
-import Capture
 import Foundation
 import Kiosk
 import Library
 import Logging
 import Station
+import Terminal
 
 struct KioskCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -76,7 +76,7 @@ struct KioskCommand: AsyncParsableCommand {
         (options.isOffline, options.followsQueue, options.looksUpDue) = (wiring.isOffline, true, true)
         let station = Station(
             flow: wiring.captureFlow(library), history: library, options: options, live: camera,
-            covers: wiring.coverFetcher(library), log: { logger.notice("\($0.oneLine)") })
+            scanner: live.grabScanner(), covers: wiring.coverFetcher(library), log: { logger.notice("\($0.oneLine)") })
         var ports = KioskPorts(library: library, station: station)
         ports.device = library.station
         ports.preview = preview
@@ -94,17 +94,11 @@ struct KioskCommand: AsyncParsableCommand {
             library.abandonBackups()
             camera?.leave()
         }
-        let scanner = Task { await listen(to: live.scanner, station, logger) }
         let chores = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
         let (ends, end) = AsyncThrowingStream.makeStream(of: Ending.self)
         Interrupts.onFirst {
             library.hurry(within: Self.lastWrite)
-            Task {
-                // The scanner stops first, so that what it sent is still captured.
-                scanner.cancel()
-                await scanner.value
-                await server.stop()
-            }
+            Task { await server.stop() }
             Task {
                 try await Task.sleep(for: Self.patience)
                 end.yield(.late)
@@ -129,7 +123,6 @@ struct KioskCommand: AsyncParsableCommand {
                 logger.warning("pending writes were abandoned; nothing that was acknowledged is lost")
             }
         } catch let failure as KioskServer.ListenError {
-            scanner.cancel()
             chores.cancel()
             throw Self.error(for: failure)
         }
@@ -166,16 +159,6 @@ struct KioskCommand: AsyncParsableCommand {
         return logger
     }
 
-    private func listen(to path: String?, _ station: Station, _ logger: Logger) async {
-        guard let path else { return }
-        for await event in HandheldScanner(path: path).events() {
-            switch event {
-            case .line(let text): station.enqueue(scannedLine: text)
-            case .trouble(let text): logger.warning("scanner: \(text.oneLine)")
-            case .ready(let name): logger.notice("scanner: \(name.oneLine) is ready")
-            }
-        }
-    }
 }
 
 extension KioskCommand {

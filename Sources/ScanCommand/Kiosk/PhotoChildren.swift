@@ -7,6 +7,7 @@ import Foundation
 import Kiosk
 import Processes
 import Synchronization
+import Terminal
 
 /// Reads uploaded photos, each in a child process, because the libraries that decode pictures are where untrusted bytes do most
 /// harm. Two photos are read at a time; others wait.

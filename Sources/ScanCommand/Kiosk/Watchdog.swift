@@ -1,5 +1,6 @@
 import Bookplate
 import Foundation
+import Terminal
 
 /// Runs a service under systemd's watchdog: notifies systemd that the service is ready, that it is alive as long as its work
 /// makes progress, and that it is stopping.

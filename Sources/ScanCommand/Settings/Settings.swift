@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Terminal
 
 /// The settings in effect, each with its origin.
 struct Settings {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 /// `scan note list` and `scan quote list`.
 struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {

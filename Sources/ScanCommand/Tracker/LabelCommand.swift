@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 /// The help of a command on labels, with an example.
 struct LabelHelp {

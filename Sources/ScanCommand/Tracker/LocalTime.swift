@@ -1,5 +1,6 @@
 import Bookplate
 import Foundation
+import Terminal
 
 /// Parses the days and times that people type, and formats times in their time zone.
 struct LocalTime {
@@ -147,14 +148,7 @@ struct LocalTime {
     }
 
     /// Formats as `2026-11-21 14:30`.
-    func dateTime(_ date: Date) -> String { "\(CalendarDay(date, in: zone)) \(clockTime(date))" }
-
-    /// Formats as `14:30`.
-    func clockTime(_ date: Date) -> String {
-        let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
-        let minutes = ((seconds % 86_400) + 86_400) % 86_400 / 60
-        return Self.twoDigits(minutes / 60) + ":" + Self.twoDigits(minutes % 60)
-    }
+    func dateTime(_ date: Date) -> String { "\(CalendarDay(date, in: zone)) \(date.clockTime(in: zone))" }
 
     /// Formats as `12:34` (minutes and seconds), or from an hour on as `1:02:34`.
     static func elapsed(_ seconds: Int) -> String {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Library
+import Terminal
 
 struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -126,7 +127,7 @@ struct SessionReport {
         }
         let isSameDay = CalendarDay(session.start, in: localTime.zone) == CalendarDay(end, in: localTime.zone)
         let parts: [String?] = [
-            "\(localTime.dateTime(session.start))–\(isSameDay ? localTime.clockTime(end) : localTime.dateTime(end))",
+            "\(localTime.dateTime(session.start))–\(isSameDay ? end.clockTime(in: localTime.zone) : localTime.dateTime(end))",
             "\(minutes) min",
             session.endPage.map { "pages \(session.startPage)–\($0)" },
             session.pace.map { "\(counted(Int($0.rounded()), "page")) an hour" }, title,

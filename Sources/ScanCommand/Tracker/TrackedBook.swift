@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Library
+import Terminal
 
 /// The book that a command of the tracker is about: words on the command line, or the only book being read.
 struct TrackedBook: ParsableArguments {

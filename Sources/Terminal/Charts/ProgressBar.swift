@@ -1,0 +1,44 @@
+import Foundation
+import Synchronization
+
+/// A bar on the status line, for work that takes more than a second.
+package final class ProgressBar: Sendable {
+    private let state: Mutex<(done: Int, total: Int)>
+    private let started = ContinuousClock.now
+    private let noun: String
+
+    /// - Parameters:
+    ///   - noun: the things that are counted, in the plural ("photos").
+    ///   - total: 0 if it is not known.
+    package init(_ noun: String, total: Int) {
+        self.noun = noun
+        state = Mutex((0, total))
+    }
+
+    package func advance(by count: Int = 1) {
+        let now = state.withLock { state in
+            state.done += count
+            return state
+        }
+        show(now)
+    }
+
+    /// Sets the numbers, if they are counted elsewhere.
+    package func set(_ done: Int, of total: Int) {
+        state.withLock { $0 = (done, total) }
+        show((done, total))
+    }
+
+    private func show(_ now: (done: Int, total: Int)) {
+        guard Output.shared.showsStatus, ContinuousClock.now - started > .seconds(1) else { return }
+        Output.shared.showStatus(Self.text(done: now.done, total: now.total, noun: noun))
+    }
+
+    package func finish() { Output.shared.showStatus("") }
+
+    static func text(done: Int, total: Int, noun: String, isASCII: Bool = !localeIsUTF8()) -> String {
+        guard total > 0 else { return "\(done) \(noun)" }
+        let track = Track(Double(done) / Double(total), width: 30).text(isASCII: isASCII)
+        return "\(track) \(min(100, done * 100 / total)) %  \(done) of \(total) \(noun)"
+    }
+}

@@ -1,0 +1,312 @@
+import Bookplate
+import Foundation
+
+/// The overview as lines for a terminal.
+package struct StatsScreen {
+    let overview: Overview
+    let charts: Charts
+
+    package init(overview: Overview, charts: Charts) { (self.overview, self.charts) = (overview, charts) }
+
+    package var lines: [String] {
+        var lines = [charts.style.strong("Reading statistics, \(overview.today)"), ""] + today + [""] + goals
+        lines += ["", heading(periodName)] + totals
+        lines += section("Pages by day", daysChart) + yearCharts
+        lines += section("Books by year", yearsChart) + section("Ratings", ratings) + section("Books", counts)
+        return lines + section("Paused", pauses)
+    }
+
+    /// The yearly challenge, the daily goal and the cultural goals.
+    package var goals: [String] {
+        var lines: [String] = []
+        if let challenge = overview.challenge {
+            lines += goal(
+                "Challenge \(challenge.year)", challenge.done, challenge.goal, "book", challenge.sentence)
+        } else {
+            lines.append(fact("Challenge", "no yearly goal; scan settings set yearlyGoal N sets one"))
+        }
+        if let daily = overview.dailyGoal {
+            lines += goal(
+                "Daily goal", daily.pagesToday, daily.goal, "page",
+                "Met on \(counted(daily.daysMet, "day")), \(counted(daily.run, "day")) in a row")
+        } else {
+            lines.append(fact("Daily goal", "none; scan settings set dailyGoal N sets one"))
+        }
+        guard !overview.culturalGoals.isEmpty else { return lines }
+        return lines + ["", heading("Cultural goals")]
+            + charts.bars(
+                overview.culturalGoals.map {
+                    Charts.Row(
+                        label: $0.category ?? "no category", value: $0.finished,
+                        note: "\($0.finished) of \($0.books), \($0.finishedThisYear) this year")
+                })
+    }
+
+    private var today: [String] {
+        let streaks = overview.streaks
+        let read = overview.todayStats
+        var streak = counted(streaks.current, "day")
+        if streaks.current > 0, !streaks.readToday { streak += ", not yet read today" }
+        if let end = streaks.longestEnd { streak += "; longest \(counted(streaks.longest, "day")), to \(end)" }
+        return [
+            fact(
+                "Today",
+                counted(read.pages, "page") + (read.minutes > 0 ? " · \(spoken(minutes: read.minutes))" : "")),
+            fact("Streak", streak),
+            fact(
+                "Pace lately", overview.recentPace.map { "\(rounded($0)) pages an hour" } ?? "no session with pages yet"
+            ),
+        ]
+    }
+
+    private var periodName: String {
+        switch (overview.period.from, overview.period.to) {
+        case (nil, nil): "All time"
+        case (let from?, let to?) where from == to: "\(from)"
+        case (let from?, let to?) where overview.period == CalendarDay(year: from.year).map({ Period($0) }):
+            "\(to.year)"
+        case (let from?, let to?): "\(from) to \(to)"
+        case (let from?, nil): "Since \(from)"
+        case (nil, let to?): "Up to \(to)"
+        }
+    }
+
+    private var totals: [String] {
+        let totals = overview.totals
+        var books = "\(counted(totals.booksFinished, "book")) finished"
+        if totals.bookPages > 0 { books += " with \(counted(totals.bookPages, "page"))" }
+        var lines = [fact("Finished", books)]
+        if overview.period == .all, overview.dateUnknown.books > 0 {
+            lines.append(fact("", "\(overview.dateUnknown.books) of them without a date"))
+        }
+        lines += [
+            fact("Pages", "\(totals.pages) read on \(counted(totals.daysRead, "day"))"),
+            fact("Time", "\(spoken(minutes: totals.minutes)) in \(counted(totals.sessions, "session"))"),
+        ]
+        if let pace = totals.pace { lines.append(fact("Pace", "\(rounded(pace)) pages an hour")) }
+        return lines
+    }
+
+    /// The chart of days, for a period of at most two months.
+    private var daysChart: [String] {
+        guard let from = overview.period.from?.number, let to = overview.period.to?.number, to - from < 62 else {
+            return []
+        }
+        return charts.bars(
+            overview.days.map { day in
+                let minutes = day.minutes > 0 ? ", \(spoken(minutes: day.minutes))" : ""
+                return Charts.Row(label: day.day.description, value: day.pages, note: "\(day.pages)\(minutes)")
+            })
+    }
+
+    /// The charts of the months of one year: that of the period, or the latest.
+    private var yearCharts: [String] {
+        let wanted = overview.period.from.map(\.year) ?? overview.years.first?.year
+        if let from = overview.period.from, overview.period.to?.year != from.year { return [] }
+        guard let year = overview.years.first(where: { $0.year == wanted }) else { return [] }
+        var books = zip(Self.months, year.months).map { Charts.Row(label: $0, value: $1.booksFinished) }
+        if year.monthUnknown.books > 0 {
+            books.append(Charts.Row(label: "month unknown", value: year.monthUnknown.books))
+        }
+        let pages = zip(Self.months, year.months).map { name, month in
+            let details = [
+                month.minutes > 0 ? spoken(minutes: month.minutes) : nil, month.pace.map { "\(rounded($0)) p/h" },
+            ].compactMap(\.self).joined(separator: ", ")
+            return Charts.Row(
+                label: name, value: month.pages, note: "\(month.pages)" + (details.isEmpty ? "" : "  \(details)"))
+        }
+        return section("Books finished in \(year.year)", charts.bars(books))
+            + section("Pages read in \(year.year), time and pace", charts.bars(pages))
+    }
+
+    private var yearsChart: [String] {
+        guard overview.period == .all, overview.years.count > 1 else { return [] }
+        return charts.bars(
+            overview.years.prefix(20).map {
+                Charts.Row(
+                    label: String($0.year), value: $0.totals.booksFinished,
+                    note: "\($0.totals.booksFinished), \(counted($0.totals.pages, "page")) read")
+            })
+    }
+
+    private var ratings: [String] {
+        guard let mean = overview.ratings.mean else { return [] }
+        let star = charts.isASCII ? "*" : "★"
+        let rows = overview.ratings.byStar.enumerated().reversed().filter { $0.offset > 0 || $0.element > 0 }
+        return charts.bars(
+            rows.map { Charts.Row(label: $0.offset == 0 ? "< 1 \(star)" : "\($0.offset) \(star)", value: $0.element) })
+            + [fact("Mean", "\(rounded(mean)) over \(counted(overview.ratings.count, "book"))")]
+    }
+
+    private var counts: [String] {
+        let counts = overview.counts
+        let formats =
+            (Metadata.Format.allCases.map { ($0.rawValue, counts.byFormat[$0]) } + [("unknown", counts.byFormat[nil])])
+            .compactMap { name, count in count.map { "\(name) \($0)" } }
+        let languages = counts.byLanguage.prefix(8).map { "\($0.language ?? "unknown") \($0.copies)" }
+        return charts.bars(
+            Copy.Status.allCases.map { Charts.Row(label: $0.displayName, value: counts.byStatus[$0] ?? 0) })
+            + [
+                fact(
+                    "In all",
+                    "\(counts.copies): owned \(counts.owned), wishlist \(counts.wishlist), favourites \(counts.favourites)"
+                )
+            ]
+            + (counts.copies == 0
+                ? []
+                : [
+                    fact("Formats", formats.joined(separator: ", ")),
+                    fact("Languages", languages.joined(separator: ", ")),
+                ])
+    }
+
+    private var pauses: [String] {
+        let shown = overview.pauses.prefix(5).flatMap { paused in
+            ["  " + paused.book.displayTitle.oneLine.fitted(charts.width - 2)]
+                + paused.pause.sentence.wrapped(charts.width - 4).map { "    " + charts.style.faint($0) }
+        }
+        let more = overview.pauseCount - min(5, overview.pauses.count)
+        return shown + (more > 0 ? ["  and \(more) more"] : [])
+    }
+
+    private func goal(_ name: String, _ done: Int, _ goal: Int, _ noun: String, _ sentence: String) -> [String] {
+        let words = "\(done) of \(counted(goal, noun))"
+        let room = max(8, min(charts.longestTrack, charts.width - 18 - words.columns))
+        let bar = charts.progress(Double(done) / Double(max(1, goal)), width: room)
+        return ["  " + charts.style.faint(name.padded(15)) + bar + " " + words, fact("", sentence)]
+    }
+
+    private func heading(_ text: String) -> String { charts.style.strong(text) }
+
+    private func section(_ title: String, _ lines: [String]) -> [String] {
+        lines.isEmpty ? [] : ["", heading(title)] + lines
+    }
+
+    /// Returns a label and its text, broken into lines.
+    private func fact(_ label: String, _ text: String) -> String {
+        text.wrapped(charts.width - 17).enumerated().map { index, part in
+            "  " + charts.style.faint((index == 0 ? label : "").padded(15)) + part
+        }.joined(separator: "\n")
+    }
+
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+}
+
+/// The statistics of one book as lines for a terminal.
+package struct BookScreen {
+    let stats: BookStats
+    let charts: Charts
+    let today: CalendarDay
+    let zone: TimeZone
+
+    package init(stats: BookStats, charts: Charts, today: CalendarDay, zone: TimeZone) {
+        (self.stats, self.charts, self.today, self.zone) = (stats, charts, today, zone)
+    }
+
+    package var lines: [String] {
+        let style = charts.style
+        var lines = [
+            style.strong(stats.book.displayTitle.oneLine.fitted(charts.width)),
+            stats.book.displayAuthors.oneLine.fitted(charts.width), "",
+        ]
+        let facts: [(String, String?)] = [
+            ("Status", stats.status.displayName), ("Pages", stats.pageCount.map(String.init)),
+            ("Read", "\(counted(stats.pages, "page")) on \(counted(stats.daysRead, "day"))"),
+            (
+                "Time",
+                stats.sessions > 0
+                    ? "\(spoken(minutes: stats.minutes)) in \(counted(stats.sessions, "session"))" : nil
+            ),
+            ("Pace", stats.pace.map { "\(rounded($0)) pages an hour" }),
+            ("Last read", stats.lastRead.map { CalendarDay($0, in: zone).description }),
+            ("Daily goal", stats.dailyGoal.map(text)), ("Rest", stats.pause?.sentence),
+        ]
+        for (label, value) in facts {
+            guard let value else { continue }
+            for (index, part) in value.oneLine.wrapped(charts.width - 13).enumerated() {
+                lines.append("  \(style.faint((index == 0 ? label : "").padded(10))) \(part)")
+            }
+        }
+        for (index, reading) in stats.readings.enumerated() {
+            lines += [""] + heading(reading, index + 1).wrapped(charts.width).map(style.strong) + graph(reading)
+            if reading.reading.state == .open {
+                lines += reading.forecast.sentence.wrapped(charts.width - 2).map { "  " + $0 }
+            }
+        }
+        return lines
+    }
+
+    private func text(_ goal: DailyGoal) -> String {
+        "\(goal.pagesToday) of \(counted(goal.goal, "page")) today, met on \(counted(goal.daysMet, "day"))"
+    }
+
+    private func heading(_ reading: ReadingStats, _ number: Int) -> String {
+        let dates = [
+            reading.reading.started.map { "from \($0)" }, reading.reading.finished.map { "to \($0)" },
+            reading.reading.stopped.map { "given up \($0)" },
+            reading.reading.daysToRead.map { $0 == 0 ? "in a day" : "in \(counted($0, "day"))" },
+            reading.pagesPerDay.map { "\(rounded($0)) pages a day" },
+        ].compactMap(\.self)
+        let name = stats.readings.count > 1 ? "Reading \(number)" : "Reading"
+        return ([name] + dates).joined(separator: " · ")
+    }
+
+    /// The progress over time: each column shows the progress reached by its day. Empty unless there are at least two days.
+    func graph(_ reading: ReadingStats) -> [String] {
+        let points = reading.points
+        let last = reading.reading.state == .open ? today : points.last?.day
+        guard let first = points.first?.day.number, let end = last?.number, end > first else { return [] }
+        // Without a page count the highest page is the top.
+        let mostPages = max(1, points.compactMap(\.amount.page).max() ?? 1)
+        let isInParts = points.contains { $0.fraction != nil }
+        let top = isInParts ? "100 %" : "p. \(mostPages)"
+        let columns = min(charts.width - top.columns - 4, 120)
+        var values: [Double?] = []
+        var next = 0
+        var reached: Double?
+        for column in 0..<columns {
+            let day = first + (end - first) * column / max(1, columns - 1)
+            while next < points.count, let number = points[next].day.number, number <= day {
+                let point = points[next]
+                let part = isInParts ? point.fraction : point.amount.page.map { Double($0) / Double(mostPages) }
+                reached = part ?? reached
+                next += 1
+            }
+            values.append(reached)
+        }
+        let (from, to) = (CalendarDay(number: first).description, CalendarDay(number: end).description)
+        let gap = String(repeating: " ", count: max(1, columns - from.columns - to.columns))
+        return charts.curve(values, labels: (top, isInParts ? "0 %" : "0"))
+            + [charts.style.faint(String(repeating: " ", count: top.columns + 3) + from + gap + to)]
+    }
+}
+
+/// The memories of this day as lines for a terminal, a few books per year.
+package struct MemoryScreen {
+    let memories: [Memory]
+    let charts: Charts
+    private static let limitPerYear = 10
+
+    package init(memories: [Memory], charts: Charts) { (self.memories, self.charts) = (memories, charts) }
+
+    package var lines: [String] {
+        guard !memories.isEmpty else {
+            return "Nothing was started, finished or being read on this day in earlier years.".wrapped(charts.width)
+        }
+        var lines: [String] = []
+        for year in Set(memories.map(\.yearsAgo)).sorted() {
+            let ofYear = memories.filter { $0.yearsAgo == year }
+            guard let first = ofYear.first else { continue }
+            lines += (lines.isEmpty ? [] : [""])
+            lines.append(
+                charts.style.strong(year == 1 ? "A year ago, \(first.day)" : "\(year) years ago, \(first.day)"))
+            for memory in ofYear.prefix(Self.limitPerYear) {
+                let text =
+                    "You \(memory.event.verb) \(memory.book.displayTitle.oneLine), \(memory.book.displayAuthors.oneLine)"
+                lines.append("  " + text.fitted(charts.width - 2))
+            }
+            if ofYear.count > Self.limitPerYear { lines.append("  and \(ofYear.count - Self.limitPerYear) more") }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,184 @@
+import Bookplate
+import Foundation
+import Synchronization
+
+/// Reads a person's keys from the terminal one by one and without echo, while standard input may carry data.
+///
+/// The terminal is restored when the keyboard is closed, and by ``Interrupts`` when a signal ends the program.
+package final class Keyboard: Sendable {
+    enum Key: Equatable, Sendable {
+        case character(Character)
+        case enter, escape, backspace
+        case up, down, pageUp, pageDown, top, bottom
+        /// Pasted text, if the terminal marks it (bracketed paste, xterm's private mode 2004); never handled as keys.
+        case paste(String)
+        /// Control-D, or the terminal was closed.
+        case end
+        /// The program was stopped and continues: the screen has to be drawn again.
+        case resumed
+    }
+
+    /// A key and the time when it was read, on the monotonic clock: a burst is recognised by its times, however late it is handled.
+    struct Press: Sendable {
+        let key: Key
+        let time: Duration
+    }
+
+    private let descriptor: Int32
+    private let saved: termios
+    /// The keys with their times, for one consumer of this or of ``keys``.
+    let presses: AsyncStream<Press>
+    private let wakePipe: (read: Int32, write: Int32)
+
+    /// - Returns: nil if there is no terminal.
+    package static func open() -> Keyboard? {
+        let descriptor = Foundation.open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        var settings = termios()
+        // A background job must not touch the terminal: it would be stopped (SIGTTOU).
+        guard tcgetattr(descriptor, &settings) == 0, tcgetpgrp(descriptor) == getpgrp() else {
+            Foundation.close(descriptor)
+            return nil
+        }
+        return Keyboard(descriptor: descriptor, saved: settings)
+    }
+
+    private init(descriptor: Int32, saved: termios) {
+        self.descriptor = descriptor
+        self.saved = saved
+        var raw = saved
+        // Signals stay on, so that Control-C ends the program as usual.
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        // Control-S would block drawing, and everything that waits for it.
+        raw.c_iflag &= ~tcflag_t(IXON)
+        tcsetattr(descriptor, TCSANOW, &raw)
+        var ends: [Int32] = [0, 0]
+        pipe(&ends)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        wakePipe = (ends[0], ends[1])
+        let (stream, continuation) = AsyncStream.makeStream(of: Press.self)
+        presses = stream
+        Interrupts.restoreOnSignal(terminal: descriptor, to: saved)
+        Interrupts.onResume { [raw] in
+            // The shell used the terminal meanwhile: keys typed there were not meant for this program.
+            var raw = raw
+            tcsetattr(descriptor, TCSAFLUSH, &raw)
+            continuation.yield(Press(key: .resumed, time: .monotonicNow))
+        }
+        let wake = ends[0]
+        Thread { Self.readKeys(from: descriptor, until: wake, into: continuation) }.start()
+    }
+
+    /// The keys, for one consumer of this or of ``presses``.
+    var keys: some AsyncSequence<Key, Never> { presses.map(\.key) }
+
+    /// Restores the terminal.
+    package func close() {
+        var saved = saved
+        tcsetattr(descriptor, TCSANOW, &saved)
+        Interrupts.restoreOnSignal(terminal: nil, to: saved)
+        Interrupts.onResume(nil)
+        Foundation.close(wakePipe.write)
+    }
+
+    /// The time, in milliseconds, in which the rest of a cursor key arrives after its Esc, even over a slow connection.
+    private static let restOfSequence: Int32 = 50
+
+    private static func readKeys(
+        from descriptor: Int32, until wake: Int32, into presses: AsyncStream<Press>.Continuation
+    ) {
+        defer { presses.finish() }
+        func yield(_ keys: [Key]) {
+            let time = Duration.monotonicNow
+            for key in keys { presses.yield(Press(key: key, time: time)) }
+        }
+        var pending: [UInt8] = []
+        while true {
+            var waiting = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: 0, revents: 0),
+            ]
+            let ready = poll(
+                &waiting, 2, pending.first == 0x1B && !pending.starts(with: pasteBegins) ? restOfSequence : -1)
+            if ready < 0 { if errno == EINTR { continue } else { return } }
+            if ready == 0 {
+                yield(parse(&pending, isWhole: true))
+                continue
+            }
+            if waiting[1].revents != 0 { return }
+            var buffer = [UInt8](repeating: 0, count: 256)
+            let count = read(descriptor, &buffer, buffer.count)
+            if count <= 0 {
+                if count < 0, errno == EINTR { continue }
+                yield([.end])
+                return
+            }
+            pending += buffer.prefix(count)
+            yield(parse(&pending, isWhole: false))
+        }
+    }
+
+    private static let pasteBegins = Array("\u{1B}[200~".utf8)
+    private static let pasteEnds = Array("\u{1B}[201~".utf8)
+    /// In bytes; a longer text is not a list of numbers.
+    private static let longestPaste = 64 << 10
+
+    /// Removes complete keys from the front and returns them; an incomplete UTF-8 or escape sequence stays. Function keys are ignored.
+    ///
+    /// - Parameter isWhole: true if no more bytes will arrive soon, so that an Esc alone is the key Esc.
+    static func parse(_ bytes: inout [UInt8], isWhole: Bool) -> [Key] {
+        var keys: [Key] = []
+        while let first = bytes.first {
+            switch first {
+            case 0x0A, 0x0D: keys.append(.enter)
+            case 0x7F, 0x08: keys.append(.backspace)
+            case 0x04: keys.append(.end)
+            case 0x15: keys.append(.character("\u{15}"))
+            case 0x1B where bytes.starts(with: pasteBegins):
+                let text = bytes.dropFirst(pasteBegins.count)
+                guard let end = text.indices.first(where: { text[$0...].starts(with: pasteEnds) }) else {
+                    if bytes.count > longestPaste { bytes.removeAll() }
+                    return keys
+                }
+                keys.append(.paste(String(decoding: text[..<end], as: UTF8.self)))
+                bytes.removeFirst(end + pasteEnds.count)
+                continue
+            case 0x1B where bytes.count > 1 && (bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O")):
+                guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
+                    // No key is this long.
+                    if isWhole || bytes.count > 16 { bytes.removeAll() }
+                    return keys
+                }
+                if let key = cursorKey(bytes[2...end]) { keys.append(key) }
+                bytes.removeFirst(end + 1)
+                continue
+            case 0x1B where bytes.count == 1 && !isWhole: return keys
+            case 0x1B: keys.append(.escape)
+            case 0x80...:
+                let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
+                guard bytes.count >= length else { return keys }
+                if let character = String(validating: bytes.prefix(length), as: UTF8.self)?.first {
+                    keys.append(.character(character))
+                }
+                bytes.removeFirst(length)
+                continue
+            case 0x20...: keys.append(.character(Character(UnicodeScalar(first))))
+            default: break
+            }
+            bytes.removeFirst()
+        }
+        return keys
+    }
+
+    /// Parses the bytes after `ESC [` or `ESC O`. Source: ECMA-48, and xterm's control sequences for the others.
+    private static func cursorKey(_ sequence: ArraySlice<UInt8>) -> Key? {
+        switch String(decoding: sequence, as: UTF8.self) {
+        case "A": .up
+        case "B": .down
+        case "H", "1~", "7~": .top
+        case "F", "4~", "8~": .bottom
+        case "5~": .pageUp
+        case "6~": .pageDown
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Bookplate
+import Foundation
+import Station
+import Synchronization
+
+/// The reasons for which a run ends with an exit status other than 0.
+package enum RunIssue: Sendable {
+    /// An error ended the run or an act.
+    case error(any Error)
+    /// An input could not be read.
+    case unreadable
+    /// A source or the camera is unavailable, and something was left undone because of it.
+    case unavailable
+    /// Books were left unconfirmed.
+    case unconfirmed
+    /// No ISBN was found, or a number was refused.
+    case nothingFound
+}
+
+/// Prints a run's events as JSON lines or as lines for a person, counts them for the summary, and reports issues for the exit status.
+package final class EventPrinter: Sendable {
+    private struct State {
+        /// The last event of each captured item.
+        var lastEvents: [ID<IntakeItem>: CaptureEvent.Name] = [:]
+        var refused = 0
+        var unreadable = 0
+        /// Events that wait until the card is answered; nil while no card is open.
+        var held: [CaptureEvent]?
+    }
+
+    private let json: Bool
+    private let undoHint: String
+    let describe: @Sendable (any Error) -> String
+    let report: @Sendable (RunIssue) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - undoHint: the advice on undoing saves and skips later.
+    ///   - describe: returns the message of an error.
+    ///   - report: receives the issues of the run.
+    package init(
+        json: Bool, undoHint: String, describe: @escaping @Sendable (any Error) -> String,
+        report: @escaping @Sendable (RunIssue) -> Void
+    ) {
+        (self.json, self.undoHint, self.describe, self.report) = (json, undoHint, describe, report)
+    }
+
+    /// Reports that candidates were left in the queue because a source could not answer.
+    package func reportMissingSources(of left: [Candidate]) {
+        if left.contains(where: \.lacksASource) { report(.unavailable) }
+    }
+
+    /// Returns the number of items whose last event is one of these.
+    package func count(_ names: CaptureEvent.Name...) -> Int {
+        state.withLock { state in state.lastEvents.values.count { names.contains($0) } }
+    }
+
+    /// The number of items that were captured or are to be answered in this run.
+    package var total: Int { state.withLock { $0.lastEvents.count } }
+
+    /// Counts items of the queue that this run is to answer.
+    func expect(_ items: [IntakeItem]) {
+        state.withLock { state in for item in items { state.lastEvents[item.id] = .captured } }
+    }
+
+    /// Holds back background events while a card is open, so that they do not scroll it away, and prints them afterwards.
+    func hold(_ isOpen: Bool) {
+        let held = state.withLock { state in
+            defer { state.held = isOpen ? state.held ?? [] : nil }
+            return isOpen ? [] : state.held ?? []
+        }
+        for event in held { printLine(event) }
+    }
+
+    /// Prints and counts events.
+    ///
+    /// - Parameter inBackground: true if they wait for an open card.
+    package func show(_ events: [CaptureEvent], inBackground: Bool = false) {
+        record(events)
+        if json {
+            if !events.isEmpty { Output.shared.printRaw(events.map { $0.json.text + "\n" }.joined()) }
+            return
+        }
+        let isHeld =
+            inBackground
+            && state.withLock { state in
+                state.held?.append(contentsOf: events)
+                return state.held != nil
+            }
+        if !isHeld { for event in events { printLine(event) } }
+    }
+
+    private func printLine(_ event: CaptureEvent) {
+        if let line = line(for: event) { Output.shared.printLine(line) }
+    }
+
+    /// Counts events without printing them.
+    func record(_ events: [CaptureEvent]) { for event in events { record(event) } }
+
+    private func record(_ event: CaptureEvent) {
+        state.withLock { state in
+            switch event.name {
+            case .refused: state.refused += 1
+            case .unreadable: state.unreadable += 1
+            case .edited: break
+            case .captured, .found, .notFound, .temporary, .blocked, .badData, .queued, .owned, .saved, .skipped,
+                .undone:
+                if let item = event.item { state.lastEvents[item] = event.name }
+            }
+        }
+        switch event.name {
+        case .unreadable: report(.unreadable)
+        // Another code on a cover, or one held up to the camera, is not a wrong number.
+        case .refused where event.origin != .photo && event.origin != .camera: report(.nothingFound)
+        default: break
+        }
+    }
+
+    /// Returns the line for a person; nil if the event is not worth one.
+    private func line(for event: CaptureEvent) -> String? {
+        let style = Output.shared.style
+        let raw = event.raw.map { $0.isEmpty ? "\"\"" : $0.oneLine }
+        let number = event.isbn?.hyphenated ?? raw ?? event.image?.oneLine ?? ""
+        let title = event.title.map { "  \($0.oneLine)" } ?? ""
+        let why = event.reason.map { " (\($0.oneLine))" } ?? ""
+        switch event.name {
+        case .saved: return style.new("✓ saved") + "   \(number)\(title)\(why)"
+        case .owned: return style.owned("● owned") + "   \(number)\(title)\(why)"
+        case .queued: return style.attention("▲ waiting") + " \(number)\(title)\(why)"
+        case .refused:
+            let photo = event.raw != nil ? event.image.map { " in \($0.oneLine)" } ?? "" : ""
+            return style.problem("✕ refused") + " \(number)\(photo): \(event.reason?.oneLine ?? "")"
+        case .unreadable:
+            Output.shared.printError(event.reason?.oneLine ?? "\(number) cannot be read.")
+            return nil
+        case .skipped: return style.faint("– skipped \(number)\(title)")
+        case .undone: return style.attention("↶ undone") + "  \(number)\(title)"
+        case .edited, .captured, .found, .notFound, .temporary, .blocked, .badData: return nil
+        }
+    }
+
+    /// Prints one line at the end, such as "2 saved, 1 owned already, 1 refused."; unanswered books count for the exit code.
+    func conclude() {
+        let settled: [(CaptureEvent.Name, String)] = [
+            (.saved, "saved"), (.owned, "owned already"), (.skipped, "skipped"),
+        ]
+        var parts = settled.map { (count($0.0), $0.1) }
+        let left = total - parts.reduce(0) { $0 + $1.0 }
+        if left > 0 { report(.unconfirmed) }
+        guard !json else { return }
+        let (refused, unreadable) = state.withLock { ($0.refused, $0.unreadable) }
+        parts += [(left, "waiting in the queue"), (refused, "refused"), (unreadable, "unreadable")]
+        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        guard !words.isEmpty else { return }
+        Output.shared.printNotice(
+            words.joined(separator: ", ") + "."
+                + (count(.saved, .skipped) > 0 ? " \(undoHint)" : ""))
+    }
+}

@@ -1,0 +1,136 @@
+import Bookplate
+import Foundation
+import Station
+
+/// The source of a run's detections: photos, numbers or lines.
+package struct InputSource: Sendable {
+    let batches: AsyncStream<InputBatch>
+    /// The number of books to expect; nil if unknown.
+    let expected: Int?
+
+    package init(batches: AsyncStream<InputBatch>, expected: Int? = nil) {
+        (self.batches, self.expected) = (batches, expected)
+    }
+
+    /// Reads the numbers of the command line.
+    package init(numbers: [String]) {
+        let batch = InputBatch(numbers: numbers, origin: .typed)
+        batches = AsyncStream { continuation in
+            continuation.yield(batch)
+            continuation.finish()
+        }
+        expected = numbers.count
+    }
+
+    /// Reads numbers from standard input, one per line.
+    package init(lines: InputLines) {
+        expected = nil
+        let release: @Sendable () -> Void = { lines.release() }
+        batches = AsyncStream { continuation in
+            let reading = Task {
+                for await texts in lines.batches {
+                    var batch = InputBatch(numbers: texts.filter { !$0.isEmpty }, origin: .stdin)
+                    batch.onCaptured = release
+                    continuation.yield(batch)
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in reading.cancel() }
+        }
+    }
+}
+
+/// Detections that arrive together, and the inputs among them that were refused.
+package struct InputBatch: Sendable {
+    package var detections: [Detection]
+    /// Codes and numbers that name no book, and inputs that could not be read.
+    package var refused: [CaptureEvent]
+    /// Called once the batch is captured, for which a source that is faster than the disk waits.
+    var onCaptured: @Sendable () -> Void
+
+    package init(
+        detections: [Detection] = [], refused: [CaptureEvent] = [], onCaptured: @escaping @Sendable () -> Void = {}
+    ) {
+        (self.detections, self.refused, self.onCaptured) = (detections, refused, onCaptured)
+    }
+
+    /// Parses numbers; those that name no book are refused.
+    init(numbers: [String], origin: Origin) {
+        self.init()
+        for text in numbers {
+            let number = TypedNumber(text: text, origin: origin)
+            do throws(ISBNRefusal) {
+                detections.append(try number.detection())
+            } catch {
+                refused.append(CaptureEvent(refused: number, error))
+            }
+        }
+    }
+}
+
+/// The lines of standard input, read on a separate thread. Lines that arrive together form a batch.
+package struct InputLines: Sendable {
+    /// In bytes; the rest of a longer line, which is no number, is ignored.
+    static let longestLine = 1024
+    /// The number of batches that may be read ahead of capturing.
+    private static let ahead = 16
+
+    /// Batches of at most 64 lines, without their line breaks.
+    let batches: AsyncStream<[String]>
+    /// Counted up from 0, because libdispatch traps when a semaphore is destroyed below its initial value.
+    private let room = DispatchSemaphore(value: 0)
+
+    package init(from descriptor: Int32 = STDIN_FILENO) {
+        let (stream, continuation) = AsyncStream.makeStream(of: [String].self)
+        batches = stream
+        let room = room
+        for _ in 0..<Self.ahead { room.signal() }
+        Thread {
+            var splitter = LineSplitter()
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                var lines = (count > 0 ? splitter.append(buffer[0..<count]) : splitter.finish())[...]
+                while !lines.isEmpty {
+                    room.wait()
+                    continuation.yield(Array(lines.prefix(64)))
+                    lines = lines.dropFirst(64)
+                }
+                if count <= 0 { break }
+            }
+            continuation.finish()
+        }.start()
+    }
+
+    /// Lets the next batch be read.
+    func release() { room.signal() }
+}
+
+/// Cuts bytes into lines at LF, CR or both.
+struct LineSplitter {
+    private var pending: [UInt8] = []
+    private var lastByte: UInt8 = 0
+
+    mutating func append(_ bytes: ArraySlice<UInt8>) -> [String] {
+        var lines: [String] = []
+        for byte in bytes {
+            defer { lastByte = byte }
+            if byte == 0x0A, lastByte == 0x0D { continue }
+            if byte == 0x0A || byte == 0x0D {
+                lines.append(cutLine())
+            } else if pending.count < InputLines.longestLine {
+                pending.append(byte)
+            }
+        }
+        return lines
+    }
+
+    /// Returns the text after the last line break.
+    mutating func finish() -> [String] { pending.isEmpty ? [] : [cutLine()] }
+
+    private mutating func cutLine() -> String {
+        defer { pending.removeAll(keepingCapacity: true) }
+        return String(decoding: pending, as: UTF8.self).trimmingCharacters(in: .whitespaces)
+    }
+}

@@ -1,0 +1,311 @@
+import Bookplate
+import Foundation
+import Station
+
+/// The source of a person's answers.
+package enum PromptInput: Sendable {
+    /// Single keys of the terminal.
+    case keyboard(Keyboard)
+    /// Lines of a terminal: a single letter is an answer, anything else is a number to capture.
+    case lines(InputLines)
+
+    enum Event: Sendable {
+        case news(Station.News)
+        case newsEnded
+        case key(Keyboard.Key)
+        case line(String)
+        /// No more answers will arrive.
+        case answersEnded
+    }
+
+    /// Returns news and answers in the order in which they arrive. Ending the iteration stops both.
+    func events(beside station: Station) -> AsyncStream<Event> {
+        AsyncStream { events in
+            let listening = Task {
+                for await item in station.news { events.yield(.news(item)) }
+                events.yield(.newsEnded)
+            }
+            let answers = Task {
+                switch self {
+                case .keyboard(let keyboard):
+                    for await key in keyboard.keys { events.yield(.key(key)) }
+                case .lines(let lines):
+                    for await batch in lines.batches {
+                        lines.release()
+                        for line in batch { events.yield(.line(line)) }
+                    }
+                }
+                events.yield(.answersEnded)
+            }
+            events.onTermination = { _ in
+                listening.cancel()
+                answers.cancel()
+            }
+        }
+    }
+
+}
+
+/// Asks a person for an answer to each book, one card and one key at a time, while more books arrive.
+struct Prompt {
+    private let run: CaptureRun
+    private let input: PromptInput
+    private let expected: Int?
+    private let style = Output.shared.style
+
+    private var open: Candidate?
+    private var waiting: [Candidate] = []
+    private var form: EditForm?
+    private var answered = 0
+    private var hasActs = false
+    /// True after the key `a`.
+    private var savesAll = false
+    /// The change in which everything is saved after `a`, once there is one.
+    private var change: ID<Change>?
+    private var hasQuit = false
+    private var haveNewsEnded = false
+    /// The failure of the last act; the next act that succeeds clears it.
+    private var failure: (any Error)?
+
+    private var station: Station { run.station }
+
+    init(run: CaptureRun, input: PromptInput, expected: Int?) {
+        self.run = run
+        self.input = input
+        self.expected = expected
+    }
+
+    mutating func run() async throws {
+        for await event in input.events(beside: station) {
+            switch event {
+            case .news(let news):
+                try await run.show(news)
+                guard case .known(let row, let isFirst) = news else { continue }
+                if isFirst || !isAsked(row.id) { waiting.append(row.candidate) }
+            case .newsEnded: haveNewsEnded = true
+            case .key(let key): await press(key)
+            case .line(let line): await handle(line)
+            case .answersEnded: hasQuit = true
+            }
+            await showNext()
+            if hasQuit || (haveNewsEnded && open == nil && waiting.isEmpty) { break }
+            if open == nil { Output.shared.showStatus("  looking up …  \(hasActs ? "[u] undo last  " : "")[q] quit") }
+        }
+        Output.shared.showStatus("")
+        run.events.hold(false)
+        run.leave([open].compactMap { $0 } + waiting)
+        if let failure { run.events.report(.error(failure)) }
+    }
+
+    private func isAsked(_ id: ID<IntakeItem>) -> Bool {
+        open?.item.id == id || waiting.contains { $0.item.id == id }
+    }
+
+    private mutating func showNext() async {
+        if savesAll, open == nil { await saveSureOnes() }
+        guard open == nil, !waiting.isEmpty, !hasQuit else { return }
+        run.events.hold(false)
+        let next = waiting.removeFirst()
+        open = next
+        // A book saved since the lookup may be the same edition.
+        if hasActs {
+            do {
+                open = try await station.reload(next.item.id)?.candidate ?? next
+            } catch {
+                return showFailure(error)
+            }
+        }
+        show()
+    }
+
+    private func show() {
+        guard let open else { return }
+        run.events.hold(true)
+        let position = expected.map { "\(answered + 1) of \($0)" } ?? "\(answered + 1)"
+        for line in Card(candidate: open, position: position, style: style).lines() { Output.shared.printLine(line) }
+        var keys = ["[k] skip", "[a] save all", hasActs ? "[u] undo last" : "", "[q] quit"].filter { !$0.isEmpty }
+        if open.owned != nil {
+            keys.insert("[c] another copy", at: 0)
+        } else if open.isComplete {
+            keys.insert(contentsOf: ["[s] save", "[e] edit"], at: 0)
+        } else {
+            keys.insert(contentsOf: ["[e] enter it by hand", "[l] later"], at: 0)
+        }
+        for line in keys.joined(separator: "  ").wrapped(terminalSize().columns - 3) {
+            Output.shared.printLine(style.faint("  " + line))
+        }
+    }
+
+    /// Handles a line of a terminal: an answer of one letter, a field of the form, or a number.
+    private mutating func handle(_ line: String) async {
+        let number = TypedNumber(text: line, origin: .stdin)
+        if form != nil, !number.isBook {
+            await advance { form in form.enter(line) }
+        } else if form == nil, line.count == 1, let letter = line.first, letter.isLetter {
+            await press(.character(letter))
+        } else if !line.isEmpty {
+            station.enqueue(number)
+        }
+    }
+
+    private mutating func press(_ key: Keyboard.Key) async {
+        if form != nil { return await advance { form in form.press(key) } }
+        switch (key, open) {
+        case (.character("q"), _), (.end, _): hasQuit = true
+        case (.character("u"), _): await undo()
+        // Enter does nothing: a handheld scanner that types into the prompt would confirm a book with it.
+        case (.character("s"), let candidate?):
+            if candidate.owned != nil {
+                Output.shared.printLine("  You have it already: c adds another copy, k skips it.")
+            } else if candidate.isComplete {
+                await save([candidate])
+            } else {
+                beginForm(candidate)
+            }
+        case (.character("a"), let candidate?):
+            savesAll = true
+            if candidate.owned == nil, candidate.isSureEnough {
+                waiting.insert(candidate, at: 0)
+                open = nil
+            }
+        case (.resumed, _): show()
+        case (.character("c"), let candidate?) where candidate.owned != nil && candidate.isComplete:
+            await save([candidate], anotherCopy: true)
+        case (.character("e"), let candidate?): beginForm(candidate)
+        case (.character("l"), let candidate?):
+            await station.postpone(candidate.item.id)
+            run.leave([candidate])
+            answered += 1
+            open = nil
+        case (.character("k"), let candidate?): await skip(candidate)
+        default: break
+        }
+    }
+
+    // MARK: Acts
+
+    // If an act fails, the book stays on the screen and in the queue, and the next key tries again.
+
+    private mutating func save(_ candidates: [Candidate], anotherCopy: Bool = false) async {
+        do {
+            let saved = try await station.save(
+                candidates.map(\.item.id), anotherCopy: anotherCopy, continuing: savesAll ? change : nil)
+            failure = nil
+            open = nil
+            run.events.hold(false)
+            if savesAll { change = change ?? saved.change }
+            for (candidate, result) in saved.results {
+                if case .owned = result, let now = try await station.reload(candidate.item.id)?.candidate {
+                    // Another process saved it since it was looked up: ask again.
+                    waiting.insert(now, at: 0)
+                    continue
+                }
+                run.events.show([.saved(candidate, result)])
+                answered += 1
+                if result.change != nil { hasActs = true }
+            }
+        } catch {
+            savesAll = false
+            if open == nil { waiting = candidates + waiting }
+            showFailure(error)
+        }
+    }
+
+    /// Saves the books that `a` covers; the person is asked about the others one by one.
+    private mutating func saveSureOnes() async {
+        let sure = waiting.filter { $0.owned == nil && $0.isSureEnough }
+        guard !sure.isEmpty else { return }
+        waiting.removeAll { $0.owned == nil && $0.isSureEnough }
+        await save(sure)
+    }
+
+    private mutating func skip(_ candidate: Candidate) async {
+        do {
+            let skipped = try await station.skip([candidate.item.id])
+            failure = nil
+            run.events.hold(false)
+            run.events.show(skipped.events)
+            hasActs = true
+            answered += 1
+            open = nil
+        } catch {
+            showFailure(error)
+        }
+    }
+
+    private mutating func undo() async {
+        do {
+            let undone = try await station.undo()
+            failure = nil
+            (savesAll, change) = (false, nil)
+            run.events.show(undone.events)
+            let ids = undone.acts.flatMap(\.items)
+            answered -= ids.count
+            var reopened: [Candidate] = []
+            for id in ids { if let row = await station.row(id) { reopened.append(row.candidate) } }
+            waiting = reopened.dropFirst() + [open].compactMap { $0 } + waiting
+            open = reopened.first
+            hasActs = await station.snapshot(limit: 0).nextUndo != nil
+            show()
+        } catch Station.Refusal.nothingToUndo {
+            Output.shared.printLine("  Nothing to undo in this run; scan undo goes further back.")
+        } catch {
+            showFailure(error)
+        }
+    }
+
+    private mutating func showFailure(_ error: any Error) {
+        failure = error
+        Output.shared.printError(run.events.describe(error))
+        show()
+    }
+
+    // MARK: The form
+
+    private mutating func beginForm(_ candidate: Candidate) {
+        form = EditForm(metadata: candidate.metadata)
+        if case .lines = input {
+            Output.shared.printLine(
+                style.faint("  An empty line keeps a field, - clears it, . cancels."))
+        } else {
+            Output.shared.printLine(style.faint("  Enter keeps a field, Esc cancels."))
+        }
+        showField()
+    }
+
+    private func showField() { Output.shared.printRaw(form?.line(width: terminalSize().columns) ?? "") }
+
+    private mutating func advance(_ step: (inout EditForm) -> EditForm.Step) async {
+        guard var form, let candidate = open else { return }
+        let result = step(&form)
+        self.form = form
+        switch result {
+        case .editing: showField()
+        case .nextField:
+            Output.shared.printLine("")
+            showField()
+        case .refused(let reason):
+            Output.shared.printRaw("\n  \(style.attention(reason))\n")
+            showField()
+        case .cancelled:
+            self.form = nil
+            Output.shared.printLine("")
+            show()
+        case .done:
+            do {
+                let edited = try await station.edit(candidate.item.id, form.edit).candidate
+                open = edited
+                failure = nil
+                self.form = nil
+                Output.shared.printLine("")
+                run.events.show([.edited(edited)])
+                show()
+            } catch {
+                // The form stays open: Enter tries again.
+                Output.shared.printLine("")
+                showFailure(error)
+                showField()
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Bookplate
+import Foundation
+import Station
+
+/// The book that the keys act on, shown large.
+struct LiveCard {
+    let state: LiveState
+    let columns: Int
+    let timeOfDay: (Date) -> String
+
+    /// Returns exactly `count` lines.
+    func lines(_ count: Int) -> [ScreenLine] {
+        let lines = state.current.map { card($0, isShort: count < 6) } ?? state.pending.last.map(pending) ?? invitation
+        return Array(lines.prefix(count)) + Array(repeating: .empty, count: max(0, count - lines.count))
+    }
+
+    private func pending(_ detection: Detection) -> [ScreenLine] {
+        [ScreenLine("  ○ NOT ON DISK YET …", .attention), ScreenLine("  \(detection.isbn.hyphenated)", .strong)]
+    }
+
+    private var invitation: [ScreenLine] {
+        var lines: [ScreenLine] = [.empty]
+        if case .streaming = state.camera {
+            lines.append(ScreenLine("  Hold the back of a book up to the camera.", .strong))
+        }
+        return lines + [
+            ScreenLine("  Typed numbers and handheld scanners work at any time."),
+            ScreenLine("  ? shows the keys.", .faint),
+        ]
+    }
+
+    private func card(_ row: Batch.Row, isShort: Bool) -> [ScreenLine] {
+        let (metadata, item) = (row.candidate.metadata, row.candidate.item)
+        let style = StatusStyle(state.batch.status(of: row), hasTitle: row.candidate.isComplete)
+        let head = ScreenLine(
+            [.init("  \(style.mark) \(style.word)", style.ink == .faint ? .strong : style.ink)],
+            right: [.init("\(timeOfDay(item.captured)) ", .faint)])
+        let title = ScreenLine("  " + (metadata.title ?? item.isbn.hyphenated), .strong)
+        let authors = metadata.authorNames.joined(separator: ", ")
+        let facts = [
+            metadata.publishedDateText ?? metadata.publishedDate?.description, metadata.publisher,
+            metadata.pageCount.map { "\($0) pages" },
+        ].compactMap { $0 }.joined(separator: " · ")
+        // Without a title, the number is shown in its place.
+        let number = [metadata.title == nil ? nil : item.isbn.hyphenated, item.source?.displayName]
+            .compactMap { $0 }.joined(separator: " · ")
+        let remark = remark(on: row)
+        if isShort {
+            let lines = [[authors, facts].filter { !$0.isEmpty }.joined(separator: " · "), remark?.text ?? number]
+            return [head, title]
+                + zip(lines, [.plain, remark?.ink ?? .faint] as [Ink]).map { ScreenLine("  \($0)", $1) }
+        }
+        let subtitle = metadata.subtitle.map { [ScreenLine.Piece(" – \($0)", .faint)] } ?? []
+        var lines = [head, ScreenLine(title.left + subtitle)]
+        for (text, ink) in [(authors, Ink.plain), (facts, .plain), (number, .faint)] where !text.isEmpty {
+            lines.append(ScreenLine("  \(text)", ink))
+        }
+        guard let remark else { return lines }
+        return lines + remark.text.oneLine.wrapped(columns - 2).map { ScreenLine("  \($0)", remark.ink) }
+    }
+
+    /// The shelf on which the book is, or the reason why nothing is known about it.
+    private func remark(on row: Batch.Row) -> (text: String, ink: Ink)? {
+        let candidate = row.candidate
+        switch state.batch.status(of: row) {
+        case .owned(let book): return ("You have it: \(book.status)", .owned)
+        case .again: return ("Shown again: another copy? c adds one, k skips it.", .owned)
+        case .notFound, .unavailable, .needsTitle:
+            return ((candidate.item.reason ?? "it has no title yet") + "; e enters it by hand", .attention)
+        case .weakMatch: return ("The source names no ISBN: s saves it anyway, e corrects it", .attention)
+        case .lookingUp, .found, .saved, .skipped, .postponed:
+            guard let known = candidate.existing.first, row.end == nil else { return nil }
+            return ("It is \(known.status)", .owned)
+        }
+    }
+}

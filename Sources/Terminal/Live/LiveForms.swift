@@ -1,0 +1,101 @@
+import Bookplate
+import Station
+
+/// A number that is being typed, checked with every key.
+struct NumberEntry {
+    private(set) var editor = LineEditor(label: "ISBN", text: "")
+
+    /// Returns true if the character begins a number: a digit, or the `]E0` that handheld scanners send before it.
+    static func begins(with character: Character) -> Bool {
+        character.isASCII && (character.isNumber || character == "]")
+    }
+
+    var text: String { editor.text }
+
+    mutating func press(_ key: Keyboard.Key) -> LineEditor.Step { editor.press(key) }
+
+    /// "✓ 978-0-441-47812-5: Enter captures it", or the number of digits so far, or the error.
+    var verdict: (text: String, ink: Ink) {
+        do throws(ISBNRefusal) {
+            return ("✓ \(try ISBN(text).hyphenated): Enter captures it", .new)
+        } catch {
+            switch error {
+            case .wrongLength(let count) where count < 13: return (counted(count, "digit"), .faint)
+            case .empty: return ("Esc cancels", .faint)
+            default: return ("✕ \(error)", .problem)
+            }
+        }
+    }
+}
+
+/// The form for the batch's preset, with four lines.
+struct PresetForm {
+    enum Step { case editing, done(Preset), cancelled, refused(String) }
+
+    static let labels = ["Shelf", "Tags (, between)", "Status (Space changes)", "Wishlist (Space changes)"]
+    private var shelf: LineEditor
+    private var tags: LineEditor
+    private var preset: Preset
+    private(set) var index = 0
+
+    init(_ preset: Preset) {
+        self.preset = preset
+        shelf = LineEditor(label: "", text: preset.shelf ?? "")
+        tags = LineEditor(label: "", text: preset.tags.joined(separator: ", "))
+    }
+
+    var texts: [String] {
+        [shelf.text, tags.text, preset.status.displayName, preset.isWishlist ? "yes: wishes, not owned" : "no: owned"]
+    }
+
+    mutating func press(_ key: Keyboard.Key) -> Step {
+        switch key {
+        case .escape, .end: return .cancelled
+        case .enter where index == 3: return finish()
+        case .enter, .down: index = min(3, index + 1)
+        case .up: index = max(0, index - 1)
+        case .character(" ") where index == 2:
+            let all = Copy.Status.allCases
+            let position = all.firstIndex(of: preset.status) ?? 0
+            preset.status = all[(position + 1) % all.count]
+        case .character(" ") where index == 3: preset.isWishlist.toggle()
+        default:
+            if index == 0 { _ = shelf.press(key) }
+            if index == 1 { _ = tags.press(key) }
+        }
+        return .editing
+    }
+
+    private mutating func finish() -> Step {
+        do throws(TextRefusal) {
+            preset.shelf = shelf.text.cleaned.isEmpty ? nil : shelf.text
+            preset.tags = tags.text.split(separator: ",").map(String.init).filter { !$0.cleaned.isEmpty }
+            return .done(try preset.checked())
+        } catch {
+            return .refused(error.description)
+        }
+    }
+}
+
+/// Tells a handheld scanner that types from a person: at least eight characters of a number, each within 50 ms of the last, then Enter.
+struct KeyBurst {
+    static let fewest = 8
+    static let gap: Duration = .milliseconds(50)
+    private var text = ""
+    private var last: Duration = .zero
+
+    /// - Returns: the number, if this key is the Enter that ends one.
+    mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
+        defer { last = time }
+        if time - last > Self.gap { text = "" }
+        switch key {
+        case .character(let character) where "0123456789Xx-]E".contains(character):
+            text.append(character)
+        case .enter:
+            defer { text = "" }
+            return text.count >= Self.fewest ? text : nil
+        default: text = ""
+        }
+        return nil
+    }
+}

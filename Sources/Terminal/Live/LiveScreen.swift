@@ -1,0 +1,150 @@
+import Bookplate
+import Foundation
+import Station
+
+/// Lays the live station out on the rows and columns available: the camera on top, the last capture as a card, the preset, the batch with
+/// the newest book first, and at the bottom a message, the counts and the keys.
+struct LiveScreen {
+    let state: LiveState
+    let columns: Int
+    let rows: Int
+    /// Formats the time of day of a capture, such as "12:41".
+    var timeOfDay: (Date) -> String = { $0.clockTime(in: .current) }
+
+    /// True if there is room for rules and a full card.
+    private var isRoomy: Bool { rows >= 18 }
+
+    /// Returns exactly `rows` lines.
+    func lines() -> [ScreenLine] {
+        let top = topLines()
+        let bottom = messageLines + [countsLine, LiveKeys(state: state).line(columns: columns)]
+        let room = max(0, rows - top.count - bottom.count)
+        let lines = top + middle(room) + bottom
+        return Array(lines.suffix(rows))
+    }
+
+    private func middle(_ room: Int) -> [ScreenLine] {
+        let lines: [ScreenLine] =
+            switch state.mode {
+            case .list, .number: cardAndList(room)
+            case .help: LiveKeys.help(columns: columns, rows: room)
+            case .edit(let id, let form): editLines(id, form)
+            case .preset(let form): presetLines(form)
+            }
+        return Array(lines.prefix(room)) + Array(repeating: .empty, count: max(0, room - lines.count))
+    }
+
+    // MARK: Top
+
+    private func topLines() -> [ScreenLine] {
+        var right: [ScreenLine.Piece] = []
+        if let hub = state.hub { right.append(.init(" \(hub.summary.text)", hub.summary.ink)) }
+        if state.isOffline { right.append(.init(" ○ offline", .faint)) }
+        if state.isMuted { right.append(.init(" muted", .faint)) }
+        let name = ScreenLine.Piece("Bookplate  ", .strong)
+        switch state.camera {
+        case .starting: return [ScreenLine([name, .init("○ starting the camera …", .faint)], right: right)]
+        case .ended:
+            let text = state.isStream ? "○ the stream ended" : "○ the camera is off"
+            return [ScreenLine([name, .init(text, .faint)], right: right)]
+        case .streaming(let camera, let format):
+            var facts = " \(format.width)x\(format.height) \(format.pixelFormat.rawValue)"
+            if state.framesPerSecond > 0 { facts += " \(Int(state.framesPerSecond.rounded())) fps" }
+            return [ScreenLine([name, .init("● ", .new), .init(camera), .init(facts, .faint)], right: right)]
+        case .trouble(let error):
+            let reason = error.description.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1)
+            return [ScreenLine([name, .init("▲ \(error.kind.word)", .attention)], right: right)]
+                + reason.map { ScreenLine("  \($0)", .attention) }
+        }
+    }
+
+    // MARK: The card and the list
+
+    private func cardAndList(_ room: Int) -> [ScreenLine] {
+        var lines: [ScreenLine] = isRoomy ? [.rule(columns: columns)] : []
+        lines += LiveCard(state: state, columns: columns, timeOfDay: timeOfDay).lines(isRoomy ? 6 : 4)
+        if isRoomy { lines.append(.rule(columns: columns)) }
+        lines.append(presetLine)
+        return lines + LiveList(state: state, columns: columns).lines(room - lines.count, isTitled: isRoomy)
+    }
+
+    /// The preset and the camera's hint; the hint alone if there is no room for both.
+    private var presetLine: ScreenLine {
+        let preset = [ScreenLine.Piece("  "), .init(state.batch.preset.line, .faint)]
+        guard let hint = state.hint.map({ ScreenLine.Piece("▲ \($0.text) ", .attention) }) else {
+            return ScreenLine(preset)
+        }
+        return columns - hint.text.columns < 30 ? ScreenLine([.init("  "), hint]) : ScreenLine(preset, right: [hint])
+    }
+
+    // MARK: Forms
+
+    private func editLines(_ id: ID<IntakeItem>, _ form: EditForm) -> [ScreenLine] {
+        let number = state.batch[id]?.candidate.item.isbn.hyphenated ?? ""
+        var lines: [ScreenLine] = [.rule("Edit \(number)", columns: columns)]
+        for row in form.rows { lines.append(field(row.label, row.text, isBeingEdited: row.isBeingEdited)) }
+        return lines + [
+            .empty,
+            ScreenLine(
+                "  Enter keeps a field and goes to the next; after the last, all are kept. Esc cancels.", .faint),
+        ]
+    }
+
+    private func presetLines(_ form: PresetForm) -> [ScreenLine] {
+        var lines: [ScreenLine] = [.rule("Preset of this batch", columns: columns)]
+        for (index, (label, text)) in zip(PresetForm.labels, form.texts).enumerated() {
+            lines.append(field(label, text, isBeingEdited: index == form.index))
+        }
+        let note =
+            "  Enter goes to the next field; after the last, the preset applies to all unsaved books. Esc cancels."
+        return lines + [.empty] + note.wrapped(columns - 2).map { ScreenLine("  \($0)", .faint) }
+    }
+
+    private func field(_ label: String, _ text: String, isBeingEdited: Bool) -> ScreenLine {
+        let head = isBeingEdited ? "▸ \(label): " : "  \(label): "
+        guard isBeingEdited else { return ScreenLine([.init(head, .faint), .init(text)]) }
+        let room = max(4, columns - head.columns - 1)
+        return ScreenLine([.init(head, .strong), .init(LineEditor(label: "", text: text).end(room: room) + "_")])
+    }
+
+    // MARK: Bottom
+
+    /// One line as a rule; more for a message that would be cut, since it says what to do next.
+    private var messageLines: [ScreenLine] {
+        if case .number(let entry) = state.mode {
+            let verdict = entry.verdict
+            let head = "  ISBN: "
+            let room = max(4, columns - head.columns - 2)
+            return [
+                ScreenLine([
+                    .init(head, .strong), .init(entry.editor.end(room: min(40, room)) + "_  "),
+                    .init(verdict.text, verdict.ink),
+                ])
+            ]
+        }
+        var lines: [ScreenLine] = []
+        if let message = state.message {
+            lines = message.text.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
+                ScreenLine("  \($0)", message.ink)
+            }
+        }
+        // It is shown as long as it lasts; where there is no room for both, the message is shown instead.
+        if let error = state.captureError, isRoomy || lines.isEmpty {
+            lines += error.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
+                ScreenLine("  \($0)", .problem)
+            }
+        }
+        return lines.isEmpty ? [.empty] : lines
+    }
+
+    private var countsLine: ScreenLine {
+        let counts = state.batch.counts.line
+        var left = "  " + (counts.isEmpty ? "Nothing captured yet" : counts)
+        if !state.pending.isEmpty { left += " · \(state.pending.count) not on disk yet" }
+        guard state.earlier > 0 else { return ScreenLine(left) }
+        let waiting = "\(state.earlier) waiting from earlier"
+        let advice = state.hub == nil ? "scan intake confirm" : "the hub's intake shows them"
+        let right = [waiting + " (\(advice)) ", waiting + " "].first { left.columns + $0.columns + 1 <= columns }
+        return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])
+    }
+}

@@ -1,0 +1,93 @@
+import Bookplate
+import Station
+
+/// The state of the live screen, independent of how it is drawn.
+struct LiveState {
+    var batch: Batch
+    /// The row that a person selected; nil follows the newest.
+    var selected: ID<IntakeItem>?
+    var mode = Mode.list
+    var message: Message?
+
+    var camera = CameraState.starting
+    var framesPerSecond = 0.0
+    var hint: Hint?
+    /// Frames come from standard input, which will end.
+    var isStream = false
+    /// No more frames will arrive.
+    var isSourceOver = false
+    var isOffline = false
+    var isMuted = false
+    /// Found books are saved at once (`--yes`).
+    var savesFound = false
+    /// The hub into whose library books are captured; nil for the station's own library.
+    var hub: HubView?
+    /// Items of earlier runs that wait in the queue.
+    var earlier = 0
+    /// Detections that are not on disk yet, oldest first.
+    var pending: [Detection] = []
+    /// The error that keeps them from it; nil if there is none.
+    var captureError: String?
+
+    enum Mode {
+        case list, help
+        case number(NumberEntry)
+        case edit(ID<IntakeItem>, EditForm)
+        case preset(PresetForm)
+    }
+
+    struct HubView: Equatable {
+        var status = HubStatus.unknown
+        /// The number of captures that the hub does not have yet.
+        var waiting: Int
+
+        /// The text for the top of the screen.
+        var summary: (text: String, ink: Ink) {
+            let rest = waiting == 0 ? "" : ", \(waiting) waiting"
+            return switch status {
+            case .unknown, .up: ("● hub" + rest, .new)
+            case .away: ("○ hub unreachable" + rest, .attention)
+            case .unpaired: ("▲ no longer paired" + rest, .problem)
+            }
+        }
+    }
+
+    struct Message: Equatable {
+        var text: String
+        var ink: Ink
+        /// The time when it disappears, on the monotonic clock.
+        var until: Duration
+    }
+
+    init(batch: Batch) { self.batch = batch }
+
+    /// The row on the card, which the keys act on.
+    var current: Batch.Row? { selected.flatMap { batch[$0] } ?? batch.rows.last }
+
+    /// Puts a row on the card. Selecting the newest row follows the newest from then on.
+    mutating func select(_ id: ID<IntakeItem>) { selected = id == batch.rows.last?.id ? nil : id }
+
+    /// Selects the next older open row if the selected one was answered, for a person who works through the list.
+    mutating func advance(from answered: [ID<IntakeItem>]) {
+        guard let selected, answered.contains(selected),
+            let position = batch.rows.firstIndex(where: { $0.id == selected }),
+            let next = batch.rows[..<position].last(where: { $0.end == nil })
+        else { return }
+        select(next.id)
+    }
+
+    /// True if the card shows a capture at once; otherwise a message reports it.
+    var showsNewest: Bool {
+        switch mode {
+        case .list, .number: selected == nil
+        case .help, .edit, .preset: false
+        }
+    }
+
+    /// Moves the selection down the list, which begins with the newest row; at its top the newest is followed again.
+    mutating func move(by steps: Int) {
+        guard let current, let position = batch.rows.firstIndex(where: { $0.id == current.id }) else { return }
+        let target = min(max(0, position - steps), batch.rows.count - 1)
+        selected = target == batch.rows.count - 1 ? nil : batch.rows[target].id
+    }
+}

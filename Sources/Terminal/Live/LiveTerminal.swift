@@ -1,0 +1,584 @@
+import AsyncAlgorithms
+import Bookplate
+import Foundation
+import Station
+
+/// `scan` at a terminal: shows the station's batch on a full screen and turns keys into the station's acts.
+///
+/// Captures, lookups and acts continue in the station while a key is handled or the terminal is slow.
+package actor LiveTerminal {
+    let station: Station
+    private let keyboard: Keyboard?
+    private let sounds: Sounds
+    private let events: EventPrinter
+    /// The monotonic clock, whose times keys carry.
+    private let now: @Sendable () -> Duration
+
+    private(set) var state: LiveState
+    private(set) var isClosing = false
+    /// Printed after the screen is closed.
+    private(set) var closingMessages: [String] = []
+    private var painter: ScreenPainter?
+
+    private var heldKeys: [HeldKey] = []
+    private var keyTask: Task<Void, Never>?
+    private var cardChange: CardChange?
+    private var burst = KeyBurst()
+    private var lastKey: Duration = .zero
+    /// The failure of the last act; the next act that succeeds clears it.
+    private var failure: (any Error)?
+    private let closing = AsyncChannel<Void>()
+
+    /// A key with the row that was on the card when it was pressed.
+    private struct HeldKey {
+        var key: Keyboard.Key
+        var row: ID<IntakeItem>?
+        var time: Duration
+    }
+
+    /// A capture that replaced the card.
+    private struct CardChange {
+        var before: ID<IntakeItem>
+        var time: Duration
+    }
+
+    /// Nobody reads a card and answers it faster than this: the key was meant for the card before.
+    static let reaction: Duration = .milliseconds(400)
+    /// After this time without a key the person is handling books: the card follows the captures again.
+    private static let handsFree: Duration = .seconds(10)
+    private static let messageLifetime: Duration = .seconds(8)
+    private static let drawInterval: Duration = .milliseconds(200)
+
+    /// - Parameters:
+    ///   - keyboard: nil for a terminal without a person, such as in a test.
+    ///   - isStream: true if the station's frames come from standard input, which will end.
+    ///   - hubBacklog: the number of captures that the hub does not have yet; nil for the station's own library.
+    package init(
+        station: Station, keyboard: Keyboard?, sounds: Sounds, events: EventPrinter, isStream: Bool = false,
+        hubBacklog: Int? = nil, now: @escaping @Sendable () -> Duration = { .monotonicNow }
+    ) {
+        (self.station, self.keyboard, self.sounds, self.events, self.now) = (station, keyboard, sounds, events, now)
+        state = LiveState(batch: Batch(preset: station.options.preset))
+        (state.isStream, state.isOffline) = (isStream, station.options.isOffline)
+        state.savesFound = station.options.saving != nil
+        state.hub = hubBacklog.map { LiveState.HubView(waiting: $0) }
+    }
+
+    /// True if a full screen can be drawn on this terminal.
+    package static var isPossible: Bool {
+        Output.shared.isTerminal
+            && ProcessInfo.processInfo.environment["TERM"].map { $0 != "dumb" && !$0.isEmpty } == true
+    }
+
+    // MARK: - Running
+
+    /// Runs until the person quits, or a stream has ended and all its books are answered.
+    ///
+    /// - Parameter hub: the events of the hub into whose library books are captured.
+    package func run(hub: AsyncStream<HubEvent>?) async {
+        painter = ScreenPainter(style: Output.shared.style, isASCII: !localeIsUTF8())
+        openScreen()
+        Interrupts.onLeaving { Output.shared.closeScreen() }
+        draw()
+        let running = Task { await station.run() }
+        let news = Task { for await item in station.news { await handle(item) } }
+        let listening = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.readKeys() }
+                group.addTask {
+                    for await _ in AsyncTimerSequence(interval: Self.drawInterval, clock: .continuous) {
+                        await self.tick()
+                    }
+                }
+                if let hub { group.addTask { for await event in hub { await self.handle(event) } } }
+            }
+        }
+        for await _ in closing { break }
+        // The screen stays until pending detections are on disk or given up.
+        running.cancel()
+        await running.value
+        await keyTask?.value
+        station.endNews()
+        await news.value
+        listening.cancel()
+        Interrupts.onLeaving(nil)
+        Output.shared.closeScreen()
+    }
+
+    private nonisolated func openScreen() {
+        Output.shared.openScreen { text in Task { await self.show(text, .attention) } }
+    }
+
+    private func readKeys() async {
+        guard let keyboard else { return }
+        for await press in keyboard.presses { receive(press.key, at: press.time) }
+        if !Task.isCancelled { close() }
+    }
+
+    private func tick() async {
+        if let message = state.message, now() >= message.until { state.message = nil }
+        await refresh()
+    }
+
+    private func draw() {
+        guard painter != nil else { return }
+        if let snapshot = station.liveSnapshot {
+            show(snapshot.camera)
+            (state.hint, state.framesPerSecond) = (snapshot.hint, snapshot.framesPerSecond)
+        }
+        state.isMuted = sounds.isMuted
+        let size = terminalSize()
+        let screen = LiveScreen(state: state, columns: max(20, size.columns), rows: max(4, size.rows))
+        if let update = painter?.update(to: screen.lines(), columns: screen.columns), !update.isEmpty {
+            Output.shared.draw(update)
+        }
+    }
+
+    /// Reads the station's batch again and draws it.
+    func refresh() async {
+        let contents = await station.contents
+        let before = state.current?.id
+        let isNew = contents.batch.rows.count > state.batch.rows.count
+        state.batch = contents.batch
+        state.pending = contents.pending
+        state.captureError = contents.captureError.map(events.describe)
+        state.earlier = contents.waitingElsewhere
+        if isNew {
+            if state.selected != nil, now() - lastKey > Self.handsFree { state.selected = nil }
+            if let before, before != state.current?.id { cardChange = CardChange(before: before, time: now()) }
+        }
+        draw()
+        closeWhenDone()
+    }
+
+    func show(_ text: String, _ ink: Ink) {
+        state.message = LiveState.Message(text: text, ink: ink, until: now() + Self.messageLifetime)
+    }
+
+    /// Shows the camera's state. An error says more than the end of the frames.
+    private func show(_ camera: CameraState) {
+        if case .trouble = state.camera, camera == .ended { return }
+        state.camera = camera
+    }
+
+    // MARK: - News
+
+    func handle(_ news: Station.News) async {
+        switch news {
+        case .captured(let row): await showCaptured(row)
+        case .known(let row, let isFirst): showKnown(row, isFirst)
+        case .refused(let event, _):
+            let text = event.raw ?? ""
+            let reason = event.reason ?? ""
+            show(event.origin == .camera ? "✕ not a book: \(text) (\(reason))" : "✕ \(text): \(reason)", .problem)
+        case .captureWaits, .batch, .view: break
+        case .notCaptured(let detections, let error): showLost(detections, error)
+        case .saved(let saved): showSaved(saved)
+        case .settled(let events): self.events.record(events)
+        case .failed(let error): show(events.describe(error), .attention)
+        case .camera(let camera): if let camera { show(camera) }
+        case .sourceEnded(let error?):
+            closingMessages.append(events.describe(error))
+            events.report(.unavailable)
+            close()
+        case .sourceEnded(nil): state.isSourceOver = true
+        case .scannerReady(let name): show("\(name) is ready.", .new)
+        case .scannerTrouble(let message): show(message, .attention)
+        }
+        await refresh()
+    }
+
+    private func showCaptured(_ row: Station.Row) async {
+        await refresh()
+        events.record([.captured(row.candidate.item)])
+        // A message about an earlier book is outdated; the failure of an act is not.
+        if failure == nil { state.message = nil }
+        let style = StatusStyle(row.status, hasTitle: row.candidate.isComplete)
+        switch row.status {
+        case .owned, .again: sounds.play(.owned)
+        default: sounds.play(.new)
+        }
+        if !state.showsNewest {
+            show(
+                "\(style.mark) captured: \(row.candidate.metadata.title ?? row.candidate.item.isbn.hyphenated)",
+                style.ink)
+        }
+    }
+
+    private func showKnown(_ row: Station.Row, _ isFirst: Bool) {
+        if let event = CaptureEvent.lookedUp(row.candidate.item) { events.record([event]) }
+        switch row.status {
+        case .notFound, .needsTitle, .weakMatch: if isFirst { sounds.play(.attention) }
+        default: break
+        }
+    }
+
+    private func showLost(_ detections: [Detection], _ error: any Error) {
+        let reason = events.describe(error)
+        closingMessages += [reason] + detections.map { "not captured: \($0.raw)" }
+        events.report(.error(error))
+        show("not captured: \(detections.map(\.isbn.hyphenated).joined(separator: ", ")). \(reason)", .problem)
+    }
+
+    /// Shows what happens at the hub.
+    func handle(_ event: HubEvent) async {
+        switch event {
+        case .status(let status):
+            guard status != state.hub?.status else { return }
+            state.hub?.status = status
+            switch status {
+            case .away(let reason): show("\(reason). Continuing; everything is kept here.", .attention)
+            case .unpaired: show(HubMessages.unpaired, .problem)
+            case .unknown, .up: break
+            }
+        case .waiting(let count): state.hub?.waiting = count
+        case .news(let news): for each in news { await handle(each) }
+        case .trouble(let message): show(message, .problem)
+        }
+        await refresh()
+    }
+
+    private func handle(_ news: HubNews) async {
+        switch news {
+        case .answered(let id, let answer, let copy):
+            let title = state.batch[id]?.candidate.metadata.title ?? state.batch[id]?.candidate.item.isbn.hyphenated
+            guard let event = await station.answeredElsewhere(id, copy: answer == .confirmed ? copy : nil) else {
+                return
+            }
+            events.record([event])
+            show("answered at the hub: \(title ?? "")", .faint)
+        case .owned, .kept, .refused:
+            if let message = news.message { show(message, .attention) }
+        }
+    }
+
+    // MARK: - Keys
+
+    /// Queues a key for the row that was on the card when the key was read. Keys are handled one after another, so that *undo* after *save*
+    /// undoes that save.
+    ///
+    /// - Parameter time: when the key was read.
+    func receive(_ key: Keyboard.Key, at time: Duration) {
+        lastKey = now()
+        heldKeys.append(HeldKey(key: key, row: row(meantBy: key, at: time), time: time))
+        if keyTask == nil { keyTask = Task { await handleKeys() } }
+    }
+
+    /// Waits until the keys received so far are handled.
+    func handledKeys() async { while let task = keyTask { await task.value } }
+
+    /// Returns the row that a key is about: the one on the card, or the one before it if a capture replaced the card just before the key
+    /// and the row before is still open.
+    private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<IntakeItem>? {
+        // A person who pressed another key since has seen the new card.
+        if !key.isAboutRow { cardChange = nil }
+        if let cardChange, time - cardChange.time < Self.reaction, state.batch[cardChange.before]?.end == .none {
+            return cardChange.before
+        }
+        return state.current?.id
+    }
+
+    private func handleKeys() async {
+        while !heldKeys.isEmpty, !isClosing {
+            let held = heldKeys.removeFirst()
+            await press(held)
+            if held.key.isMove, case .list = state.mode {
+                // Keys after a move are about the row that it led to.
+                for index in heldKeys.indices { heldKeys[index].row = state.current?.id }
+            }
+        }
+        heldKeys = []
+        keyTask = nil
+        await refresh()
+    }
+
+    private func press(_ held: HeldKey) async {
+        if held.key == .resumed {
+            openScreen()
+            painter?.invalidate()
+        }
+        guard let number = burst.append(held.key, at: held.time) else {
+            return await pressInMode(held.key, for: held.row)
+        }
+        // A handheld scanner types into whatever is open: its digits do not belong to a form or to a number begun by hand.
+        func erase(_ press: (Keyboard.Key) -> Void) { for _ in number { press(.backspace) } }
+        switch state.mode {
+        case .list, .help: return await pressInMode(held.key, for: held.row)
+        case .number(var entry):
+            erase { _ = entry.press($0) }
+            state.mode = entry.text.isEmpty ? .list : .number(entry)
+        case .edit(let id, var form):
+            erase { _ = form.press($0) }
+            state.mode = .edit(id, form)
+        case .preset(var form):
+            erase { _ = form.press($0) }
+            state.mode = .preset(form)
+        }
+        station.enqueue(TypedNumber(text: number, origin: .typed))
+    }
+
+    private func pressInMode(_ key: Keyboard.Key, for row: ID<IntakeItem>?) async {
+        switch state.mode {
+        case .list: await pressInList(key, for: row)
+        case .help:
+            state.mode = .list
+            // A handheld scanner does not know that the help is open.
+            if case .character(let character) = key, NumberEntry.begins(with: character) {
+                await pressInList(key, for: row)
+            }
+            if case .paste(let text) = key { capture(pasted: text) }
+        case .number(var entry):
+            switch entry.press(key) {
+            case .editing: state.mode = entry.text.isEmpty ? .list : .number(entry)
+            case .cancelled: state.mode = .list
+            case .done:
+                // Closed even if it is no number, so that the next burst of a handheld scanner starts a new one.
+                state.mode = .list
+                station.enqueue(TypedNumber(text: entry.text, origin: .typed))
+            }
+        case .edit(let id, var form):
+            let step = form.press(key)
+            state.mode = .edit(id, form)
+            await advance(id, form, step)
+        case .preset(var form):
+            let step = form.press(key)
+            state.mode = .preset(form)
+            switch step {
+            case .editing: break
+            case .cancelled: state.mode = .list
+            case .refused(let reason): show("▲ \(reason)", .attention)
+            case .done(let preset):
+                await act {
+                    try await station.setPreset(preset)
+                    state.mode = .list
+                }
+            }
+        }
+        await refresh()
+    }
+
+    private func advance(_ id: ID<IntakeItem>, _ form: EditForm, _ step: EditForm.Step) async {
+        switch step {
+        case .editing, .nextField: break
+        case .cancelled: state.mode = .list
+        case .refused(let reason): show("▲ \(reason)", .attention)
+        case .done:
+            await act {
+                let row = try await station.edit(id, form.edit)
+                events.record([.edited(row.candidate)])
+                state.mode = .list
+            }
+        }
+    }
+
+    private func pressInList(_ key: Keyboard.Key, for row: ID<IntakeItem>?) async {
+        switch key {
+        // Enter does nothing: handheld scanners type it and would confirm a book with it.
+        case .enter, .escape, .backspace, .resumed: break
+        case .end, .character("q"): close()
+        case .up: state.move(by: -1)
+        case .down: state.move(by: 1)
+        case .pageUp: state.move(by: -10)
+        case .pageDown: state.move(by: 10)
+        case .top: state.move(by: -state.batch.rows.count)
+        case .bottom: state.move(by: state.batch.rows.count)
+        case .paste(let text): capture(pasted: text)
+        case .character("?"): state.mode = .help
+        case .character("m"): sounds.isMuted.toggle()
+        case .character("p"): state.mode = .preset(PresetForm(state.batch.preset))
+        case .character("a"): await saveTicked()
+        case .character("u"):
+            await undo(.newest, otherwise: "Nothing to undo in this run; scan undo goes further back.")
+        case .character("U"): await undo(.allSaves, otherwise: "Nothing was saved in this run.")
+        case .character(let character) where NumberEntry.begins(with: character):
+            var entry = NumberEntry()
+            _ = entry.press(key)
+            state.mode = .number(entry)
+        case .character(let character) where key.isAboutRow: await press(character, about: row)
+        case .character: break
+        }
+    }
+
+    /// Handles a key that is about the book on the card.
+    private func press(_ key: Character, about id: ID<IntakeItem>?) async {
+        await refresh()
+        guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
+        guard row.end == nil else { return show("It is already answered; u undoes the last answer.", .attention) }
+        let isAnotherCopy = state.batch.isAnotherCopy(row)
+        switch key {
+        case "s" where isAnotherCopy: show("You have it already: c adds another copy, k skips it.", .attention)
+        case "s" where row.candidate.isComplete: await save(id)
+        case "s" where state.batch.status(of: row) == .lookingUp:
+            show("Still looking it up; e enters it by hand.", .attention)
+        case "s", "e": state.mode = .edit(id, EditForm(metadata: row.candidate.metadata))
+        case "c" where !row.candidate.isComplete && row.isLookingUp:
+            show("Still looking it up; e enters it by hand.", .attention)
+        case "c" where !row.candidate.isComplete: show("It has no title yet; e enters it by hand.", .attention)
+        case "c" where !isAnotherCopy: show("There is no copy of it yet: s saves it.", .attention)
+        case "c": await save(id, anotherCopy: true)
+        case "k": await skip(id)
+        case "l":
+            await station.postpone(id)
+            show("Later: it stays in the queue.", .faint)
+        case "r":
+            await act {
+                try await station.lookUpAgain([id])
+                show("Asking the sources again …", .faint)
+            }
+        default:
+            do throws(Batch.TickRefusal) { try await station.toggle(id) } catch { show("▲ \(error)", .attention) }
+        }
+    }
+
+    // MARK: - Capturing
+
+    /// Captures the numbers in a pasted text: each line that is a number, or else the words of the line that are.
+    private func capture(pasted text: String) {
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        let numbers = lines.flatMap { line -> [TypedNumber] in
+            let whole = TypedNumber(text: line, origin: .typed)
+            if whole.isBook { return [whole] }
+            return line.split(whereSeparator: \.isWhitespace).map { TypedNumber(text: String($0), origin: .typed) }
+                .filter(\.isBook)
+        }
+        if numbers.isEmpty { show("The pasted text contains no ISBN.", .attention) }
+        for number in numbers { station.enqueue(number) }
+    }
+
+    // MARK: - Acts
+
+    /// Runs an act of the station. If it fails, the book stays as it was, and the next key tries again.
+    private func act(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+            failure = nil
+        } catch {
+            show(failed: error)
+        }
+    }
+
+    private func show(failed error: any Error) {
+        failure = error
+        show(events.describe(error), .problem)
+    }
+
+    private func save(_ id: ID<IntakeItem>, anotherCopy: Bool = false) async {
+        await act {
+            let saved = try await station.save([id], anotherCopy: anotherCopy)
+            await refresh()
+            showSaved(saved)
+        }
+    }
+
+    private func saveTicked() async {
+        await act {
+            guard let saved = try await station.saveTicked() else { return show("Nothing is ticked.", .attention) }
+            await refresh()
+            showSaved(saved)
+        }
+    }
+
+    private func showSaved(_ saved: Station.Saved) {
+        events.record(saved.events)
+        state.advance(from: saved.results.map(\.candidate.item.id))
+        if saved.saved == 1, saved.owned == 0 {
+            show("✓ saved: \(saved.results.first?.candidate.metadata.title ?? "")", .new)
+        } else {
+            let owned = saved.owned > 0 ? ", \(saved.owned) already owned" : ""
+            show("✓ \(counted(saved.saved, "book")) saved\(owned)", .new)
+        }
+    }
+
+    private func skip(_ id: ID<IntakeItem>) async {
+        await act {
+            let skipped = try await station.skip([id])
+            await refresh()
+            events.record(skipped.events)
+            state.advance(from: [id])
+            show("– skipped: \(skipped.events.first?.title ?? skipped.events.first?.isbn?.hyphenated ?? "")", .faint)
+        }
+    }
+
+    private func undo(_ scope: Station.UndoScope, otherwise message: String) async {
+        do {
+            let undone = try await station.undo(scope)
+            await refresh()
+            failure = nil
+            events.record(undone.events)
+            if let item = undone.acts.last?.items.last, state.selected != nil { state.select(item) }
+            show("↶ undone: \(counted(undone.acts.reduce(0) { $0 + $1.items.count }, "book"))", .attention)
+            if let failure = undone.failure { show(failed: failure) }
+        } catch Station.Refusal.nothingToUndo {
+            show(message, .attention)
+        } catch {
+            show(failed: error)
+        }
+    }
+
+    // MARK: - The end
+
+    func close() {
+        guard !isClosing else { return }
+        isClosing = true
+        if !state.pending.isEmpty { show("\(state.pending.count) not on disk yet …", .attention) }
+        closing.finish()
+    }
+
+    /// Ends the run automatically when a stream has ended and nothing is left to answer.
+    private func closeWhenDone() {
+        guard state.isStream, state.isSourceOver, state.pending.isEmpty, keyTask == nil, case .list = state.mode,
+            state.savesFound
+                ? state.batch.counts.lookingUp == 0 && state.batch.ticked.isEmpty : state.batch.open.isEmpty
+        else { return }
+        close()
+    }
+
+    /// Prints what is left and where, after the screen is closed, and records it for the exit status.
+    package func conclude() async {
+        await refresh()
+        do {
+            events.record(try await station.closeOwned())
+        } catch {
+            closingMessages.append(events.describe(error))
+            events.report(.error(error))
+        }
+        await refresh()
+        if let failure {
+            closingMessages.append(events.describe(failure))
+            events.report(.error(failure))
+        }
+        if state.isStream, state.isSourceOver {
+            if case .trouble(let error) = state.camera {
+                closingMessages.append(error.description)
+                events.report(.unreadable)
+            } else if state.batch.rows.isEmpty {
+                closingMessages.append("no ISBN was read in the stream.")
+                events.report(.nothingFound)
+            }
+        }
+        let left = state.batch.rows.filter { $0.end == nil || $0.end == .postponed }.map(\.candidate)
+        events.reportMissingSources(of: left)
+        events.record(left.map { .queued($0) })
+        for message in closingMessages { Output.shared.printError(message) }
+        events.conclude()
+        if !left.isEmpty {
+            let advice = state.hub == nil ? "scan intake confirm goes through" : "the hub's intake shows"
+            Output.shared.printNotice("\(left.count) not confirmed: \(advice) \(left.count == 1 ? "it" : "them").")
+        }
+    }
+}
+
+extension Keyboard.Key {
+    /// True if it moves through the list.
+    fileprivate var isMove: Bool {
+        switch self {
+        case .up, .down, .pageUp, .pageDown, .top, .bottom: true
+        case .character, .enter, .escape, .backspace, .end, .resumed, .paste: false
+        }
+    }
+
+    /// True if it acts on the book on the card.
+    fileprivate var isAboutRow: Bool {
+        if case .character(let character) = self { "sckelr ".contains(character) } else { false }
+    }
+}

@@ -1,0 +1,286 @@
+import Async
+import Bookplate
+import Foundation
+import Library
+import Testing
+
+@testable import Terminal
+@testable import Station
+
+private let dune = "9780441013593"
+private let emma = "9780141439587"
+
+@Suite(.timeLimit(.minutes(1))) struct `The live terminal` {
+    // MARK: Keys
+
+    @Test func `handles a key for the row that was on the card when it was pressed`() async throws {
+        let bench = try LiveBench()
+        let first = try await bench.capture(dune, at: .seconds(1))
+        try await bench.holdingActs {
+            await bench.type("s", at: .seconds(5))
+            await bench.type("k", at: .seconds(5))
+            _ = try await bench.capture(emma, at: .seconds(6))
+        }
+        let state = await bench.handled()
+        #expect(state.batch.counts.saved == 1 && state.batch.counts.skipped == 0, "it was saved, so it is not skipped")
+        #expect(state.batch[first]?.end != nil && state.batch.open.count == 1)
+    }
+
+    @Test func `applies a key after a move to the row that the move led to`() async throws {
+        let bench = try LiveBench()
+        let first = try await bench.capture(dune, at: .seconds(1))
+        let second = try await bench.capture(emma, at: .seconds(2))
+        try await bench.holdingActs {
+            await bench.type("s", at: .seconds(5))
+            await bench.press(.down, at: .seconds(5))
+            await bench.type("k", at: .seconds(5))
+        }
+        let state = await bench.handled()
+        #expect(state.batch[first]?.end == .skipped && state.batch[second]?.end != .skipped)
+    }
+
+    @Test(arguments: [(Duration.milliseconds(200), true), (.milliseconds(600), false)])
+    func `applies a key to the book before if a capture replaced the card just before the key`(
+        after gap: Duration, isFirst: Bool
+    ) async throws {
+        let bench = try LiveBench()
+        let first = try await bench.capture(dune, at: .seconds(1))
+        let second = try await bench.capture(emma, at: .seconds(9))
+        await bench.type("k", at: .seconds(9) + gap)
+        let state = await bench.handled()
+        #expect(state.batch[isFirst ? first : second]?.end == .skipped)
+        #expect(state.batch.counts.skipped == 1)
+    }
+
+    @Test(arguments: ["", "?", "97"])
+    func `captures a handheld scanner's number whatever is open`(typedBefore: String) async throws {
+        let bench = try LiveBench()
+        await bench.type(typedBefore, at: .seconds(1), every: .milliseconds(300))
+        await bench.type(emma, at: .seconds(5), every: .milliseconds(5))
+        await bench.press(.enter, at: .seconds(5) + .milliseconds(80))
+        _ = await bench.handled()
+        #expect(bench.station.pendingDetections.map(\.isbn.digits) == [emma])
+    }
+
+    @Test func `captures the numbers in pasted text, and handles no letter of it as a key`() async throws {
+        let bench = try LiveBench()
+        let first = try await bench.capture(dune, at: .seconds(1))
+        await bench.press(.paste("Kansas cake: skip, quit"), at: .seconds(5))
+        let state = await bench.handled()
+        #expect(await !bench.terminal.isClosing)
+        #expect(state.batch[first]?.end == .none && bench.station.pendingDetections.isEmpty)
+        await bench.press(.paste("ISBN \(emma) (paperback)\r\n978-0-14-143951-8\n"), at: .seconds(6))
+        _ = await bench.handled()
+        #expect(bench.station.pendingDetections.map(\.isbn.digits) == [emma, "9780141439518"])
+    }
+
+    @Test func `recognises bursts by when the keys were read, not by when they are handled`() async throws {
+        let bench = try LiveBench()
+        let id = try await bench.capture(dune, at: .seconds(1))
+        await bench.type("e", at: .seconds(3))
+        bench.time.withLock { $0 = .seconds(20) }
+        await bench.type("19841984", at: .seconds(4), every: .milliseconds(200))
+        await bench.press(.enter, at: .seconds(7))
+        let state = await bench.handled()
+        #expect(bench.station.pendingDetections.isEmpty, "a person typed it into the form")
+        guard case .edit(id, let form) = state.mode else { return #expect(Bool(false)) }
+        #expect(form.rows.contains { $0.text.hasSuffix("19841984") })
+    }
+
+    @Test func `refuses a date that no book can have, as pages and options do`() async throws {
+        let bench = try LiveBench()
+        _ = try await bench.capture(dune, at: .seconds(1))
+        await bench.type("e", at: .seconds(3))
+        for _ in 0..<4 { await bench.press(.enter, at: .seconds(4)) }
+        await bench.type("2021-02-30", at: .seconds(5), every: .milliseconds(200))
+        await bench.press(.enter, at: .seconds(9))
+        let state = await bench.handled()
+        #expect(state.message?.text.contains("2021-02-30") == true)
+        guard case .edit = state.mode else { return #expect(Bool(false), "the form stays open") }
+    }
+
+    // MARK: Yes in advance
+
+    @Test func `saves another copy with --yes --another-copy`() async throws {
+        let bench = try LiveBench(saving: Station.AutomaticSaving(anotherCopy: true, isUnattended: false))
+        _ = try await bench.capture(dune, at: .seconds(1))
+        _ = try await bench.state { $0.batch.counts.saved == 1 }
+        _ = try await bench.capture(dune, at: .seconds(2))
+        _ = try await bench.state { $0.batch.counts.saved == 2 }
+        let copies = try await bench.library.books(with: [ISBN(dune)]).values.joined()
+        #expect(copies.count == 2)
+    }
+
+    @Test func `does not save a book again with --yes after a person took it back`() async throws {
+        let bench = try LiveBench(saving: Station.AutomaticSaving(anotherCopy: false, isUnattended: false))
+        let first = try await bench.capture(dune, at: .seconds(1))
+        _ = try await bench.state { $0.batch.counts.saved == 1 }
+        await bench.type("u", at: .seconds(3))
+        _ = await bench.handled()
+        _ = try await bench.capture(emma, at: .seconds(4))
+        let state = try await bench.state { $0.batch.counts.saved == 1 }
+        #expect(state.batch[first]?.end == .none)
+    }
+
+    // MARK: Undo
+
+    @Test func `opens the rows of an act that was undone elsewhere`() async throws {
+        let bench = try LiveBench()
+        let id = try await bench.capture(dune, at: .seconds(1))
+        let change = try await bench.save()
+        _ = try await bench.library.undo(change, at: .now)
+        await bench.type("u", at: .seconds(3))
+        let state = await bench.handled()
+        #expect(state.batch[id]?.end == .none && state.batch.acts.isEmpty)
+    }
+
+    @Test func `undoes the acts that can be undone, also those before a refused act`() async throws {
+        let bench = try LiveBench()
+        let first = try await bench.capture(dune, at: .seconds(1))
+        _ = try await bench.save()
+        let second = try await bench.capture(emma, at: .seconds(3))
+        _ = try await bench.save()
+        try await bench.change(emma)
+        await bench.type("u", at: .seconds(5))
+        var state = await bench.handled()
+        #expect(state.message?.text.contains("undo that first") == true)
+        #expect(state.batch[second]?.end != nil)
+        await bench.type("U", at: .seconds(6))
+        state = await bench.handled()
+        #expect(state.batch[first]?.end == .none, "the refused act is skipped")
+        #expect(state.message?.text.contains("undo that first") == true)
+        #expect(state.batch.acts.map(\.items) == [[second]])
+    }
+
+    @Test func `undoes the older act with the next u when the newest was refused`() async throws {
+        let bench = try LiveBench()
+        let first = try await bench.capture(dune, at: .seconds(1))
+        _ = try await bench.save()
+        _ = try await bench.capture(emma, at: .seconds(3))
+        _ = try await bench.save()
+        try await bench.change(emma)
+        await bench.type("uu", at: .seconds(5), every: .seconds(1))
+        #expect(await bench.handled().batch[first]?.end == .none)
+    }
+
+    // MARK: Pending detections
+
+    @Test func `shows what is not on disk yet until it is`() async throws {
+        let bench = try LiveBench()
+        await bench.type(emma, at: .seconds(1))
+        await bench.press(.enter, at: .seconds(1))
+        _ = await bench.handled()
+        #expect(await bench.text.contains("978-0-14-143958-7"))
+        #expect(await bench.text.contains("NOT ON DISK YET"))
+        try await bench.running {
+            _ = try await bench.state { $0.pending.isEmpty && $0.batch.rows.count == 1 }
+            #expect(await !bench.text.contains("NOT ON DISK YET"))
+        }
+    }
+}
+
+/// A terminal without a screen on a library in memory. The test passes keys and news to it.
+private final class LiveBench: Sendable {
+    let library: LibraryFile
+    let station: Station
+    let terminal: LiveTerminal
+    /// The terminal's clock.
+    let time = SharedValue<Duration>(.zero)
+
+    init(saving: Station.AutomaticSaving? = nil) throws {
+        library = try LibraryFile.inMemory(station: "desk")
+        var options = Station.Options()
+        options.saving = saving
+        station = Station(
+            flow: CaptureFlow(intake: library, shelf: library, lookup: EverySource()), history: library,
+            options: options)
+        terminal = LiveTerminal(
+            station: station, keyboard: nil, sounds: Sounds(isMuted: true, environment: [:]) {},
+            events: EventPrinter(json: true, undoHint: "", describe: { "\($0)" }, report: { _ in }),
+            now: { [time] in time.value })
+    }
+
+    /// - Parameter time: when the key is read.
+    func press(_ key: Keyboard.Key, at time: Duration) async {
+        self.time.withLock { $0 = max($0, time) }
+        await terminal.receive(key, at: time)
+    }
+
+    func type(_ text: String, at time: Duration, every gap: Duration = .zero) async {
+        for (index, character) in text.enumerated() { await press(.character(character), at: time + gap * index) }
+    }
+
+    /// Returns the state after all keys were handled.
+    func handled() async -> LiveState {
+        await terminal.handledKeys()
+        return await terminal.state
+    }
+
+    /// Passes news to the terminal until its state is as expected.
+    func state(_ isRight: (LiveState) -> Bool) async throws -> LiveState {
+        await terminal.refresh()
+        if await isRight(terminal.state) { return await terminal.state }
+        for await news in station.news {
+            await terminal.handle(news)
+            if await isRight(terminal.state) { return await terminal.state }
+        }
+        throw CancellationError()
+    }
+
+    /// Captures a book and waits until it is found.
+    func capture(_ number: String, at time: Duration) async throws -> ID<IntakeItem> {
+        self.time.withLock { $0 = max($0, time) }
+        let detection = Detection(isbn: try ISBN(number), raw: number, origin: .camera)
+        let id = try await station.capture([detection])[0].id
+        _ = try await state { $0.batch[id]?.isLookingUp == false }
+        return id
+    }
+
+    /// Keeps the station's acts waiting meanwhile.
+    func holdingActs(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await station.acts.withPermit { try await body() }
+    }
+
+    /// Runs the station meanwhile.
+    func running(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let running = Task { await station.run() }
+        try await body()
+        running.cancel()
+        await running.value
+    }
+
+    /// Saves the book on the card, as a person.
+    func save() async throws -> ID<Change> {
+        await type("s", at: time.value + .seconds(1))
+        return try #require(await handled().batch.acts.last?.change)
+    }
+
+    /// Changes the book after it was saved, as another program.
+    func change(_ number: String) async throws {
+        let isbn = try ISBN(number)
+        let book = try #require(try await library.books(with: [isbn])[isbn]?.first)
+        _ = try await library.update(book.id, at: .now) { $0.copy.shelf = "Elsewhere" }
+    }
+
+    var text: String {
+        get async {
+            LiveScreen(state: await terminal.state, columns: 80, rows: 24).lines()
+                .map { $0.text(columns: 80, style: Style(isOn: false), isASCII: false) }.joined(separator: "\n")
+        }
+    }
+}
+
+/// Knows every number by a title.
+private struct EverySource: MetadataLookup {
+    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+        AsyncStream { answers in
+            for isbn in isbns {
+                var metadata = Metadata()
+                metadata.title = "Title of \(isbn.digits)"
+                metadata.attribute(to: .openLibrary)
+                answers.yield(LookupAnswer(isbn: isbn, outcome: .found(metadata, from: .openLibrary)))
+            }
+            answers.finish()
+        }
+    }
+}
