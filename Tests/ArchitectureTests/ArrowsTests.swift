@@ -17,7 +17,8 @@ private let arrows: [String: Set<String>] = [
     "Async": [],
     "Station": ["Bookplate", "Async"],
     "Kiosk": [
-        "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1", "Logging",
+        "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
+        "Logging",
         "ServiceLifecycle",
     ],
     "ScanCommand": [

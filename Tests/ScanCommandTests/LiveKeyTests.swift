@@ -22,7 +22,8 @@ private let emma = "9780141439587"
             _ = try await bench.capture(emma, at: .seconds(6))
         }
         let state = await bench.handled()
-        #expect(state.batch.counts.saved == 1 && state.batch.counts.skipped == 0, "it was saved already: nothing to skip")
+        #expect(
+            state.batch.counts.saved == 1 && state.batch.counts.skipped == 0, "it was saved already: nothing to skip")
         #expect(state.batch[first]?.end != nil && state.batch.open.count == 1)
     }
 
@@ -207,7 +208,8 @@ private final class LiveBench: Sendable {
         var state = LiveState(batch: Batch())
         state.savesFound = saving != nil
         terminal = LiveTerminal(
-            station: station, state: state, live: nil, keyboard: nil, sounds: Sounds(isMuted: true, environment: [:]) {},
+            station: station, state: state, live: nil, keyboard: nil,
+            sounds: Sounds(isMuted: true, environment: [:]) {},
             events: EventPrinter(json: true, report: report), report: report, now: { [time] in time.value })
     }
 
