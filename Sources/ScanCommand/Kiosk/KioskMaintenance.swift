@@ -6,6 +6,7 @@ import Kiosk
 import Library
 import Logging
 import Synchronization
+import SystemPackage
 
 extension Wiring {
     /// What the kiosk's Settings page shows and does besides the library's own settings.
@@ -77,12 +78,10 @@ final class WrittenExport: ExportedFile {
 
     func read() throws -> [UInt8] {
         let bytes = try [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
-            repeat {
-                count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-            } while count < 0 && errno == EINTR
-            guard count >= 0 else {
-                count = 0
-                throw Self.error(errno)
+            do {
+                count = try FileDescriptor(rawValue: descriptor).read(into: UnsafeMutableRawBufferPointer(buffer))
+            } catch let error as Errno {
+                throw Self.error(error.rawValue)
             }
         }
         return bytes
@@ -127,13 +126,11 @@ private final class ExportText: Sendable {
     }
 
     private func flush(_ state: inout State) throws {
-        var rest = Array(state.buffer.utf8)[...]
-        state.buffer = ""
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw WrittenExport.error(errno) }
-            rest = rest.dropFirst(count)
+        defer { state.buffer = "" }
+        do {
+            try FileDescriptor(rawValue: descriptor).writeAll(state.buffer.utf8)
+        } catch let error as Errno {
+            throw WrittenExport.error(error.rawValue)
         }
     }
 }

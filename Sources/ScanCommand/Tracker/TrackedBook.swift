@@ -3,6 +3,7 @@ import Bookplate
 import Foundation
 import Glibc
 import Library
+import SystemPackage
 
 /// The book that an act of the tracker is about: words on the command line, or the only one that is being read.
 struct TrackedBook: ParsableArguments {
@@ -131,14 +132,16 @@ enum EnteredText {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= mostBytes {
-            let count = Glibc.read(STDIN_FILENO, &buffer, min(buffer.count, mostBytes + 1 - bytes.count))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw CommandError(
-                    .unreadable, "cannot read the \(what) from standard input: \(String(cString: strerror(errno))).")
+            let room = min(buffer.count, mostBytes + 1 - bytes.count)
+            do {
+                let count = try buffer.withUnsafeMutableBytes {
+                    try FileDescriptor.standardInput.read(into: .init(rebasing: $0[..<room]))
+                }
+                if count == 0 { break }
+                bytes += buffer[..<count]
+            } catch let error as Errno {
+                throw CommandError(.unreadable, "cannot read the \(what) from standard input: \(error).")
             }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
         }
         guard bytes.count <= mostBytes else {
             throw CommandError(
