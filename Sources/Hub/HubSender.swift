@@ -128,7 +128,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 guard case .failed = error else { throw error }
                 return error
             }
-            tell(try await outbox.take(receipts, of: pile))
+            tell(try await outbox.apply(receipts, of: pile))
             set(.up)
             try await tellWaiting()
         }
@@ -199,7 +199,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 default: throw error
                 }
             }
-            try await outbox.noteThumbnail(of: item)
+            try await outbox.markThumbnailDelivered(of: item)
         }
     }
 
@@ -218,7 +218,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
             let lost = asked.filter { !known.contains($0) }
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
             lostCount += lost.count
-            tell(try await outbox.take(receipts, of: []))
+            tell(try await outbox.apply(receipts, of: []))
             guard !open.isEmpty, try await outbox.undeliveredCount() <= stuckCount + lostCount else { return }
         }
     }

@@ -47,7 +47,7 @@ public struct HubShelf: Shelf {
             return try await outbox.confirmedBooks(with: isbns, undelivered: false)
         }
         let waiting = try await outbox.confirmedBooks(with: isbns, undelivered: true)
-        let takenBack = Set(try await outbox.copiesAtHub(with: isbns).values.filter(\.isTakenBack).map(\.id))
+        let takenBack = Set(try await outbox.copiesAtHub(with: isbns).values.filter(\.isUndone).map(\.id))
         let there = known.map { known in (known.isbn, known.books.filter { !takenBack.contains($0.id) }) }
         return Dictionary(there, uniquingKeysWith: { $1 })
             .merging(waiting) { $0 + $1 }.filter { !$0.value.isEmpty }

@@ -133,7 +133,7 @@ func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edit
     // What differs by white space alone is no edit.
     changed.formIntersection(offered.fields(differingFrom: old.metadata))
     for field in changed {
-        new.metadata.take(field, from: offered)
+        new.metadata.copy(field, from: offered)
         new.metadata.sources[field] = new.metadata.filledFields.contains(field) ? .person : nil
     }
     new.editedFields.formUnion(changed)
@@ -296,10 +296,10 @@ struct Saving {
         var new = stored.edition
         let offered = confirmed.metadata.storable
         for field in confirmed.editedFields.subtracting(new.editedFields) {
-            new.metadata.take(field, from: offered)
+            new.metadata.copy(field, from: offered)
         }
         new.metadata.fillGaps(from: offered)
-        for field in stored.edition.editedFields { new.metadata.take(field, from: stored.edition.metadata) }
+        for field in stored.edition.editedFields { new.metadata.copy(field, from: stored.edition.metadata) }
         new.editedFields.formUnion(confirmed.editedFields)
         try stored.store(new, db)
     }
@@ -355,7 +355,7 @@ extension LibraryFile: BookEntry {
                 case .wishFulfilled, .restored:
                     // A book that was here before: what a form says now is the person's last word on it.
                     var edition = stored.book.edition
-                    for field in confirmed.editedFields { edition.metadata.take(field, from: confirmed.metadata) }
+                    for field in confirmed.editedFields { edition.metadata.copy(field, from: confirmed.metadata) }
                     try updateEdition(db, stored, to: edition)
                 default: break
                 }

@@ -163,7 +163,7 @@ extension LibraryFile {
             if session.endPage == nil {
                 try StoredSessions.deleteEntry(of: id, db)
             } else if try StoredSessions.moveEntry(of: session, endedBefore: old.session.end, db) {
-                try store(in: old, db) { $0.giveWay(to: session, of: old.reading) }
+                try store(in: old, db) { $0.moveAutomaticEntry(before: session, of: old.reading) }
             } else {
                 try store(in: old, db) { $0.record(session, of: old.reading, endedAt: nil) }
             }
@@ -226,7 +226,7 @@ extension LibraryFile {
 extension SessionRecord {
     /// What is still running is brought to its end wherever its book lies.
     fileprivate func checkOutsideTrash() throws {
-        if isInTrash, !session.isRunning { throw InTrash(copy) }
+        if isInTrash, !session.isRunning { throw InTrashRefusal(copy) }
     }
 }
 

@@ -63,7 +63,7 @@ enum Sequences {
             frame.timestamp = .milliseconds(1000 + 33 * number)
             let start = cpuTime()
             reader.read(frame, into: &reading)
-            consensus.take(reading, at: frame.timestamp, believed: &believed)
+            consensus.update(with: reading, at: frame.timestamp, believed: &believed)
             costs.append((cpuTime() - start) * 1000)
             accepted.formUnion(believed.map(\.payload))
         }

@@ -125,7 +125,7 @@ func `joins the add-on to its code`(_ addon: String) throws {
             sequence.draw(into: &frame)
             frame.timestamp = .milliseconds(33 * number)
             reader.read(frame, into: &reading)
-            consensus.take(reading, at: frame.timestamp, believed: &believed)
+            consensus.update(with: reading, at: frame.timestamp, believed: &believed)
             #expect(believed.allSatisfy { $0.payload == sequence.payload })
             if !believed.isEmpty { captured += 1 }
         }

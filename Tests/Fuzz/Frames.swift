@@ -48,7 +48,7 @@ private func read(_ frames: [Frame]) -> [[Symbol]] {
         require((0...255).contains(reading.light.mean) && (0...1).contains(reading.light.clipped), "\(reading.light)")
         require((0...1).contains(reading.sharpness ?? 0), "sharpness \(reading.sharpness ?? 0)")
         require(reading.pixelsPerModule?.isFinite ?? true, "pixels a module")
-        consensus.take(reading, at: frame.timestamp, believed: &believed)
+        consensus.update(with: reading, at: frame.timestamp, believed: &believed)
         check(believed)
         return reading.symbols
     }

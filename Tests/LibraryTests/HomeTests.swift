@@ -86,7 +86,7 @@ final class Events: Sendable {
         try await library.insertSession(second, "2026-05-09T18:00:00Z", from: 0, to: 40)
         try await library.insertEntry(second, instant("2026-05-10T08:00:00Z"), page: 100)
 
-        let figures = try #require(try await library.figures(of: copy.id, at: now, in: berlin))
+        let figures = try #require(try await library.stats(of: copy.id, at: now, in: berlin))
         #expect(figures.pages == 160 && figures.minutes == 60 && figures.sessions == 2 && figures.daysRead == 3)
         #expect(figures.pace == 100 && figures.lastRead == instant("2026-05-10T08:00:00Z"))
         #expect(figures.dailyGoal?.pagesToday == 60 && figures.dailyGoal?.daysMet == 3 && figures.dailyGoal?.run == 2)

@@ -15,8 +15,8 @@ import Testing
         two = try LibraryFile.open(at: folder("library.sqlite"))
     }
 
-    private func capture(lease: Duration = .zero) async throws -> ID<IntakeItem> {
-        try await one.capture(
+    private func enqueue(lease: Duration = .zero) async throws -> ID<IntakeItem> {
+        try await one.enqueue(
             [Detection(isbn: dune, raw: "", origin: .camera)], preset: Preset(), lease: lease, at: noon)[0].id
     }
 
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `what a process captures for itself no other looks up first`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await two.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
         #expect(try await lease(id, by: two) == false)
         #expect(try await one.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
@@ -39,13 +39,13 @@ import Testing
     }
 
     @Test func `what is captured without a lease is anyone's`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         #expect(try await lease(id, by: two))
         #expect(try await lease(id, by: one) == false)
     }
 
     @Test func `a process that asks for its own item again has its lease begin anew`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: one, after: 50))
         #expect(try await lease(id, by: two, after: 109) == false)
         #expect(try await lease(id, by: two, after: 110))
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `an answer that comes after another process took the item over is left out`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let late = try await one.record([id: found("Late")], at: noon.addingTimeInterval(62))
         #expect(late.map(\.id) == [id] && late[0].outcome == nil && late[0].metadata == nil)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `an answer counts when the other's lease has ended, or ends further ahead than any can`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let ended = try await one.record([id: found("Ended")], at: noon.addingTimeInterval(121))
         #expect(ended[0].metadata?.title == "Ended")
@@ -79,7 +79,7 @@ import Testing
             .badData(SourceError(source: .googleBooks, reason: "no JSON")),
         ] as [LookupOutcome])
     func `what was found stays found when a later lookup is not`(outcome: LookupOutcome) async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         let before = try await one.record([id: found("Dune")], at: noon)
         #expect(try await lease(id, by: one))
         #expect(try await one.record([id: LookupAnswer(isbn: dune, outcome: outcome)], at: noon) == before)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `a person's title typed while the authors arrive keeps the authors`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         // What the person saw when the editing began was an empty item.
         _ = try await two.record([id: found("Dune")], at: noon)
         try await one.edit(id) { metadata, preset in
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `edits by two processes at the same moment are all kept`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 let library = number.isMultiple(of: 2) ? one : two
@@ -121,7 +121,7 @@ import Testing
 
     @Test func `an edit that throws, or changes nothing, leaves the item as it was`() async throws {
         struct NotNow: Error {}
-        let id = try await capture()
+        let id = try await enqueue()
         let before = try await one.item(id)
         try await one.edit(id) { _, _ in }
         await #expect(throws: NotNow.self) {
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `a record that may be another book's is marked, and gives way to a sure one`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         let weak = try await one.record(
             [
                 id: found("Dune?") {
@@ -161,7 +161,7 @@ import Testing
 
     @Test(arguments: ["{}", #"{"title":"Dune","sources":{"title":"openLibrary"}}"#])
     func `metadata stored before a field came to be reads as well`(stored: String) async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         try await one.write { db in
             try db.run("UPDATE intakeItem SET metadata = ?", [stored])
             try db.run(

@@ -163,7 +163,7 @@ import Testing
     func `a place that is none is refused`(token: String) async throws {
         var query = BookQuery()
         query.after = token
-        await #expect(throws: SearchRefusal.badPlace(token)) { try await library.books(matching: query) }
+        await #expect(throws: SearchRefusal.badPosition(token)) { try await library.books(matching: query) }
     }
 
     @Test func `a place in one list is none in another`() async throws {
@@ -176,7 +176,7 @@ import Testing
         {
             var other = query
             change(&other)
-            await #expect(throws: SearchRefusal.badPlace(token)) { try await library.books(matching: other) }
+            await #expect(throws: SearchRefusal.badPosition(token)) { try await library.books(matching: other) }
         }
         #expect(try await library.books(matching: query).hits.count == 5)
     }

@@ -45,7 +45,7 @@ extension LibraryFile {
     /// Captures without taking leases.
     func capture(_ detections: [Detection], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem]
     {
-        try await capture(detections, preset: preset, lease: .zero, at: now)
+        try await enqueue(detections, preset: preset, lease: .zero, at: now)
     }
 
     /// Brings a book to what it is in `book`.

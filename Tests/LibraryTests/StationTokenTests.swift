@@ -48,7 +48,7 @@ import Testing
     @Test func `leaves what an outbox has still to send where it is when old items go`() async throws {
         let folder = "/tmp/bookplate-outbox-\(ID<LibraryFile>())"
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
-        let item = try await outbox.capture(
+        let item = try await outbox.enqueue(
             [Detection(isbn: try ISBN("9780441478125"), raw: "x", origin: .camera)], preset: Preset(), lease: .zero,
             at: .now)[0]
         try await outbox.close([item.id])

@@ -152,7 +152,7 @@ import Testing
 
     @Test func `a cover that would wait more than 10 s is postponed, with the time to try again`() async throws {
         let now = clock.date
-        try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.take(at: now) } }
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.consume(at: now) } }
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
@@ -165,7 +165,7 @@ import Testing
         let clock = clock
         let now = clock.date
         // The first request waits 5 s for the rate limit, and its redirect would wait 5 s more.
-        try await states.update(.openLibraryCovers) { state in for _ in 0..<7 { _ = state.bucket.take(at: now) } }
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<7 { _ = state.bucket.consume(at: now) } }
         server.on(
             "/b/id/1-L.jpg",
             Reply { connection, request in

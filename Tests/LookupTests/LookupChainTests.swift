@@ -38,7 +38,7 @@ import Testing
         ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirects more than 3 times"),
         (
             "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
-            "an answer that cannot be read: it breaks off at byte 12"
+            "an answer that cannot be read: it is cut off at byte 12"
         ),
         ("10 GB in chunks", .endless, .badData, "the answer is larger than 1024 KiB"),
         ("a gzip bomb", .gzipBomb(size: 16 << 20), .badData, "the answer is larger than 1024 KiB"),

@@ -56,7 +56,7 @@ import Testing
     @Test func `a wait longer than a lookup's 8 s ends it as temporary, with the time to try again`() async throws {
         let rig = try Rig()
         let now = rig.clock.date
-        try await rig.states.update(.openLibrary) { state in for _ in 0..<15 { _ = state.bucket.take(at: now) } }
+        try await rig.states.update(.openLibrary) { state in for _ in 0..<15 { _ = state.bucket.consume(at: now) } }
         let outcome = try await rig.outcome()
         #expect(outcome.failure?.reason == "other requests of this machine are waiting before this one")
         #expect(try #require(outcome.failure?.retryAfter) > .seconds(8))

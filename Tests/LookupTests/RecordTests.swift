@@ -35,54 +35,6 @@ import Testing
     func `refuses text that is not a code`(_ text: String) { #expect(LanguageCode.normalized(text) == nil) }
 }
 
-@Suite struct JSONReaderTests {
-    func read(_ text: String) throws(JSONError) -> JSON { try JSONReader.read(Array(text.utf8)) }
-
-    @Test(arguments: [
-        (
-            #"{"a":[1,2.5,-3e2,true,false,null,"x"]}"#,
-            JSON.object([
-                "a": .array([.number(1), .number(2.5), .number(-300), .bool(true), .bool(false), .null, .string("x")])
-            ])
-        ),
-        (#" "" "#, .string("")), (#""\u00e9\n\"\/\\""#, .string("é\n\"/\\")), (#""\ud83d\udcda""#, .string("📚")),
-        (#""\ud83d""#, .string("\u{FFFD}")), (#""\udcda\ud83dx""#, .string("\u{FFFD}\u{FFFD}x")),
-        (#""\ud83d\u0041""#, .string("\u{FFFD}A")), (#""\u0000""#, .string("\u{0}")), ("[]", .array([])),
-        ("{}", .object([:])),
-        ("\u{FEFF}{}", .object([:])),
-    ])
-    func `parses JSON, and replaces lone surrogates`(_ text: String, _ expected: JSON) throws {
-        #expect(try read(text) == expected)
-    }
-
-    @Test(arguments: [
-        "", " ", "{", "[", "[1", "[1,", #"{"a""#, #"{"a":"#, #"{"a":1"#, #"{"a":1,"#, #""abc"#, #""a\"#, #""\u12"#,
-        "tru", "nul",
-    ])
-    func `reports truncated text as such`(_ text: String) {
-        #expect { try read(text) } throws: { ($0 as? JSONError)?.problem == "it breaks off" }
-    }
-
-    @Test(arguments: [
-        "{}{}", "[1 2]", "{1:2}", #"{"a" 1}"#, "[,]", "01x", "-", "--1", "trux", #""\x""#, #""\u12G4""#, "<html>",
-    ])
-    func `refuses text that is not JSON`(_ text: String) { #expect(throws: JSONError.self) { try read(text) } }
-
-    @Test func `limits nesting, however deep the text is`() throws {
-        let limit = JSONReader.depthLimit
-        #expect(try read(nested(limit)).items.count == 1)
-        for depth in [limit + 1, 500_000] { #expect(throws: JSONError.self) { try read(nested(depth)) } }
-    }
-
-    private func nested(_ depth: Int) -> String {
-        String(repeating: "[", count: depth - 1) + "[0]" + String(repeating: "]", count: depth - 1)
-    }
-
-    @Test func `invalid UTF-8 becomes replacement characters`() throws {
-        #expect(try JSONReader.read([0x22, 0xFF, 0xC3, 0x22]) == .string("\u{FFFD}\u{FFFD}"))
-    }
-}
-
 @Suite struct LookupConfigurationTests {
     @Test func `puts the contact into the user agent`() throws {
         func agent(_ contact: String?) throws -> String {
@@ -136,7 +88,7 @@ import Testing
                 default: bytes[place] = #"{}[]":,\0"#.utf8.randomElement(using: &random) ?? 0
                 }
             }
-            guard case .success(let json) = bytes.withUnsafeBufferPointer({ JSONReader.read($0) }) else { continue }
+            guard case .success(let json) = bytes.withUnsafeBufferPointer({ JSONValue.parse($0) }) else { continue }
             read += 1
             let record = json.members.first?.value ?? json
             for metadata in [OpenLibraryEdition.metadata(json), OpenLibraryRecord.metadata(record, covers: covers)] {

@@ -11,7 +11,7 @@ extension LibraryFile: LibraryWatch {
 
     /// Looks at `PRAGMA data_version` on a connection of its own, which counts what all others commit, in this process too. A library
     /// in memory never tells.
-    public func changes(trouble: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
+    public func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }
         let task = Task { [watches] in
@@ -27,7 +27,7 @@ extension LibraryFile: LibraryWatch {
                     isTold = false
                 } catch {
                     if Task.isCancelled { break }
-                    if !isTold { trouble(LibraryError.translated(error, path: path)) }
+                    if !isTold { onError(LibraryError.translated(error, path: path)) }
                     isTold = true
                     watcher.close()
                 }

@@ -36,7 +36,7 @@ extension LibraryFile: Stats {
         try await read { db in try MemoryRows(db: db, today: CalendarDay(now, in: zone)).all() }
     }
 
-    public func figures(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats? {
+    public func stats(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats? {
         try await read { db in
             guard let entry = try StoredBooks.one(db, copy) else { return nil }
             return try BookSums(db: db, entry: entry, now: now, zone: zone).figures()

@@ -5,7 +5,7 @@ import Glibc
 /// A row of an Open Library dump, with five columns separated by tabs: type, key, revision, last modified, JSON.
 /// Source: openlibrary.org/developers/dumps.
 enum DumpRow {
-    case edition(id: Int64, version: Version, record: JSON)
+    case edition(id: Int64, version: Version, record: JSONValue)
     case work(id: Int64, version: Version, authors: [Int64])
     case author(id: Int64, version: Version, name: String)
     /// A redirect, a deleted record or a type that the index does not need.
@@ -34,7 +34,7 @@ enum DumpRow {
             return
         }
         guard let revision = Int64(texts[2]),
-            case .success(let record) = JSONReader.read(UnsafeBufferPointer(rebasing: columns[4]))
+            case .success(let record) = JSONValue.parse(UnsafeBufferPointer(rebasing: columns[4]))
         else {
             self = .junk(.content)
             return
@@ -43,7 +43,7 @@ enum DumpRow {
         self = Self.row(type, key: texts[1], version, record) ?? .junk(.content)
     }
 
-    private static func row(_ type: String, key: String, _ version: Version, _ record: JSON) -> DumpRow? {
+    private static func row(_ type: String, key: String, _ version: Version, _ record: JSONValue) -> DumpRow? {
         switch type {
         case "/type/edition":
             OpenLibraryEdition.number(in: key, "/books/OL", "M").map {
@@ -63,7 +63,7 @@ enum DumpRow {
     }
 
     /// Returns the numbers of an edition's or a work's authors, in order, each once.
-    static func authorNumbers(_ record: JSON) -> [Int64] {
+    static func authorNumbers(_ record: JSONValue) -> [Int64] {
         var seen: Set<Int64> = []
         return OpenLibraryEdition.authorKeys(record)
             .compactMap { OpenLibraryEdition.number(in: "/authors/\($0)", "/authors/OL", "A") }

@@ -288,7 +288,7 @@ struct RowWriter {
         }
     }
 
-    private mutating func write(edition id: Int64, _ version: DumpRow.Version, _ record: JSON) throws {
+    private mutating func write(edition id: Int64, _ version: DumpRow.Version, _ record: JSONValue) throws {
         let metadata = OpenLibraryEdition.metadata(record)
         let isbns = Self.isbns(record)
         guard let title = metadata.title, !isbns.isEmpty else {
@@ -312,7 +312,7 @@ struct RowWriter {
     }
 
     /// Returns the valid ISBNs that a record lists, as numbers, each once.
-    private static func isbns(_ record: JSON) -> [Int64] {
+    private static func isbns(_ record: JSONValue) -> [Int64] {
         var numbers: [Int64] = []
         for text in OpenLibraryEdition.numbers(record) {
             let isbn: ISBN

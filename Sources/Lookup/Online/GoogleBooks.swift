@@ -40,8 +40,8 @@ struct GoogleBooks: OnlineSource {
         case 400, 403: break
         default: return nil
         }
-        let error: JSON?
-        do throws(JSONError) { error = try JSONReader.read(answer.body)["error"] } catch { return nil }
+        let error: JSONValue?
+        do throws(JSONError) { error = try JSONValue(parsing: answer.body)["error"] } catch { return nil }
         guard let error, case .object = error else { return nil }
         var reasons =
             FieldLimits.texts(error["errors"], key: "reason") + FieldLimits.texts(error["details"], key: "reason")
@@ -61,11 +61,11 @@ struct GoogleBooks: OnlineSource {
         return answer.status == 403 ? .blocked(refusal) : .badData(refusal)
     }
 
-    private func answer(_ json: JSON, _ isbn: ISBN) -> SourceAnswer {
+    private func answer(_ json: JSONValue, _ isbn: ISBN) -> SourceAnswer {
         guard case .object = json else { return .badData(failure("an answer that is not an object")) }
         let items = json["items"]?.items ?? []
         guard !items.isEmpty else {
-            guard json["totalItems"]?.integer != nil else { return .badData(failure("an answer without a count")) }
+            guard json["totalItems"]?.wholeNumber != nil else { return .badData(failure("an answer without a count")) }
             return .notFound
         }
         var weak: Metadata?
@@ -88,12 +88,12 @@ struct GoogleBooks: OnlineSource {
         return .badData(failure("answered with the record of another book, \(other)"))
     }
 
-    private static func numbers(_ item: JSON) -> [String] {
+    private static func numbers(_ item: JSONValue) -> [String] {
         FieldLimits.texts(item["volumeInfo"]?["industryIdentifiers"], key: "identifier")
     }
 
     /// - Returns: `nil` without a title.
-    private func metadata(_ item: JSON) -> Metadata? {
+    private func metadata(_ item: JSONValue) -> Metadata? {
         guard let info = item["volumeInfo"], let title = FieldLimits.text(info["title"], limit: TextLimit.title) else {
             return nil
         }

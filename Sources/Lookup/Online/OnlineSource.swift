@@ -28,12 +28,12 @@ extension OnlineSource {
     }
 
     /// Parses an answer from an address at which there is always something, so that a 404 is an error.
-    func json(_ answer: HTTPAnswer) throws(LookupError) -> JSON {
+    func json(_ answer: HTTPAnswer) throws(LookupError) -> JSONValue {
         guard !answer.isMissing else {
             throw .badData(failure("answered \(answer.status); is its base address right?"))
         }
         do throws(JSONError) {
-            return try JSONReader.read(answer.body)
+            return try JSONValue(parsing: answer.body)
         } catch {
             throw .badData(failure("an answer that cannot be read: \(error)"))
         }

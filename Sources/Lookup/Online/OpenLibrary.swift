@@ -17,7 +17,7 @@ struct OpenLibrary: OnlineSource {
     private static let authorRequests = 3
 
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
-        let records: [String: JSON]
+        let records: JSONValue
         do throws(LookupError) {
             records = try await books(isbns, "data", through: client)
         } catch {
@@ -31,16 +31,17 @@ struct OpenLibrary: OnlineSource {
     /// Returns the records by the bibkeys that were asked for; unknown ones are absent.
     private func books(
         _ isbns: [ISBN], _ command: String, through client: SourceClient
-    ) async throws(LookupError) -> [String: JSON] {
+    ) async throws(LookupError) -> JSONValue {
         let keys = isbns.map(\.bibkey).joined(separator: ",")
         let address = base.appending("api/books?bibkeys=\(keys)&format=json&jscmd=\(command)")
-        guard case .object(let records) = try json(await client.get(address)) else {
+        let records = try json(await client.get(address))
+        guard case .object = records else {
             throw .badData(failure("an answer that is not an object"))
         }
         return records
     }
 
-    private func answer(_ record: JSON, _ isbn: ISBN) -> SourceAnswer {
+    private func answer(_ record: JSONValue, _ isbn: ISBN) -> SourceAnswer {
         guard case .object = record else { return .badData(failure("a record that is not an object")) }
         guard var metadata = OpenLibraryRecord.metadata(record, covers: covers) else {
             return .badData(failure("a record without a title"))
@@ -60,7 +61,7 @@ struct OpenLibrary: OnlineSource {
     private func repairTogether(_ answers: inout [ISBN: SourceAnswer], through client: SourceClient) async {
         let incomplete = answers.keys.sorted().filter { Self.isRepairable(answers[$0]) }
         guard incomplete.count > 1 else { return }
-        let records: [String: JSON]
+        let records: JSONValue
         do throws(LookupError) {
             records = try await books(incomplete, "details", through: client)
         } catch { return }
@@ -102,7 +103,7 @@ struct OpenLibrary: OnlineSource {
         return metadata
     }
 
-    private func fill(_ metadata: inout Metadata, from edition: JSON, _ isbn: ISBN) {
+    private func fill(_ metadata: inout Metadata, from edition: JSONValue, _ isbn: ISBN) {
         var more = OpenLibraryEdition.metadata(edition)
         more.attribute(to: name)
         let number = more.identifiers["openlibrary"]?.first
@@ -131,7 +132,7 @@ extension ISBN {
 /// A record of `/api/books?jscmd=data`.
 enum OpenLibraryRecord {
     /// - Returns: `nil` without a title.
-    static func metadata(_ record: JSON, covers: CoverAddress) -> Metadata? {
+    static func metadata(_ record: JSONValue, covers: CoverAddress) -> Metadata? {
         guard let title = FieldLimits.text(record["title"], limit: TextLimit.title) else { return nil }
         var metadata = Metadata()
         metadata.title = title
@@ -151,7 +152,7 @@ enum OpenLibraryRecord {
     }
 
     /// Returns the ISBNs that a record lists.
-    static func numbers(_ record: JSON) -> [String] {
+    static func numbers(_ record: JSONValue) -> [String] {
         FieldLimits.texts(record["identifiers"]?["isbn_13"]) + FieldLimits.texts(record["identifiers"]?["isbn_10"])
     }
 }

@@ -223,7 +223,7 @@ enum RateLimitDecision: Sendable, Equatable {
             return
         }
         var next = state
-        let wait = next.bucket.take(at: now)
+        let wait = next.bucket.consume(at: now)
         let pause = next.breaker.wait(at: now)
         if pause > .zero {
             self = .tooLong(

@@ -10,7 +10,7 @@ enum FieldLimits {
     static let pages = 1...100_000
 
     /// - Returns: the text without control characters, at most `limit` characters; `nil` if nothing is left.
-    static func text(_ value: JSON?, limit: Int = TextLimit.name) -> String? {
+    static func text(_ value: JSONValue?, limit: Int = TextLimit.name) -> String? {
         value?.string.flatMap { text($0, limit: limit) }
     }
 
@@ -27,7 +27,7 @@ enum FieldLimits {
     /// Returns the texts of a list, or a single text given instead of a list; each once.
     ///
     /// - Parameter key: the member with the text if the items are objects: `{"name": "Penguin"}`.
-    static func texts(_ value: JSON?, key: String = "name") -> [String] {
+    static func texts(_ value: JSONValue?, key: String = "name") -> [String] {
         var texts: [String] = []
         let items = value?.items ?? []
         for item in items.isEmpty ? [value].compactMap(\.self) : items {
@@ -37,10 +37,10 @@ enum FieldLimits {
         return texts
     }
 
-    static func pages(_ value: JSON?) -> Int? { value?.integer.flatMap { pages.contains($0) ? $0 : nil } }
+    static func pages(_ value: JSONValue?) -> Int? { value?.wholeNumber.flatMap { pages.contains($0) ? $0 : nil } }
 
     /// Returns an https link for a person to follow.
-    static func link(_ value: JSON?) -> String? {
+    static func link(_ value: JSONValue?) -> String? {
         guard let text = value?.string, let address = WebAddress(text.cleaned) else { return nil }
         return address.secured.description
     }
@@ -92,4 +92,9 @@ enum LanguageCode {
         ven:ve vie:vi vol:vo wel:cy wln:wa wol:wo xho:xh yid:yi yor:yo zha:za zho:zh zul:zu
         scr:hr scc:sr mol:ro iri:ga esp:eo fri:fy tag:tl taj:tg tar:tt gae:gd gag:gl int:ia lap:se mla:mg gua:gn
         """
+}
+
+extension JSONValue {
+    /// A whole number, also as text: some sources put numbers in quotes.
+    var wholeNumber: Int? { integer ?? string.flatMap { Int($0.cleaned) } }
 }

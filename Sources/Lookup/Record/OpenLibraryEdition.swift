@@ -4,7 +4,7 @@ import Bookplate
 /// Source: openlibrary.org/type/edition.
 enum OpenLibraryEdition {
     /// Converts an edition to metadata, without authors that are known only by their keys.
-    static func metadata(_ edition: JSON) -> Metadata {
+    static func metadata(_ edition: JSONValue) -> Metadata {
         var metadata = Metadata()
         metadata.title = title(edition)
         metadata.subtitle = FieldLimits.text(edition["subtitle"], limit: TextLimit.title)
@@ -20,7 +20,7 @@ enum OpenLibraryEdition {
         metadata.description = FieldLimits.text(
             edition["description"]?["value"] ?? edition["description"], limit: TextLimit.description)
         metadata.subjects = FieldLimits.texts(edition["subjects"])
-        metadata.coverURL = edition["covers"]?.items.lazy.compactMap(\.integer).first { $0 > 0 }
+        metadata.coverURL = edition["covers"]?.items.lazy.compactMap(\.wholeNumber).first { $0 > 0 }
             .map(CoverAddress.ofOpenLibrary)
         metadata.identifiers = identifiers(edition["identifiers"])
         metadata.identifiers["openlibrary"] = number(of: edition).map { [$0] }
@@ -30,12 +30,12 @@ enum OpenLibraryEdition {
     }
 
     /// Returns the ISBNs that an edition lists, in any form.
-    static func numbers(_ edition: JSON) -> [String] {
+    static func numbers(_ edition: JSONValue) -> [String] {
         FieldLimits.texts(edition["isbn_13"]) + FieldLimits.texts(edition["isbn_10"])
     }
 
     /// Returns the keys of the authors, such as `OL23919A`, in order.
-    static func authorKeys(_ edition: JSON) -> [String] {
+    static func authorKeys(_ edition: JSONValue) -> [String] {
         (edition["authors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
             // Works nest the key one level deeper: {"author": {"key": …}}.
             let key = item["key"]?.string ?? item["author"]?["key"]?.string ?? item["author"]?.string
@@ -44,7 +44,7 @@ enum OpenLibraryEdition {
     }
 
     /// Returns Open Library's number of an edition, or of a record about one, such as `OL123M`.
-    static func number(of edition: JSON) -> String? {
+    static func number(of edition: JSONValue) -> String? {
         edition["key"]?.string.flatMap { number(in: $0, "/books/OL", "M") }.map { "OL\($0)M" }
     }
 
@@ -57,9 +57,9 @@ enum OpenLibraryEdition {
     }
 
     /// Returns the identifiers of other systems, without the ISBNs.
-    static func identifiers(_ value: JSON?) -> [String: [String]] {
+    static func identifiers(_ value: JSONValue?) -> [String: [String]] {
         var identifiers: [String: [String]] = [:]
-        for (scheme, texts) in value?.members ?? [:] where identifiers.count < 20 {
+        for (scheme, texts) in value?.members ?? [] where identifiers.count < 20 {
             let isPlain =
                 scheme.utf8.count <= 32
                 && scheme.utf8.allSatisfy {
@@ -71,7 +71,7 @@ enum OpenLibraryEdition {
         return identifiers
     }
 
-    private static func title(_ edition: JSON) -> String? {
+    private static func title(_ edition: JSONValue) -> String? {
         guard let title = FieldLimits.text(edition["title"], limit: TextLimit.title) else { return nil }
         // Older records keep the article apart: "The " and "hobbit".
         guard let article = FieldLimits.text(edition["title_prefix"]) else { return title }
@@ -79,7 +79,7 @@ enum OpenLibraryEdition {
     }
 
     /// Returns the contributors with a known role; those without a role are listed as authors already.
-    private static func contributors(_ edition: JSON) -> [Contributor] {
+    private static func contributors(_ edition: JSONValue) -> [Contributor] {
         (edition["contributors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
             guard let name = FieldLimits.text(item["name"]), let role = FieldLimits.text(item["role"]) else {
                 return nil
@@ -93,7 +93,7 @@ enum OpenLibraryEdition {
         }
     }
 
-    private static func language(_ value: JSON?) -> String? {
+    private static func language(_ value: JSONValue?) -> String? {
         value?.items.lazy.compactMap { $0["key"]?.string ?? $0.string }.compactMap(LanguageCode.normalized).first
     }
 
