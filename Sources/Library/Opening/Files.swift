@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 // The few calls on files and folders that opening, covers and backups share.
 
@@ -6,19 +7,20 @@ import Glibc
 ///
 /// - Parameter limit: in bytes; what is longer is cut.
 func readFile(_ path: String, limit: Int) throws(LibraryError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-    defer { close(descriptor) }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count < limit {
-        let count = read(descriptor, &piece, min(piece.count, limit - bytes.count))
-        if count == 0 { break }
-        if count < 0 {
-            if errno == EINTR { continue }
-            throw LibraryError(errno: errno, path: path)
+    do {
+        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        try file.closeAfter {
+            while bytes.count < limit {
+                let room = min(piece.count, limit - bytes.count)
+                let count = try piece.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<room])) }
+                if count == 0 { break }
+                bytes += piece[..<count]
+            }
         }
-        bytes += piece[..<count]
+    } catch {
+        throw LibraryError(system: error, path: path)
     }
     return bytes
 }
@@ -27,24 +29,20 @@ func readFile(_ path: String, limit: Int) throws(LibraryError) -> [UInt8] {
 /// folder (rename(2) alone does not survive a power cut).
 func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(LibraryError) {
     let partial = path + ".partial"
-    let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-    var failure: Int32 = 0
-    var written = 0
-    while failure == 0, written < bytes.count {
-        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, bytes.count - written) }
-        if count < 0 {
-            if errno != EINTR { failure = errno }
-        } else {
-            written += count
+    var isCreated = false
+    do {
+        let file = try FileDescriptor.open(
+            partial, .writeOnly, options: [.create, .truncate, .closeOnExec],
+            permissions: FilePermissions(rawValue: mode))
+        isCreated = true
+        try file.closeAfter {
+            try file.writeAll(bytes)
+            if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }
         }
-    }
-    if failure == 0, fsync(descriptor) != 0 { failure = errno }
-    if close(descriptor) != 0, failure == 0 { failure = errno }
-    if failure == 0, rename(partial, path) != 0 { failure = errno }
-    guard failure == 0 else {
-        unlink(partial)
-        throw LibraryError(errno: failure, path: path)
+        if rename(partial, path) != 0 { throw Errno(rawValue: errno) }
+    } catch {
+        if isCreated { unlink(partial) }
+        throw LibraryError(system: error, path: path)
     }
     try syncFolder(of: path)
 }

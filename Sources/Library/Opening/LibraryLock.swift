@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// F_OFD_SETLK of asm-generic/fcntl.h, the same on every Linux; Swift's Glibc module leaves it out because glibc hides it
 /// behind _GNU_SOURCE. Remove when it is imported.
@@ -69,6 +70,11 @@ final class LibraryLock: Sendable {
 }
 
 extension LibraryError {
+    /// Converts an error of SystemPackage, which throws nothing but `Errno`.
+    init(system error: any Error, path: String) {
+        self.init(errno: (error as? Errno)?.rawValue ?? EIO, path: path)
+    }
+
     init(errno code: Int32, path: String) {
         switch code {
         case EACCES, EPERM, EROFS: self = .permission(path: path, errno: code)
