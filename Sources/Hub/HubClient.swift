@@ -248,6 +248,31 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
+extension HubError: Refusal {
+    public var kind: RefusalKind {
+        switch self {
+        case .badAddress: .invalid
+        case .away, .notAHub, .throttled, .turnedAway, .failed: .unavailable
+        case .revoked, .wrongCode: .permission
+        case .refused: .refused
+        }
+    }
+
+    public var code: String {
+        switch self {
+        case .badAddress: "hubBadAddress"
+        case .away: "hubAway"
+        case .revoked: "hubRevoked"
+        case .wrongCode: "hubWrongCode"
+        case .throttled: "hubThrottled"
+        case .refused: "hubRefused"
+        case .turnedAway: "hubTurnedAway"
+        case .failed: "hubFailed"
+        case .notAHub: "hubNotAHub"
+        }
+    }
+}
+
 /// How the hub stands, as this process knows: set by whoever talks to it, asked by whoever would.
 public final class HubLink: Sendable {
     public enum Status: Sendable, Equatable {

@@ -111,3 +111,16 @@ public enum PairedHubsError: Error, Sendable, Equatable, CustomStringConvertible
         }
     }
 }
+
+extension PairedHubsError: Refusal {
+    public var kind: RefusalKind { .configuration }
+    public var namesFile: Bool { true }
+
+    public var code: String {
+        switch self {
+        case .garbled: "hubsGarbled"
+        case .unreadable: "hubsUnreadable"
+        case .unwritable: "hubsUnwritable"
+        }
+    }
+}

@@ -156,6 +156,57 @@ struct RowDecodingError: Error {
     var what: String
 }
 
+extension LibraryError: Refusal {
+    public var kind: RefusalKind {
+        switch category {
+        case .configuration: .configuration
+        case .corrupt: .corrupt
+        case .permission: .permission
+        case .inputOutput: .inputOutput
+        case .locked: .locked
+        case .refused: .refused
+        case .fault: .fault
+        }
+    }
+
+    public var code: String {
+        switch self {
+        case .newerSchema: "newerSchema"
+        case .foreign: "foreign"
+        case .corrupt: "corrupt"
+        case .networkFileSystem: "networkFileSystem"
+        case .permission: "permission"
+        case .diskFull: "diskFull"
+        case .noRoom: "noRoom"
+        case .noBackupFolder: "noBackupFolder"
+        case .inputOutput: "inputOutput"
+        case .locked: "locked"
+        case .inUse: "inUse"
+        case .wouldOverwrite: "wouldOverwrite"
+        case .noSuchBook: "noSuchBook"
+        case .notInTrash: "notInTrash"
+        case .noSuchEdition: "noSuchEdition"
+        case .noSuchItem: "noSuchItem"
+        case .notWaiting: "notWaiting"
+        case .isbnInUse: "isbnInUse"
+        case .coverTooLarge: "coverTooLarge"
+        case .accessCode: "accessCode"
+        case .constraint: "constraint"
+        }
+    }
+
+    public var namesFile: Bool {
+        switch self {
+        case .newerSchema, .foreign, .corrupt, .networkFileSystem, .permission, .diskFull, .noRoom, .noBackupFolder,
+            .inputOutput, .locked, .inUse, .wouldOverwrite, .constraint:
+            true
+        case .noSuchBook, .notInTrash, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .coverTooLarge,
+            .accessCode:
+            false
+        }
+    }
+}
+
 extension LibraryError: TransientError {
     public var isTransient: Bool {
         switch self {

@@ -79,3 +79,16 @@ extension HTTPClient {
         self.init(userAgent: configuration.userAgent, certificateFile: configuration.certificateFile)
     }
 }
+
+extension LookupConfigurationError: Refusal {
+    public var kind: RefusalKind { .configuration }
+
+    public var code: String {
+        switch self {
+        case .badAddress: "lookupBadAddress"
+        case .plainHTTP: "lookupPlainHTTP"
+        case .badKey: "lookupBadKey"
+        case .badContact: "lookupBadContact"
+        }
+    }
+}

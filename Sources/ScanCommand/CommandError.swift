@@ -1,9 +1,6 @@
 import ArgumentParser
 import Bookplate
 import Foundation
-import Hub
-import Library
-import Lookup
 import Synchronization
 
 /// The exit status of the program. If several apply, the first in the order of the cases wins.
@@ -55,127 +52,67 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
-/// Turns the modules' errors into messages and exit statuses.
 extension CommandError {
+    /// Describes an error of any module, with the command that helps if there is one.
     init(describing error: any Error) {
         self =
             switch error {
             case let error as CommandError: error
-            case let error as LibraryError: Self(Self.status(of: error), error.description)
-            case let refusal as UndoRefusal: Self(.nothing, refusal.description + "." + Self.advice(on: refusal))
-            case let refusal as ConfirmRefusal: Self(.nothing, refusal.description + ".")
-            case let refusal as TextRefusal: Self(.usage, refusal.description + ".")
-            case let refusal as InputRefusal: Self(.usage, refusal.description + ".")
-            case let refusal as LabelRefusal:
-                Self(.nothing, refusal.description + "." + (Self.advice(on: refusal) ?? ""))
-            case let refusal as InTrashRefusal: Self(.nothing, refusal.description + ": scan library restore.")
-            case let refusal as AnnotationRefusal:
-                Self(.nothing, refusal.description + "." + Self.advice(on: refusal))
-            case let refusal as ReadingRefusal:
-                Self(Self.status(of: refusal), refusal.description + "." + (Self.advice(on: refusal) ?? ""))
-            case SessionError.persistenceFailed(let cause):
-                Self(Self(describing: cause).status, SessionError.persistenceFailed(cause).description)
-            case let error as SessionError:
-                // The command named here replaces the error's own suggestion.
-                Self(
-                    .nothing, Self.advice(on: error).map { (error.errorDescription ?? "") + $0 } ?? error.description)
-            case let error as LookupConfigurationError: Self(.configuration, error.description + ".")
-            case let error as OfflineIndexError: Self(Self.status(of: error), error.description + ".")
-            case let error as HubError: Self(Self.status(of: error), error.description + ".")
-            case let error as PairedHubsError: Self(.configuration, error.description + ".")
-            case let refusal as StationRefusal:
-                Self(.nothing, refusal.description + ". scan hub stations lists them.")
-            default: Self(.inputOutput, "\(error)")
+            case let refusal as any Refusal: CommandError(ExitStatus(refusal.kind), Self.message(for: refusal))
+            default: CommandError(.inputOutput, "\(error)")
             }
     }
 
-    private static func status(of error: LibraryError) -> ExitStatus {
-        switch error.category {
-        case .configuration: .configuration
-        case .corrupt: .corrupt
-        case .permission: .permission
-        case .inputOutput, .fault: .inputOutput
-        case .locked: .locked
-        case .refused: .nothing
-        }
+    private static func message(for refusal: any Refusal) -> String {
+        guard let advice = Self.advice(on: refusal) else { return sentence(refusal.description) }
+        // The command that helps replaces the suggestion of a localized error.
+        let description = (refusal as? any LocalizedError)?.errorDescription ?? refusal.description
+        return advice.hasPrefix(":") ? description + advice : sentence(description) + advice
     }
 
-    /// A value that no book can have is a usage error; the other refusals depend on what the library holds.
-    private static func status(of refusal: ReadingRefusal) -> ExitStatus {
-        switch refusal {
-        case .negativePage, .hugePage, .badPercent: .usage
-        default: .nothing
-        }
-    }
-
-    private static func advice(on refusal: UndoRefusal) -> String {
-        switch refusal {
-        case .noSuchChange: ""
-        case .alreadyUndone, .changedSince(_, nil):
-            " scan undo --list shows the changes; scan undo ID takes another one back."
-        case .changedSince(_, let later?):
-            " scan undo \(later.id.rawValue.suffix(8)) does so; scan undo --list shows the other changes."
-        }
-    }
+    private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
     /// Names the command that helps.
-    private static func advice(on refusal: ReadingRefusal) -> String? {
-        switch refusal {
-        case .closed: " scan reading start starts it again; scan undo takes the last change back."
-        case .wrongEnd(.open): " Use scan reading finish --on DAY or scan reading drop --on DAY."
-        case .noReading: " scan reading start starts it."
-        case .noSuchReading: " scan reading history shows them."
-        case .lastReading: " Use scan reading reset."
-        case .sessionRunning: " Use scan session stop or scan session delete."
+    private static func advice(on refusal: any Refusal) -> String? {
+        let arguments = refusal.arguments
+        return switch refusal.code {
+        case "alreadyUndone": " scan undo --list shows the changes; scan undo ID takes another one back."
+        case "changedSince":
+            if case .text(let later)? = arguments["later"] {
+                " scan undo \(later.suffix(8)) does so; scan undo --list shows the other changes."
+            } else {
+                " scan undo --list shows the changes; scan undo ID takes another one back."
+            }
+        case "closed": " scan reading start starts it again; scan undo takes the last change back."
+        case "wrongEndOpen": " Use scan reading finish --on DAY or scan reading drop --on DAY."
+        case "noReading": " scan reading start starts it."
+        case "noSuchReading": " scan reading history shows them."
+        case "lastReading": " Use scan reading reset."
+        case "sessionRunning": " Use scan session stop or scan session delete."
+        case "labelNone" where arguments["near"] == .list([]):
+            " scan \(text(arguments["kind"])) list shows them all."
+        case "labelTaken":
+            " Use scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
+                + "--into \"\(text(arguments["by"]).oneLine)\"."
+        case "noRemark": " scan \(text(arguments["kind"])) list shows them."
+        case "inTrash": ": scan library restore."
+        case "alreadyActive": " scan session status shows it; scan session stop ends it."
+        case "notActive": " scan session start BOOK starts one."
+        case "clockWentBackwards":
+            " Check the date and time of this device; --end TIME says when the session ended."
+        case "stillRunning": " scan session stop ends it."
+        case "noSuchSession": " scan session list shows them."
+        case "stationBadID", "stationNone", "stationTooMany": " scan hub stations lists them."
         default: nil
         }
     }
 
-    private static func advice(on refusal: LabelRefusal) -> String? {
-        switch refusal {
-        case .none(let what, _, let near): near.isEmpty ? " scan \(what) list shows them all." : nil
-        case .taken(let what, let name, let other):
-            " Use scan \(what) merge \"\(name.oneLine)\" --into \"\(other.oneLine)\"."
-        case .ambiguous, .alreadyOne: nil
-        }
+    private static func text(_ argument: RefusalArgument?) -> String {
+        if case .text(let text)? = argument { text } else { "" }
     }
+}
 
-    private static func advice(on refusal: AnnotationRefusal) -> String {
-        switch refusal {
-        case .noSuchNote: " scan note list shows them."
-        case .noSuchQuote: " scan quote list shows them."
-        }
-    }
-
-    private static func advice(on error: SessionError) -> String? {
-        switch error {
-        case .alreadyActive: " scan session status shows it; scan session stop ends it."
-        case .notActive: " scan session start BOOK starts one."
-        case .clockWentBackwards: " Check the date and time of this device; --end TIME says when the session ended."
-        case .stillRunning: " scan session stop ends it."
-        case .noSuchSession: " scan session list shows them."
-        default: nil
-        }
-    }
-
-    private static func status(of error: HubError) -> ExitStatus {
-        switch error {
-        case .badAddress: .usage
-        case .away, .notAHub, .throttled, .turnedAway, .failed: .unavailable
-        case .revoked, .wrongCode: .permission
-        case .refused: .nothing
-        }
-    }
-
-    private static func status(of error: OfflineIndexError) -> ExitStatus {
-        switch error {
-        case .missing, .unreadable, .noEditions, .brokenDump: .unreadable
-        case .foreign, .damaged: .corrupt
-        case .newer: .configuration
-        case .cannotWrite: .inputOutput
-        case .occupied, .dumpInTheWay: .usage
-        case .alreadyBuilding: .locked
-        case .cancelled: .inputOutput
-        }
-    }
+extension ExitStatus {
+    /// The status of the kind in the table of ``RefusalKind``, each of which is one of these.
+    init(_ kind: RefusalKind) { self = ExitStatus(rawValue: kind.exitStatus) ?? .inputOutput }
 }

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// "Scan ISBN" on the Add page: the camera's picture in a sheet, and the next number in the form.
+    /// "Scan ISBN" on the Add page shows the camera's picture in a sheet and puts the next number into the form.
     @Suite struct `Scan ISBN in the Add form` {
         private static let isOpen = "document.getElementById('scanner').open"
         private static let isShut = "!document.getElementById('scanner').open"
 
-        @Test func `takes what is held up to the camera, and fills in what is known of it`() async throws {
+        @Test func `captures a book held up to the camera, and fills in what is known of it`() async throws {
             // Before the first frame there is no picture.
             try await visit("add", options: ["--frames", "-"], excused: ["/api/station/preview"]) { kiosk, browser, _ in
                 try await browser.click("#scan")
@@ -18,7 +18,7 @@ extension `In a browser` {
                 #expect(try await field("isbnText", browser) == "978-0-14-143951-8")
                 #expect(try await field("title", browser) == "Pride and prejudice")
                 #expect(try await browser.value("document.activeElement.id") == "isbnText")
-                // Saved it is answered, too: nothing of it waits.
+                // Saving also answers the capture: nothing waits in the queue.
                 try await browser.click(".save .primary")
                 try await browser.wait("saved", until: "location.pathname.startsWith('/books/')")
                 #expect(try await kiosk.titles() == ["Pride and prejudice"])
@@ -28,16 +28,16 @@ extension `In a browser` {
             }
         }
 
-        @Test func `takes a handheld scanner's number, by keys alone`() async throws {
+        @Test func `captures a handheld scanner's number with keys alone`() async throws {
             try await visit("add") { kiosk, browser, _ in
-                // This one has no camera, and the sheet says so.
-                _ = try await browser.complaints()
+                // This kiosk has no camera, which the sheet says.
+                _ = try await browser.pageErrors()
                 try await browser.driver.run("document.getElementById('scan').focus()")
                 try await browser.type(Keys.enter)
                 try await browser.wait("the sheet", until: Self.isOpen)
                 try await browser.wait(
                     "no picture", until: "document.getElementById('noPicture').checkVisibility()")
-                _ = try await browser.complaints()
+                _ = try await browser.pageErrors()
                 try await browser.scan("0441478123")
                 try await browser.wait("taken", until: Self.isShut)
                 try await browser.wait("the title", until: "document.getElementById('title').value")
@@ -46,7 +46,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `takes nothing once it is shut`() async throws {
+        @Test func `captures nothing once it is closed`() async throws {
             try await visit("add", excused: ["/api/station/preview"]) { kiosk, browser, _ in
                 for isByKey in [true, false] {
                     try await browser.click("#scan")

@@ -3,9 +3,9 @@ import HTTP
 import TestTools
 import Testing
 
-/// Debian's Chromium without a screen, driven by its chromedriver.
+/// Debian's Chromium in headless mode, driven by its chromedriver.
 final class Browser: Sendable {
-    /// "1" by script/test --all and --long when browser and checks are ready; else the reason why they are not.
+    /// Set to "1" by script/test --all and --long when browser and checks are ready, else to the reason why they are not.
     private static let announced = ProcessInfo.processInfo.environment["BOOKPLATE_BROWSER"]
     static let isReady = announced == "1"
     static let reason: Comment = "\(announced ?? "needs Chromium: script/test --all")"
@@ -29,14 +29,14 @@ final class Browser: Sendable {
                     "prefs": ["intl.accept_languages": "en"],
                 ],
             ])
-        // What a page weighs is what it weighs the first time.
+        // Pages are weighed without a cache.
         try await driver.devTools("Network.enable")
         try await driver.devTools("Network.setCacheDisabled", ["cacheDisabled": true])
     }
 
     /// Starts chromedriver on a port that it chooses, and returns the port.
     ///
-    /// It takes a free port of IPv6 and asks IPv4 for the same one, which another program may have: then another is asked for.
+    /// chromedriver takes a free port of IPv6 and needs the same one of IPv4; if another program has that one, it is started again.
     private static func startDriver(attempts: Int = 5) throws -> (Process, Substring) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
@@ -60,7 +60,7 @@ final class Browser: Sendable {
         return (process, text.components(separatedBy: announcement)[1].prefix { $0.isNumber })
     }
 
-    /// A browser for as long as the body takes, whatever becomes of it.
+    /// Runs the body with a browser, and then ends it in any case.
     static func during(_ body: (Browser) async throws -> Void) async throws {
         let browser = try await Browser()
         do {
@@ -74,19 +74,19 @@ final class Browser: Sendable {
 
     private func end() async throws {
         try await driver.end()
-        // Whom a thread of Dispatch begins has inherited its mask, in which SIGTERM is blocked.
+        // Processes started on a thread of Dispatch inherit its signal mask, in which SIGTERM is blocked.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Leaves the page, and nothing of it: each kiosk of the tests has an origin of its own.
+    /// Leaves the page and clears its storage: each kiosk of the tests has an origin of its own.
     func leave() async throws {
         try await driver.command(.post, "url", ["url": "about:blank"])
         try await speak(nil)
-        _ = try await complaints()
+        _ = try await pageErrors()
     }
 
-    /// Asks for these languages from now on; `nil` for its own.
+    /// Sets the accepted languages from now on; `nil` for the default.
     func speak(_ languages: String?) async throws {
         try await driver.devTools(
             "Network.setExtraHTTPHeaders", ["headers": languages.map { ["Accept-Language": $0] } ?? [:]])
@@ -97,7 +97,7 @@ final class Browser: Sendable {
         var width: Int
         var height: Int
         var isDark = false
-        /// Whether the person asked for less that moves.
+        /// True if the user prefers reduced motion.
         var isStill = false
 
         static let shelf = Screen(width: 800, height: 480)
@@ -126,7 +126,7 @@ final class Browser: Sendable {
 
     func open(_ address: String) async throws { try await driver.command(.post, "url", ["url": address]) }
 
-    /// Waits until the page hears of events, and takes keys.
+    /// Waits until the page receives events and handles keys.
     func ready() async throws {
         try await wait(
             "the page",
@@ -136,10 +136,10 @@ final class Browser: Sendable {
 
     func reload() async throws { try await driver.command(.post, "refresh", [:]) }
 
-    /// Waits until the script gives something that JavaScript takes for true, and returns it.
+    /// Waits until the script returns a truthy value, and returns it.
     @discardableResult
     func wait(_ what: String = "", until expression: String, within seconds: Int = 60) async throws -> Any? {
-        // Asked again with every change of the page, and every tenth of a second for what shows elsewhere.
+        // Evaluated with every change of the page, and every tenth of a second for changes elsewhere.
         let found = try await driver.run(
             """
             return new Promise((resolve) => {
@@ -156,9 +156,9 @@ final class Browser: Sendable {
         return try #require(found is NSNull ? nil : found, "\(what): never came to be: \(expression)")
     }
 
-    /// Types on the keyboard, whatever has the focus.
+    /// Types on the keyboard into whatever has the focus.
     ///
-    /// - Parameter pause: between two keys, in milliseconds; people take more than 60, handheld scanners less than 20.
+    /// - Parameter pause: the time between two keys in milliseconds; people need more than 60, handheld scanners less than 20.
     func type(_ keys: String, pause: Int = 80) async throws {
         var actions: [[String: Any]] = []
         for key in keys {
@@ -176,12 +176,12 @@ final class Browser: Sendable {
         try await driver.run("return document.querySelector(arguments[0])?.innerText ?? null", [selector]) as? String
     }
 
-    /// What a script in the page gives.
+    /// Returns the value of a script in the page.
     func value<Value>(_ expression: String, as type: Value.Type = Value.self) async throws -> Value? {
         try await driver.run("return (\(expression))") as? Value
     }
 
-    /// Gives files to an <input type=file>.
+    /// Chooses files in an <input type=file>.
     func give(_ path: String, to selector: String) async throws {
         try await driver.command(.post, "element/\(try await element(selector).id)/value", ["text": path])
     }
@@ -201,26 +201,26 @@ final class Browser: Sendable {
                 try await driver.command(.post, "element/\(id)/click", [:])
                 return
             } catch let failure as WebDriver.Failure where !isLast && failure.description.contains("stale element") {
-                // Its part of the page was renewed just now: a person's finger meets the new one.
+                // That part of the page was just replaced: click the new element.
             }
         }
     }
 
-    /// What the page complained of since it was last asked: scripts that failed, and what the content security policy refused.
-    func complaints() async throws -> [String] {
+    /// Returns the page's errors since the last call: failed scripts and violations of the content security policy.
+    func pageErrors() async throws -> [String] {
         let entries = try await driver.command(.post, "se/log", ["type": "browser"]) as? [[String: Any]] ?? []
         return entries.filter { $0["level"] as? String == "SEVERE" }.map { "\($0["message"] ?? "")" }
     }
 
-    /// The page has not complained, but for what is excused: a refused act is an answer.
+    /// Expects no errors of the page except for the excused ones, such as a refused request.
     func expectQuiet(_ page: String, excused: [String] = []) async throws {
-        let found = try await complaints().filter { error in
+        let found = try await pageErrors().filter { error in
             !([" 422 "] + excused).contains { error.contains($0) }
         }
         #expect(found.isEmpty, "\(page): \(found.joined(separator: "\n"))")
     }
 
-    /// Keeps a picture of the screen in .build/screens, to be looked at.
+    /// Saves a screenshot in .build/screens for review.
     func keepPicture(_ name: String) async throws {
         let picture = try #require(try await driver.command(.get, "screenshot") as? String)
         let folder = KioskProcess.root.appendingPathComponent(".build/screens")
@@ -229,7 +229,7 @@ final class Browser: Sendable {
     }
 }
 
-/// Keys that are no letters, as WebDriver names them (WebDriver, 17.4.2).
+/// Keys without a character, as encoded by WebDriver (17.4.2).
 enum Keys {
     static let enter = "\u{E007}", escape = "\u{E00C}", tab = "\u{E004}", space = " ", shift = "\u{E008}"
     static let delete = "\u{E017}", back = "\u{E003}", home = "\u{E011}", end = "\u{E010}"

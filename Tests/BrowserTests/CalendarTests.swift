@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// The sheet in which dates are chosen, by keys alone.
+    /// The sheet to choose dates, used with keys alone.
     @Suite struct `The calendar sheet` {
-        @Test func `goes by months, years and ends of weeks, and Tab stays in it`() async throws {
+        @Test func `moves by month, year and end of week, and keeps the Tab key inside`() async throws {
             try await reading { kiosk, browser, id in
                 let first = try await open(browser)
                 try await browser.type(Keys.pageUp)
@@ -33,14 +33,14 @@ extension `In a browser` {
             }
         }
 
-        @Test func `keeps a month or a year where no more is known, and nothing at all`() async throws {
+        @Test func `keeps a month or a year if the day is unknown, or no date at all`() async throws {
             try await reading { kiosk, browser, id in
                 let first = try await open(browser)
                 try await browser.driver.run("document.querySelector('[name=precision]:checked').focus()")
                 try await browser.type(Keys.right)
                 try await press("date-save", browser)
                 #expect(try await started(kiosk, id) == String(first.prefix(7)))
-                // The focus is where it was: the next one is a key away.
+                // The focus returns to where it was.
                 #expect(try await browser.value("document.activeElement.dataset.field") == "started")
                 _ = try await open(browser)
                 try await browser.driver.run("document.querySelector('[name=precision]:checked').focus()")
@@ -55,7 +55,7 @@ extension `In a browser` {
             }
         }
 
-        // MARK: What the tests share
+        // MARK: Helpers
 
         private static let isShut = "!document.getElementById('date-sheet').open"
 
@@ -74,7 +74,7 @@ extension `In a browser` {
                 }, body)
         }
 
-        /// Opens the sheet on the day when the reading began; gives what the focus is on.
+        /// Opens the sheet on the day when the reading began, and returns the focused element.
         private func open(_ browser: Browser) async throws -> String {
             try await browser.driver.run("document.querySelector('[data-date][data-field=started]').focus()")
             try await browser.type(Keys.enter)

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    @Suite struct `What is half typed` {
+    @Suite struct `A draft` {
         private static let card = "document.getElementById('card').dataset.row"
         private static let title = "document.getElementById('card-title')?.value"
 
-        @Test func `into a card lets other rows be answered, and is there again`() async throws {
+        @Test func `in a card survives answering other rows`() async throws {
             try await visit("scan") { kiosk, browser, _ in
                 try await browser.scan("9780441478125")
                 try await browser.scan("9780000000040")
@@ -19,14 +19,14 @@ extension `In a browser` {
                 try await browser.wait("the other", until: "\(Self.card) && \(Self.card) !== '\(first ?? "")'")
                 try await browser.click("#row-\(first ?? "") a")
                 try await browser.wait("the draft", until: "\(Self.title) === 'Half a ti'")
-                // Answered at another screen there is nothing left to type.
+                // The draft is dropped once the row is answered on another screen.
                 _ = try await kiosk.ask("POST", "/api/station/rows/\(first ?? "")/skip", [:])
                 try await browser.wait("let go", until: "\(Self.card) !== '\(first ?? "")'")
             }
         }
 
         @Test
-        func `into the form is no hindrance for a scanner at its number, and what was saved is told with its undo`()
+        func `in the form accepts a scanner in its number, and saving is announced with undo`()
             async throws
         {
             try await visit("add") { kiosk, browser, _ in

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// What is around every page: tabs, the sign of an act under way, lines that come and go.
+    /// The frame of every page: tabs, the progress indicator, and messages.
     @Suite struct `The frame around all pages` {
         private static let pride = "9780141439518"
         private static let isActing = "document.documentElement.hasAttribute('data-acting')"
 
-        @Test(arguments: ["en", "de", "fr"]) func `has all tabs in sight on a phone, whatever the language`(
+        @Test(arguments: ["en", "de", "fr"]) func `shows all tabs on a phone in every language`(
             _ language: String
         ) async throws {
             try await visit(prepare: household) { kiosk, browser, _ in
@@ -28,13 +28,13 @@ extension `In a browser` {
             }
         }
 
-        @Test(arguments: [false, true]) func `shows that an act goes on while the station takes its time`(
+        @Test(arguments: [false, true]) func `shows that an action is in progress while the station is slow`(
             _ isStill: Bool
         ) async throws {
             try await visit(on: Browser.Screen(width: 800, height: 480, isStill: isStill)) { kiosk, browser, _ in
                 try await kiosk.ask("POST", "/api/station/captures", ["text": Self.pride, "origin": "typed"])
                 try await browser.wait("its card", until: "document.getElementById('save-all')")
-                // The word on sounds goes with the first touch.
+                // The hint about sounds disappears with the first touch.
                 try await browser.click("#picture")
                 try await browser.wait("at rest", until: "document.getElementById('no-sound').hidden")
                 let boxes = """
@@ -57,13 +57,14 @@ extension `In a browser` {
             }
         }
 
-        @Test(arguments: [Browser.Screen.shelf, .phone]) func `cuts a long line after three, and gives all of it`(
+        @Test(arguments: [Browser.Screen.shelf, .phone])
+        func `shortens a long message to three lines, and shows all of it on request`(
             _ screen: Browser.Screen
         ) async throws {
             try await visit("home", on: screen) { _, browser, _ in
                 try await browser.driver.run(
                     """
-                    return import("/assets/app.js").then(({ toast }) => {
+                    return import("/assets/messages.js").then(({ toast }) => {
                       toast("The library is busy: another program keeps it locked. ".repeat(8), { isTrouble: true });
                     });
                     """)
@@ -89,7 +90,7 @@ extension `In a browser` {
 }
 
 extension Browser {
-    /// Lets every answer wait; 0 for none.
+    /// Delays every response; 0 for none.
     func slowDown(milliseconds: Int) async throws {
         try await driver.devTools(
             "Network.emulateNetworkConditions",

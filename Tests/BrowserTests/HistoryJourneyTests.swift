@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// What was told wrong put right, and what lies in the trash, on the Book page.
+/// Corrections of the reading history and books in the trash, on the Book page.
 extension `In a browser` {
     @Suite struct `The Book page, afterwards` {
-        @Test func `puts a mistyped page right by keys alone, says why not, and takes it back`() async throws {
+        @Test func `corrects a mistyped page with keys alone, says why a page is invalid, and undoes it`() async throws
+        {
             try await withHistory { kiosk, browser, id in
                 try await browser.driver.run("document.querySelector('[data-entry]').focus()")
                 try await browser.type(Keys.enter)
@@ -22,7 +23,7 @@ extension `In a browser` {
                     until:
                         "!document.getElementById('entry-sheet').open && document.getElementById('now').textContent.includes('150 of 382')"
                 )
-                // Who works by keyboard goes on where they were.
+                // The keyboard focus stays where it was.
                 try await browser.wait("the focus", until: "document.activeElement.matches('[data-entry]')")
                 #expect(try await page(kiosk, id) == 150)
                 try await browser.click(".toast button")
@@ -31,7 +32,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `takes an entry out of the history, and its sheet fits and shuts nobody out`() async throws {
+        @Test func `deletes an entry of the history in an accessible sheet`() async throws {
             try await withHistory { kiosk, browser, id in
                 try await browser.click("[data-entry]")
                 try await browser.wait("the sheet", until: "document.getElementById('entry-sheet').open")
@@ -44,7 +45,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `leads from a page that a session ended on to the session`() async throws {
+        @Test func `links the last page of a session to the session`() async throws {
             try await withHistory { kiosk, browser, id in
                 try await kiosk.ask(
                     "POST", "/api/books/\(id)/sessions/past",
@@ -60,7 +61,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `only shows a book in the trash, until it is restored`() async throws {
+        @Test func `is read-only for a book in the trash until it is restored`() async throws {
             try await withHistory { kiosk, browser, id in
                 try await browser.click("#delete-book")
                 try await browser.wait("the trash", until: "document.getElementById('restore')")
@@ -77,8 +78,8 @@ extension `In a browser` {
             }
         }
 
-        @Test func `asks before a book goes for good, and Enter leaves it`() async throws {
-            // The page hears that the library changed before it is left, and asks for the book once more.
+        @Test func `asks before deleting a book for good, and Enter cancels`() async throws {
+            // The page learns of the change before it is left, and loads the book again.
             try await withHistory(excused: ["status of 404"]) { kiosk, browser, id in
                 try await kiosk.ask("DELETE", "/api/books/\(id)", [:])
                 try await browser.wait("the trash", until: "document.getElementById('for-good')")
@@ -99,9 +100,9 @@ extension `In a browser` {
             }
         }
 
-        @Test func `uses the room of a wide screen`() async throws {
+        @Test func `uses the space of a wide screen`() async throws {
             try await withHistory { kiosk, browser, id in
-                // What goes on stands beside the cover, and sections side by side below, in sight without scrolling.
+                // Progress is beside the cover, and the sections are side by side below, visible without scrolling.
                 let places =
                     try await browser.driver.run(
                         """
@@ -119,7 +120,7 @@ extension `In a browser` {
             return (book?["readings"] as? [[String: Any]])?.last?["page"] as? Int
         }
 
-        /// A book of 382 pages that is being read, with the pages 14 and 145 told of.
+        /// Adds a book of 382 pages that is being read, with progress entries for pages 14 and 145.
         private func withHistory(
             excused: [String] = [], _ body: (KioskProcess, Browser, String) async throws -> Void
         ) async throws {

@@ -3,7 +3,8 @@ import FoundationNetworking
 import TestTools
 import Testing
 
-/// The built program as the service, with a library of its own; asks no online source, and knows the books of samples/index.sqlite.
+/// The built program as a service with a library of its own. It queries no online source, and finds the books of
+/// samples/index.sqlite.
 final class KioskProcess: Sendable {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -16,7 +17,7 @@ final class KioskProcess: Sendable {
     private let frames: Pipe
 
     /// - Parameters:
-    ///   - home: of an earlier one whose library is taken on.
+    ///   - home: the folder of an earlier one, to continue with its library.
     ///   - port: 0 for a free one.
     init(home: URL? = nil, port: Int = 0, options: [String] = ["--no-camera"]) async throws {
         self.home =
@@ -41,7 +42,7 @@ final class KioskProcess: Sendable {
             text += String(decoding: data, as: UTF8.self)
         }
         address = String(try #require(text.firstMatch(of: /http:\/\/[\d.]+:\d+/)).output)
-        // What it says later is not needed, and must not fill the pipe.
+        // Later output is discarded, so that it does not fill the pipe.
         errors.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
     }
 
@@ -53,9 +54,9 @@ final class KioskProcess: Sendable {
         ]
     }
 
-    /// Runs another `scan` on the same library, as a second terminal would.
+    /// Runs another `scan` on the same library, like a second terminal.
     ///
-    /// - Parameter input: what it reads from standard input.
+    /// - Parameter input: its standard input.
     func scan(_ arguments: String..., giving status: Int32 = 0, input: String = "") throws {
         let other = Process()
         other.executableURL = Self.program
@@ -73,25 +74,25 @@ final class KioskProcess: Sendable {
         try #require(other.terminationStatus == status, "scan \(arguments): \(String(decoding: told, as: UTF8.self))")
     }
 
-    /// The id of the first book that these words find.
+    /// Returns the id of the first book that a search finds.
     func book(_ words: String) async throws -> String {
         let page = try await ask("GET", "/api/books?q=\(words)") as? [String: Any]
         return try #require((page?["hits"] as? [[String: Any]])?.first?["id"] as? String, "no book: \(words)")
     }
 
-    /// The titles of all books, as the service lists them.
+    /// Returns the titles of all books.
     func titles() async throws -> [String] {
         let page = try await ask("GET", "/api/books") as? [String: Any]
         return (page?["hits"] as? [[String: Any]] ?? []).compactMap { $0["title"] as? String }
     }
 
-    /// What the queue and the batch hold, newest first.
+    /// Returns the rows of the batch, newest first.
     func rows() async throws -> [[String: Any]] {
         let station = try await ask("GET", "/api/station") as? [String: Any]
         return station?["rows"] as? [[String: Any]] ?? []
     }
 
-    /// Asks the service; gives the answer's JSON.
+    /// Sends a request and returns the JSON of the response.
     @discardableResult
     func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> Any? {
         var request = URLRequest(url: URL(string: address + path)!)
@@ -108,7 +109,7 @@ final class KioskProcess: Sendable {
         return data.isEmpty ? nil : try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
     }
 
-    /// Gives the camera's next bytes, where it was started with `--frames -`.
+    /// Sends frames to a service started with `--frames -`.
     func show(_ file: String) throws {
         try frames.fileHandleForWriting.write(
             contentsOf: Data(contentsOf: Self.root.appendingPathComponent("samples/frames/" + file)))
@@ -116,7 +117,7 @@ final class KioskProcess: Sendable {
 
     var port: Int { Int(address.split(separator: ":").last ?? "") ?? 0 }
 
-    /// Ends the service as the system does.
+    /// Stops the service like the system.
     @discardableResult
     func stop() -> Int32 {
         process.terminate()
@@ -124,19 +125,19 @@ final class KioskProcess: Sendable {
         return process.terminationStatus
     }
 
-    /// Ends the service as a power cut does.
+    /// Kills the service like a power cut.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Ends it and removes its library.
+    /// Stops it and removes its library.
     func remove() {
         if process.isRunning { stop() }
         do {
             try FileManager.default.removeItem(at: home)
         } catch {
-            // Another one on the same library was quicker.
+            // Another process on the same library has already removed it.
             #expect(!FileManager.default.fileExists(atPath: home.path), "\(error)")
         }
     }

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Books found, read and written about, as somebody on the sofa does it.
+/// Finding books, reading and taking notes, as on a sofa.
 extension `In a browser` {
     @Suite struct `The library's pages` {
-        @Test func `find a book while it is typed, and say why`() async throws {
+        @Test func `find a book while typing, and show the match`() async throws {
             try await reading("library") { kiosk, browser, _ in
                 try await browser.type("/")
                 try await browser.type("wall")
@@ -19,7 +19,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `show at once what another program changes`() async throws {
+        @Test func `show changes of another program at once`() async throws {
             try await reading("library") { kiosk, browser, _ in
                 try kiosk.scan("library", "add", "--title", "Middlemarch")
                 try await browser.wait(
@@ -27,7 +27,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `record the page that one is at, with the bar ahead of it`() async throws {
+        @Test func `record the current page, and update the progress bar`() async throws {
             try await reading("books/BOOK") { kiosk, browser, _ in
                 try await browser.type("p")
                 try await browser.wait("the sheet", until: "document.getElementById('progress-sheet').open")
@@ -44,7 +44,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `time a session, also across a reload`() async throws {
+        @Test func `time a session, even across a reload`() async throws {
             try await reading("books/BOOK") { kiosk, browser, _ in
                 try await browser.type("t")
                 try await browser.wait("the clock", until: "document.querySelector('.clock-line .clock')")
@@ -66,7 +66,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `rate with one key, and take it back`() async throws {
+        @Test func `rate with one key, and undo it`() async throws {
             try await reading("books/BOOK") { kiosk, browser, id in
                 try await browser.type("4")
                 try await browser.wait("the toast", until: "document.querySelector('.toast button')")
@@ -75,13 +75,13 @@ extension `In a browser` {
                 try await browser.wait(
                     "taken back",
                     until:
-                        "document.querySelectorAll('.toast').length > 0 && document.body.textContent.includes('Taken back')"
+                        "document.querySelectorAll('.toast').length > 0 && document.body.textContent.includes('Undone')"
                 )
                 #expect(try await book(kiosk, id)["rating"] is NSNull)
             }
         }
 
-        @Test func `keep a note as it was written, whatever stands in it`() async throws {
+        @Test func `keep a note exactly as written`() async throws {
             try await reading("books/BOOK") { kiosk, browser, _ in
                 let text = #"<img src=x onerror="document.title='broken'"> & "quotes" ’"#
                 try await browser.type("n")
@@ -121,14 +121,14 @@ extension `In a browser` {
             }
         }
 
-        @Test func `show where reading stands at home, and the clock there`() async throws {
+        @Test func `show progress and the session's clock on the Home page`() async throws {
             try await reading("home") { kiosk, browser, _ in
                 let words = try await browser.text(of: "main") ?? ""
                 #expect(words.contains("The Dispossessed") && words.contains("145") && words.contains("382"))
             }
         }
 
-        @Test func `date a reading in the calendar, by keys alone`() async throws {
+        @Test func `date a reading in the calendar with keys alone`() async throws {
             try await reading("books/BOOK") { kiosk, browser, id in
                 let before = try await started(kiosk, id)
                 try await browser.driver.run("document.querySelector('[data-date][data-field=started]').focus()")
@@ -136,7 +136,7 @@ extension `In a browser` {
                 try await browser.wait("the sheet", until: "document.getElementById('date-sheet').open")
                 try await browser.wait("a day", until: "document.activeElement.dataset.day === '\(before)'")
                 try await browser.keepPicture("date-sheet-1280x800")
-                // A week and a day back.
+                // A week and a day earlier.
                 try await browser.type(Keys.up + Keys.left)
                 let wanted: String = try #require(try await browser.value("document.activeElement.dataset.day"))
                 #expect(wanted < before)
@@ -146,7 +146,7 @@ extension `In a browser` {
                 try await browser.type(Keys.enter)
                 try await browser.wait("closed", until: "!document.getElementById('date-sheet').open")
                 #expect(try await started(kiosk, id) == wanted)
-                // Esc leaves it as it is.
+                // Esc discards the edit.
                 try await browser.driver.run("document.querySelector('[data-date][data-field=started]').focus()")
                 try await browser.type(Keys.enter)
                 try await browser.wait("the sheet", until: "document.getElementById('date-sheet').open")
@@ -156,7 +156,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `tag many books at once, and take it back at once`() async throws {
+        @Test func `tag many books at once, and undo it at once`() async throws {
             try await reading("library") { kiosk, browser, _ in
                 try kiosk.scan("library", "add", "--title", "Middlemarch")
                 try await browser.wait("two", until: "document.querySelectorAll('.hit').length === 2")
@@ -177,7 +177,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `keep what is set, in the library and in this browser`() async throws {
+        @Test func `keep settings, in the library and in this browser`() async throws {
             try await reading("settings") { kiosk, browser, _ in
                 try await browser.click("#set-yearlyGoal")
                 try await browser.type("24" + Keys.enter)
@@ -199,9 +199,9 @@ extension `In a browser` {
             }
         }
 
-        // MARK: What the tests share
+        // MARK: Helpers
 
-        /// With one book that is being read, from page 145 of 382, and a note on it.
+        /// Opens a page with a book that is being read, at page 145 of 382, and has a note.
         private func reading(
             _ page: String, on screen: Browser.Screen = .laptop,
             _ body: (KioskProcess, Browser, String) async throws -> Void

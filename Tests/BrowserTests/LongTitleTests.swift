@@ -4,7 +4,7 @@ import Testing
 extension `In a browser` {
     @Suite struct `A title of 512 characters` {
         @Test(arguments: [String(repeating: "Dune ", count: 102), String(repeating: "Dune", count: 128)])
-        func `leaves the Book page in its place, and is whole in the tooltip and the field`(_ title: String)
+        func `is shortened on the Book page, and complete in the tooltip and the field`(_ title: String)
             async throws
         {
             let words = title.trimmingCharacters(in: .whitespaces)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What can be asked of whatever page is shown.
+/// Checks that apply to any page.
 extension Browser {
-    /// What axe-core (www.deque.com/axe) finds serious or critical.
+    /// Returns the serious and critical findings of axe-core (www.deque.com/axe).
     func violations() async throws -> [String] {
         let path = try #require(ProcessInfo.processInfo.environment["BOOKPLATE_AXE"])
         let found = try await driver.run(
@@ -16,7 +16,7 @@ extension Browser {
         return try #require(found as? [String], "axe gave no answer")
     }
 
-    /// How many pixels the page can be pushed sideways, and what is the cause.
+    /// Returns the pixels by which the page scrolls sideways, and the cause.
     func overhang() async throws -> [String] {
         try await driver.run(
             """
@@ -27,8 +27,8 @@ extension Browser {
             """) as? [String] ?? ["no answer"]
     }
 
-    /// What is lower than a thumb is wide, 44 px. Left out are links within a text, fields that stand in a larger label, and
-    /// what is pressed with all of the larger row that it stands in (WCAG 2.2, 2.5.8: "Equivalent").
+    /// Returns the targets that are lower than 44 px, the width of a thumb. Exempt are links within a text, fields within a larger
+    /// label, and controls within a larger row that does the same (WCAG 2.2, 2.5.8: "Equivalent").
     func smallTargets() async throws -> [String] {
         try await driver.run(
             """
@@ -41,7 +41,7 @@ extension Browser {
             """) as? [String] ?? ["no answer"]
     }
 
-    /// Fits every screen, in light and dark; keeps a picture of each.
+    /// Expects the page to fit every screen, in light and dark, and saves screenshots.
     func expectFit(_ name: String) async throws {
         let file = name.replacing("/", with: "-").replacing("?", with: "-")
         for screen in Screen.all {
@@ -53,17 +53,17 @@ extension Browser {
         }
     }
 
-    /// Shuts nobody out, in light and dark.
+    /// Expects the page to be accessible, in light and dark.
     func expectAccess(_ name: String) async throws {
         try await expectQuiet(name)
         for isDark in [false, true] {
             try await show(Screen(width: 800, height: 480, isDark: isDark))
-            // What is under way has colours in between.
+            // Animations have intermediate colours.
             try await wait("a page at rest", until: "document.getAnimations().length === 0")
             let found = try await violations()
             #expect(found.isEmpty, "\(name)\(isDark ? " dark" : ""): \(found.joined(separator: "\n"))")
         }
-        // axe tries styles of its own, which the content security policy refuses.
-        _ = try await complaints()
+        // axe tries inline styles, which the content security policy blocks.
+        _ = try await pageErrors()
     }
 }

@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// What people do at the station beside holding books up to it.
+    /// Use of the Scan page beside holding up books.
     @Suite struct `At the station` {
         private static let pride = "9780141439518", unknown = "9783161484100"
         private static let saved = "document.querySelector('#card.look-done #card-book')"
 
-        @Test func `a title that is being typed stays as it is while books come in`() async throws {
+        @Test func `a title that is being typed stays while books are captured`() async throws {
             try await visit { kiosk, browser, _ in
                 try await capture(Self.unknown, kiosk)
                 try await browser.wait("the form", until: "document.querySelector('#card-form:not([hidden])')")
@@ -18,11 +18,11 @@ extension `In a browser` {
                 try await browser.type("Guide")
                 #expect(try await browser.value("document.activeElement.id") == "card-title")
                 #expect(try await browser.value("document.getElementById('card-title').value") == "A Field Guide")
-                // A scanner's number does not end up in it, either, nor does its Enter save.
+                // A scanner's number does not end up in the field, and its Enter does not save.
                 try await browser.scan("9780441478125")
                 try await browser.wait("three rows", until: "document.querySelectorAll('#rows > li').length === 3")
                 #expect(try await browser.value("document.getElementById('card-title').value") == "A Field Guide")
-                // So soon after a scan an Enter is the scanner's.
+                // An Enter so soon after a scan is the scanner's.
                 try await browser.type(Keys.shift, pause: 500)
                 try await browser.type(Keys.enter)
                 try await browser.wait(
@@ -42,7 +42,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `the keypad works by keys alone, and knows sheet music from a book`() async throws {
+        @Test func `the keypad works with keys alone, and distinguishes sheet music from books`() async throws {
             try await visit { kiosk, browser, _ in
                 try await browser.type("k")
                 try await browser.wait("the keypad", until: "document.querySelector('#keypad:not([hidden])')")
@@ -65,7 +65,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `a photo without a code says so, and takes nothing`() async throws {
+        @Test func `a photo without a code is reported, and nothing is captured`() async throws {
             try await visit { kiosk, browser, _ in
                 let photo = KioskProcess.root.appendingPathComponent("samples/photos/no-code-table.jpg").path
                 try await browser.give(photo, to: "#photos")
@@ -75,7 +75,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `on a phone the way in are photos, and what is set for the next books stands above the list`()
+        @Test func `on a phone photos come first, and the preset stands above the list`()
             async throws
         {
             try await visit(on: .phone) { kiosk, browser, _ in
@@ -98,11 +98,11 @@ extension `In a browser` {
             }
         }
 
-        @Test func `photos that are chosen while the station is away wait, and are sent`() async throws {
+        @Test func `photos chosen while the station is offline are sent later`() async throws {
             try await visit(excused: ["net::ERR_"]) { kiosk, browser, _ in
                 try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")
                 kiosk.kill()
-                try await browser.wait("the loss is told", until: "!document.getElementById('news').hidden")
+                try await browser.wait("the loss is announced", until: "!document.getElementById('news').hidden")
                 for name in ["three-books.jpg", "webcam-640x480.jpg"] {
                     let photo = KioskProcess.root.appendingPathComponent("samples/photos/\(name)").path
                     try await browser.give(photo, to: "#photos")
@@ -117,7 +117,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `what is set for the next books goes with them`() async throws {
+        @Test func `the preset applies to the next books`() async throws {
             try await visit { kiosk, browser, _ in
                 try await browser.click("#preset-shelf")
                 try await browser.type("Attic 2" + Keys.enter)
@@ -136,7 +136,7 @@ extension `In a browser` {
             }
         }
 
-        @Test(arguments: [false, true]) func `the whole screen lights up, but never for who wants nothing to move`(
+        @Test(arguments: [false, true]) func `the whole screen lights up, unless the user prefers reduced motion`(
             _ isStill: Bool
         ) async throws {
             try await visit(on: Browser.Screen(width: 800, height: 480, isStill: isStill)) { kiosk, browser, _ in
@@ -151,7 +151,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `the intake is gone through by keys alone, and taken back`() async throws {
+        @Test func `the Intake page works with keys alone, including undo`() async throws {
             try await visit("intake") { kiosk, browser, _ in
                 for isbn in [Self.pride, "9780441478125", "9780385474542"] { try await capture(isbn, kiosk) }
                 try await browser.wait("three", until: "document.querySelectorAll('.candidate.look-new').length === 3")
@@ -174,7 +174,7 @@ extension `In a browser` {
             }
         }
 
-        // MARK: What the tests share
+        // MARK: Helpers
 
         private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
             try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Handheld scanners of every kind, on every page: none saves, rates or chooses anything, and no number is lost.
+/// Handheld scanners of every kind, on every page: they save, rate and select nothing, and no number is lost.
 extension `In a browser` {
     @Suite struct `A handheld scanner` {
         private static let pride = "9780141439518", left = "9780441478125", things = "9780385474542"
@@ -9,7 +9,7 @@ extension `In a browser` {
             "document.querySelector('#card [data-slot=title]')?.textContent.includes('Left Hand') "
             + "&& document.getElementById('card-save')"
 
-        /// How a scanner types: milliseconds between its keys, and what it ends a number with.
+        /// A kind of scanner: the milliseconds between its keys, and the keys after a number.
         struct Kind: Sendable, CustomTestStringConvertible {
             let pause: Int
             let end: String
@@ -23,7 +23,7 @@ extension `In a browser` {
             var testDescription: String { "\(pause) ms a key, ends with \(name)" }
         }
 
-        @Test(arguments: Kind.all) func `captures its number, and leaves the book before it unsaved`(
+        @Test(arguments: Kind.all) func `captures its number without saving the previous book`(
             _ kind: Kind
         ) async throws {
             try await visit { kiosk, browser, _ in
@@ -36,7 +36,7 @@ extension `In a browser` {
             }
         }
 
-        @Test(arguments: [5, 60, 120, 200]) func `rates no book, however slow it is; a digit by itself does`(
+        @Test(arguments: [5, 60, 120, 200]) func `never rates a book, however slow it is, but a single digit does`(
             _ pause: Int
         ) async throws {
             try await visit("books/BOOK", prepare: book) { kiosk, browser, id in
@@ -45,7 +45,7 @@ extension `In a browser` {
                 #expect(try await isbns(kiosk) == [Self.things])
                 #expect(try await rating(id, kiosk) == nil)
                 try await browser.type("53", pause: 100)
-                // A key that means nothing: time passes.
+                // A key without effect, to let time pass.
                 try await browser.type(Keys.shift, pause: 400)
                 try await browser.type("4", pause: 700)
                 try await browser.wait("four stars", until: "document.querySelector('.toast button[data-key=u]')")
@@ -53,7 +53,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `an ISBN-10 may end with an X, whose key chooses books elsewhere`() async throws {
+        @Test func `an ISBN-10 may end with an X without selecting books`() async throws {
             try await visit("library") { kiosk, browser, _ in
                 try await browser.type("080442957X", pause: 120)
                 try await browser.wait("captured", until: "document.querySelector('.toast a[href=\"/scan\"]')")
@@ -62,7 +62,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `digits that a person types on the Scan page are in the keypad, and Enter after them saves nothing`()
+        @Test func `digits that a person types on the Scan page go to the keypad, and Enter after them saves nothing`()
             async throws
         {
             try await visit { kiosk, browser, _ in
@@ -79,7 +79,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `is heard while the station is away, and over the end of the tab`() async throws {
+        @Test func `is not lost while the station is offline, even if the tab is closed`() async throws {
             try await visit("library", excused: ["net::ERR_"]) { kiosk, browser, _ in
                 try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")
                 kiosk.kill()
@@ -90,7 +90,8 @@ extension `In a browser` {
                 let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
                 defer { second.remove() }
                 try await browser.open(second.address + "/home")
-                try await browser.wait("both are told", until: "document.querySelector('.toast a[href=\"/scan\"]')")
+                try await browser.wait(
+                    "both are announced", until: "document.querySelector('.toast a[href=\"/scan\"]')")
                 try await browser.wait(
                     "nothing waits",
                     until: "!Object.keys(localStorage).some((key) => key.startsWith('bookplate.kept'))")
@@ -99,9 +100,9 @@ extension `In a browser` {
             }
         }
 
-        // MARK: What outlives a restart, and the way back
+        // MARK: Drafts
 
-        @Test func `a note that is being typed outlives Esc and a restart of the station`() async throws {
+        @Test func `a note that is being typed survives Esc and a restart of the station`() async throws {
             try await visit("books/BOOK", excused: ["net::ERR_"], prepare: book) { kiosk, browser, _ in
                 let isOpen = "document.querySelector('#note-sheet[open]')"
                 try await browser.type("n")
@@ -114,7 +115,7 @@ extension `In a browser` {
                 let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
                 defer { second.remove() }
                 try await browser.wait(
-                    "the restart is told", until: "document.querySelector('#news [data-name=restarted] button')")
+                    "the restart is announced", until: "document.querySelector('#news [data-name=restarted] button')")
                 try await browser.type("thought")
                 #expect(try await browser.value("document.getElementById('note-text').value") == "half a thought")
                 try await browser.click("#note-sheet .primary")
@@ -123,7 +124,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `a book that is being added is offered again on the way back, until it is saved`() async throws {
+        @Test func `an unsaved new book is offered again until it is saved`() async throws {
             try await visit("add") { kiosk, browser, _ in
                 let offer = "document.querySelector('#news [data-name=draft] button')"
                 try await browser.click("#title")
@@ -141,12 +142,12 @@ extension `In a browser` {
             }
         }
 
-        // MARK: Keys and lines
+        // MARK: Keys and messages
 
-        @Test func `u shows the last change of any screen, u again takes it back; it says when there is none`()
+        @Test func `u shows the last change of any screen, u again undoes it, and both say if there is none`()
             async throws
         {
-            // Of a book that was scanned the number would wait at the station again, and that could be taken back, too.
+            // Undoing a scanned book would return its number to the queue, which could be undone too.
             let add = { (kiosk: KioskProcess) in
                 try kiosk.scan("library", "add", "--title", "Middlemarch")
                 return ""
@@ -158,7 +159,7 @@ extension `In a browser` {
                 #expect(try await kiosk.titles() == ["Middlemarch"])
                 try await browser.type("u")
                 try await browser.wait(
-                    "taken back", until: "document.querySelector('.toast')?.textContent.includes('Taken back')")
+                    "taken back", until: "document.querySelector('.toast')?.textContent.includes('Undone')")
                 #expect(try await kiosk.titles() == [])
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.wait("the keys", until: "document.body.matches('[data-connected]')")
@@ -168,7 +169,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `the first arrow on the Library page comes to the first book, and x chooses it`() async throws {
+        @Test func `the first arrow key on the Library page moves to the first book, and x selects it`() async throws {
             try await visit("library", prepare: book) { _, browser, _ in
                 try await browser.type(Keys.down)
                 #expect(try await browser.value("document.activeElement.matches('.hit:first-child .name')") == true)
@@ -178,7 +179,8 @@ extension `In a browser` {
             }
         }
 
-        @Test(arguments: [Browser.Screen.shelf, .phone]) func `saving all is told in one line, over nothing to press`(
+        @Test(arguments: [Browser.Screen.shelf, .phone])
+        func `saving all is announced in one line that covers no button`(
             _ screen: Browser.Screen
         ) async throws {
             try await visit(on: screen) { kiosk, browser, _ in
@@ -187,7 +189,7 @@ extension `In a browser` {
                     "three ticked", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 3")
                 try await browser.click("#save-all")
                 try await browser.wait(
-                    "told", until: "document.querySelector('.toast')?.textContent.includes('3 saved')")
+                    "announced", until: "document.querySelector('.toast')?.textContent.includes('3 saved')")
                 try await browser.wait("said", until: "document.getElementById('said').textContent === '3 saved.'")
                 let isOver = try await browser.value(
                     "[...document.querySelectorAll('main button')].some((button) => button.checkVisibility() "
@@ -201,16 +203,16 @@ extension `In a browser` {
             }
         }
 
-        @Test func `a picture that stands still says so`() async throws {
+        @Test func `a frozen picture is announced`() async throws {
             try await visit(options: ["--frames", "-"]) { kiosk, browser, _ in
                 try kiosk.show("desk-1280x720.mjpeg")
                 try await browser.wait("the preview", until: "document.getElementById('preview').naturalWidth === 1280")
                 try await browser.wait(
-                    "told", until: "document.getElementById('picture').classList.contains('is-still')")
+                    "announced", until: "document.getElementById('picture').classList.contains('is-still')")
             }
         }
 
-        // MARK: What the tests share
+        // MARK: Helpers
 
         private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
             try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// Another device of the household, and a guest's.
+    /// A device of the household and one of a guest, other than the station.
     @Suite(.enabled(if: Network.address != nil, "needs an address beside the loopback's")) struct `Another device` {
         @Test func `signs in with the code, and with no other`() async throws {
             try await fromElsewhere("scan", isOpen: false) { kiosk, browser in
@@ -13,15 +13,15 @@ extension `In a browser` {
                 try await browser.click("#code")
                 try await browser.type("wrong horse" + Keys.enter)
                 try await browser.wait(
-                    "the reason", until: "document.getElementById('told').textContent.includes('not the code')")
+                    "the reason", until: "document.querySelector('#told').textContent.includes('Wrong code')")
                 #expect(try await browser.value("document.getElementById('code').ariaInvalid") == "true")
                 try await browser.keepPicture("sign-in-wrong-390x844")
-                // What was wrong is marked, so that the right one takes its place.
+                // The wrong code is selected, so that typing replaces it.
                 try await browser.type("correct horse" + Keys.enter)
                 try await browser.wait("where it wanted to go", until: "location.pathname === '/scan'")
                 try await browser.reload()
                 try await browser.wait("still there", until: "document.getElementById('scan')")
-                // The list of sign-ins has its days as the rest of the pages has them, in every language.
+                // The list of sign-ins formats days like all pages, in every language.
                 for (language, day) in [
                     ("en-US", #/[0-9]{1,2} [A-Z][a-z]+ 20[0-9]{2}/#), ("de", #/[0-9]{1,2}\. [A-Z][a-zä]+ 20[0-9]{2}/#),
                     ("fr", #/[0-9]{1,2} [a-zéû]+ 20[0-9]{2}/#),
@@ -36,7 +36,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `of a guest may look, and change nothing`() async throws {
+        @Test func `of a guest can look, but change nothing`() async throws {
             try await fromElsewhere("library", isOpen: true) { kiosk, browser in
                 try await browser.wait("the library", until: "document.getElementById('hits')")
                 #expect(try await browser.text(of: "#hits")?.contains("The Dispossessed") == true)
@@ -80,13 +80,13 @@ extension `In a browser` {
 }
 
 extension Browser {
-    /// The book that the Library page shows first.
+    /// Returns the first book of the Library page.
     fileprivate func guestsBook() async throws -> String {
         try #require(try await value("document.querySelector('.hit .name').id.slice(2)"))
     }
 }
 
-/// Where this machine is reached from others.
+/// Returns this machine's address on the network.
 enum Network {
     static let address: String? = {
         var list: UnsafeMutablePointer<ifaddrs>?

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// What the Scan page asks of Web Audio; a browser without a screen has no loudspeaker to listen to.
+    /// The Scan page's calls of Web Audio: a headless browser has no loudspeaker.
     @Suite struct `The sounds of the Scan page` {
         private static let pride = "9780141439518", left = "9780441478125", unknown = "9783161484100"
         private static let new = "660 990", owned = "587 587", attention = "494 330"
 
         @Test(arguments: [(pride, new), (left, owned), (unknown, "\(new) \(attention)")])
-        func `tell a new book, an owned one, and one that needs somebody apart`(
+        func `distinguish a new book, an owned one, and one that needs attention`(
             _ isbn: String, _ tones: String
         ) async throws {
             try await listening { kiosk, browser in
@@ -22,7 +22,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `are none for what is no book`() async throws {
+        @Test func `are silent for codes that are no book`() async throws {
             try await listening { kiosk, browser in
                 try await openScan(kiosk, browser)
                 try await browser.scan("4006381333931")
@@ -46,7 +46,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `are off where Settings say so, without a word, and heard as they are put on again`() async throws {
+        @Test func `are off if Settings say so, without a hint, and on as soon as they are switched on`() async throws {
             try await listening { kiosk, browser in
                 let isListed = "document.getElementById('sounds-on').checkVisibility()"
                 try await browser.open(kiosk.address + "/settings")
@@ -66,12 +66,12 @@ extension `In a browser` {
             }
         }
 
-        // MARK: What the tests share
+        // MARK: Helpers
 
-        /// The light of the last capture is out.
+        /// True when the flash of the last capture is over.
         private static let isDark = "document.getElementById('flash').getAnimations().length === 0"
 
-        /// In place of Web Audio, before a page's own scripts: window.heard holds the frequencies that were started.
+        /// Replaces Web Audio before the page's scripts run; window.heard holds the frequencies that were started.
         private static let audio = """
             window.heard = [];
             window.AudioContext = class extends EventTarget {
@@ -104,7 +104,7 @@ extension `In a browser` {
             }
         }
 
-        /// Opens the page and touches it, as browsers want before a page may sound.
+        /// Opens the page and touches it, which browsers require before a page may play sounds.
         private func openScan(_ kiosk: KioskProcess, _ browser: Browser) async throws {
             try await browser.open(kiosk.address + "/scan")
             try await browser.ready()

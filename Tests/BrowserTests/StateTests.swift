@@ -3,7 +3,7 @@ import LibraryMaker
 import Testing
 
 extension `In a browser` {
-    /// What pages look like when there is nothing, or a lot, or something is the matter: nobody is shut out, and all of it fits.
+    /// Pages without data, with much data, and with errors fit every screen and are accessible.
     @Suite struct `Pages in every state` {
         @Test func `the card of a new book, an owned one, one that no source knows, and a refusal`() async throws {
             try await visit { kiosk, browser, _ in
@@ -31,7 +31,7 @@ extension `In a browser` {
                 let numbers = try String(
                     contentsOf: KioskProcess.root.appendingPathComponent("samples/isbns.txt"), encoding: .utf8)
                 for line in numbers.split(separator: "\n").prefix(34) {
-                    // One in ten has a wrong check digit; the rest is taken.
+                    // One in ten has a wrong check digit; the others are captured.
                     try? await capture(String(line.drop { "]E0".contains($0) && line.hasPrefix("]") }), kiosk)
                 }
                 try await browser.wait("thirty", until: "document.querySelectorAll('#rows > li').length >= 30")

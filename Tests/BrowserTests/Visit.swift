@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// All that is looked at in a real browser: one Chromium, one page after the other.
+/// All tests in a real browser: one Chromium, one page after the other.
 @Suite(.serialized, .enabled(if: Browser.isReady, Browser.reason), OneBrowser()) struct `In a browser` {
     @TaskLocal static var browser: Browser?
 }
 
-/// Begins the browser before a suite, and ends it after its last test.
+/// Starts the browser before a suite, and ends it after its last test.
 struct OneBrowser: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
@@ -17,14 +17,14 @@ struct OneBrowser: SuiteTrait, TestScoping {
     }
 }
 
-/// Opens a page of a kiosk of its own, and closes it; what the page complained of meanwhile is an issue.
+/// Opens a page of a new kiosk, and closes it; errors of the page are issues.
 ///
 /// - Parameters:
-///   - page: its path without the first slash.
-///   - home: of a library that is there already.
-///   - options: of `scan kiosk`.
-///   - prepare: fills the library before the page is opened; what it returns takes the place of "BOOK" in the path.
-///   - excused: parts of complaints that are expected here.
+///   - page: the path without the leading slash.
+///   - home: the folder of an existing library.
+///   - options: options of `scan kiosk`.
+///   - prepare: fills the library before the page is opened; its result replaces "BOOK" in the path.
+///   - excused: parts of expected errors.
 func visit(
     _ page: String = "scan", on screen: Browser.Screen = .shelf, home: URL? = nil, options: [String] = ["--no-camera"],
     excused: [String] = [], prepare: (KioskProcess) async throws -> String = { _ in "" },

@@ -3,10 +3,10 @@ import HTTP
 
 /// A browser under remote control: the W3C WebDriver protocol, which is JSON over HTTP (www.w3.org/TR/webdriver2).
 ///
-/// Asked by the project's own client: Foundation's takes no header without a space behind its colon, as chromedriver writes them.
+/// Uses the project's own HTTP client: Foundation's rejects headers without a space after the colon, as chromedriver sends them.
 struct WebDriver: Sendable {
     private static let client = HTTPClient(userAgent: "Bookplate tests")
-    /// Pictures of the screen are some megabytes; a page that is waited for may take its time.
+    /// Screenshots have some megabytes, and waiting for a page may take long.
     private static let limits = HTTPLimits(total: .seconds(180), slowFor: .seconds(180), body: 64 << 20)
 
     let session: WebAddress
@@ -15,7 +15,7 @@ struct WebDriver: Sendable {
         let description: String
     }
 
-    /// Begins a browser with these capabilities.
+    /// Starts a browser with these capabilities.
     init(at address: WebAddress, capabilities: [String: Any]) async throws {
         let value = try await Self.send(
             .post, address.appending("session"), ["capabilities": ["alwaysMatch": capabilities]])
@@ -37,13 +37,13 @@ struct WebDriver: Sendable {
         return value
     }
 
-    /// - Parameter body: none for GET and DELETE.
+    /// - Parameter body: `nil` for GET and DELETE.
     @discardableResult
     func command(_ method: HTTPRequest.Method, _ path: String, _ body: [String: Any]? = nil) async throws -> Any? {
         try await Self.send(method, path.isEmpty ? session : session.appending(path), body)
     }
 
-    /// Runs the body of a function in the page and gives what it returns; a promise is awaited.
+    /// Runs the body of a function in the page and returns its result, awaiting a promise.
     @discardableResult
     func run(_ script: String, _ arguments: [Any] = []) async throws -> Any? {
         try await command(.post, "execute/sync", ["script": script, "args": arguments])

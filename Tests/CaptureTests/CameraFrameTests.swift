@@ -161,12 +161,12 @@ func `an implausible time stamp is replaced by the monotonic clock`(_ error: Dur
     (
         PictureFormat(
             pixelFormat: PixelFormat.grey.fourCC, width: 1 << 31, height: 1 << 31, bytesPerLine: 0, sizeImage: 0),
-        "no camera"
+        "not a camera"
     ),
     (
         PictureFormat(
             pixelFormat: PixelFormat.grey.fourCC, width: 16_000, height: 16_000, bytesPerLine: 0, sizeImage: 0),
-        "no camera"
+        "not a camera"
     ),
     (
         PictureFormat(pixelFormat: PixelFormat.yuyv.fourCC, width: 64, height: 48, bytesPerLine: 127, sizeImage: 0),

@@ -38,7 +38,7 @@ import Testing
             ("a,b,c\n1,\"open,3\n4,5,6\n", ["a|b|c", "~1|\"open|3", "4|5|6"]),
             (
                 "a,b,c\n1,\"open\n\"4\",\"5\",6\n",
-                ["a|b|c", "2! a quote is not closed, or stands where none can", "4|5|6"]
+                ["a|b|c", "2! a quote is not closed, or is misplaced", "4|5|6"]
             ),
             ("a,b,c\n\"He said \"hi\"\",2,3\n4,5,6\n", ["a|b|c", "~He said \"hi\"|2|3", "4|5|6"]),
             ("a,b,c\n1,2,\"3", ["a|b|c", "~1|2|\"3"]),

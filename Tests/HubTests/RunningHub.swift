@@ -21,7 +21,7 @@ final class RunningHub: Sendable {
         var configuration = KioskServer.Configuration()
         (configuration.port, configuration.version) = (0, "test")
         if let accessCode { try await library.setAccessCode(accessCode, at: .now) }
-        let kioskPorts = KioskPorts(library: library, trouble: { KioskError(.refused, "\($0)") })
+        let kioskPorts = KioskPorts(library: library)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = try KioskServer(
             configuration, ports: kioskPorts, logger: Self.logger

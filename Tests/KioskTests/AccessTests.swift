@@ -10,11 +10,11 @@ extension Kiosk.Caller {
 
 @Suite struct `Access from the network` {
     private static let forAll: [Route] = [
-        Route(.get, "/seen", for: .guests) { _, context in JSONAnswer(["isGuest": .bool(context.isGuest)]) },
-        Route(.get, "/api/hub/who", for: .stations) { _, context in JSONAnswer(["who": .string(context.visitor.name)])
+        Route(.get, "/seen", for: .guests) { _, context in JSONResponse(["isGuest": .bool(context.isGuest)]) },
+        Route(.get, "/api/hub/who", for: .stations) { _, context in JSONResponse(["who": .string(context.caller.name)])
         },
         Route(.post, "/api/hub/said", for: .stations) { _, context in
-            JSONAnswer(["who": .string(context.visitor.name)])
+            JSONResponse(["who": .string(context.caller.name)])
         },
     ]
 
@@ -36,7 +36,7 @@ extension Kiosk.Caller {
         ("Forwarded", "for=10.0.0.9"), ("X-Forwarded-For", "10.0.0.9"), ("X-Real-IP", "10.0.0.9"), ("Via", "1.1 proxy"),
         ("CF-Connecting-IP", "10.0.0.9"), ("True-Client-IP", "10.0.0.9"), ("X-Client-IP", "10.0.0.9"),
     ])
-    func `is no access from this machine, though a proxy passes it on from there`(
+    func `through a proxy on this machine is not access from this machine`(
         _ name: String, _ value: String
     ) async throws {
         try await withWebKiosk { kiosk in
@@ -46,10 +46,10 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `is no access from this machine either, where a proxy is told of`() async throws {
+    @Test func `with --behind-proxy is never access from this machine`() async throws {
         try await withWebKiosk({ configuration, _ in configuration.isBehindProxy = true }) { kiosk in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
-            // As nginx passes it on when nothing else is said: to the name of the address behind it.
+            // As nginx forwards requests by default: to the address of the service, without further headers.
             #expect(try await kiosk.ask("GET", "/api/sign-ins").status == 401)
             let signIn = try await kiosk.ask("POST", "/api/sign-in", body: #"{"code":"\#(WebKiosk.code)"}"#)
             let cookie = try #require(signIn.cookie)
@@ -57,7 +57,7 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `for a given name from this machine is warned of, once`() async throws {
+    @Test func `under a configured name from this machine is logged as a warning, once`() async throws {
         try await withWebKiosk { kiosk in
             func warnings() -> [String] { kiosk.log.lines.filter { $0.contains("--behind-proxy") } }
             _ = try await kiosk.ask("GET", "/healthz")
@@ -67,7 +67,7 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `by the code gives a cookie that no script and no other site gets, and that a restart keeps`()
+    @Test func `with the code sets a cookie that scripts and other sites cannot read, and that survives a restart`()
         async throws
     {
         let kiosk = try await WebKiosk()
@@ -79,7 +79,7 @@ extension Kiosk.Caller {
         #expect(Set(attributes.dropFirst()) == ["Path=/", "Max-Age=34560000", "HttpOnly", "SameSite=Strict"])
         let cookie = try #require(answer.cookie)
         #expect(try await kiosk.askAsStranger("GET", "/api/sign-ins", [("Cookie", "a=b; \(cookie)")]).status == 200)
-        // A cookie goes with other sites' requests, too, where a browser lets it: it never stands in for an Origin.
+        // Browsers may send the cookie with other sites' requests too, so it does not replace the check of Origin.
         let foreign = try await kiosk.askAsStranger(
             "POST", "/api/sign-out", [("Cookie", cookie), ("Origin", "http://evil.example")], body: "{}")
         #expect(foreign.status == 403)
@@ -96,7 +96,7 @@ extension Kiosk.Caller {
         try await again.kiosk.stop()
     }
 
-    @Test func `is listed, and can be ended by itself, from elsewhere, and by another code`() async throws {
+    @Test func `is listed, and ends by signing out, from another device, and with a new code`() async throws {
         try await withWebKiosk { kiosk in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
             let phone = "Mozilla/5.0 (Android 14; Mobile; rv:130.0) Gecko/130.0 Firefox/130.0"
@@ -109,7 +109,7 @@ extension Kiosk.Caller {
             #expect(second.text("signIn.device")?.contains("\u{202E}") == false)
             let list = try await kiosk.ask("GET", "/api/sign-ins").body
             #expect(list.contains("Firefox, Android") && !list.contains(one.dropFirst(10)))
-            // From elsewhere, by who holds the other one.
+            // From the other device.
             let id = try #require(first.text("signIn.id"))
             let ended = try await kiosk.askAsStranger("DELETE", "/api/sign-ins/\(id)", [("Cookie", two)])
             #expect(ended.status == 200)
@@ -126,7 +126,7 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `is over at once when its sign-in is ended, also for a stream that is open`() async throws {
+    @Test func `ends at once with its sign-in, including open streams`() async throws {
         try await withWebKiosk { kiosk in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
             let answer = try await kiosk.signIn()
@@ -149,7 +149,7 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `of a guest is over when the guest view is, also for a stream that is open`() async throws {
+    @Test func `of a guest ends with the guest view, including open streams`() async throws {
         try await withWebKiosk { kiosk in
             try await kiosk.library.set("guestView", to: "1", at: kiosk.clock.now)
             let port = kiosk.port
@@ -170,7 +170,7 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `without a code there is none`() async throws {
+    @Test func `is refused while no code is set`() async throws {
         try await withWebKiosk { kiosk in
             let answer = try await kiosk.signIn()
             #expect(answer.status == 403 && answer.text("error.code") == "noCode")
@@ -179,7 +179,7 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `as a guest shows pages, where the library's setting says so, and does nothing`() async throws {
+    @Test func `as a guest is read-only, and needs the setting`() async throws {
         try await withWebKiosk(more: Self.forAll) { kiosk in
             #expect(try await kiosk.askAsStranger("GET", "/seen").status == 401)
             try await kiosk.library.set("guestView", to: "1", at: kiosk.clock.now)
@@ -192,7 +192,7 @@ extension Kiosk.Caller {
         }
     }
 
-    @Test func `of a paired station is by its token alone, without an Origin, and for its own routes`() async throws {
+    @Test func `of a paired station needs its token, no Origin, and covers its own routes only`() async throws {
         try await withWebKiosk(more: Self.forAll) { kiosk in
             let (station, right) = try await kiosk.library.pair(ID(), named: "kitchen", at: .now)
             func ask(_ method: String, _ path: String, _ token: String?, _ more: [(String, String)] = []) async throws
@@ -211,7 +211,7 @@ extension Kiosk.Caller {
             #expect(try await ask("POST", "/api/hub/said", nil).status == 403)
             #expect(try await ask("POST", "/api/sign-out", right).status == 403)
             #expect(try await ask("GET", "/seen", right).status == 403)
-            // The household has no business there either.
+            // The household may not use it either.
             #expect(try await kiosk.ask("GET", "/api/hub/who").status == 401)
         }
     }
@@ -221,7 +221,7 @@ extension Kiosk.Caller {
         ("javascript:alert(1)", "/"), ("/a b", "/"), ("/\u{202E}", "/"), ("", "/"),
     ])
     func `leads back to a page of this service and nowhere else`(_ wanted: String, _ place: String) {
-        #expect(SignInPage.place(wanted) == place)
-        #expect(SignInPage.place(nil) == "/")
+        #expect(SignInPage.destination(wanted) == place)
+        #expect(SignInPage.destination(nil) == "/")
     }
 }

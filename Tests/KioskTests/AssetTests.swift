@@ -3,13 +3,12 @@ import Testing
 
 @testable import Kiosk
 
-/// Scripts and styles, on their way to a browser.
 @Suite struct `A script or a style` {
     private static let path = "/assets/base.css"
-    private static let whole = WebFolder.ofProgram
+    private static let whole = WebFolder.bundled
 
     @Test(arguments: ["gzip", "br, GZIP;q=0.5", "deflate, gzip , br"])
-    func `goes out packed to who takes gzip`(_ accepted: String) async throws {
+    func `is compressed for clients that accept gzip`(_ accepted: String) async throws {
         try await withWebKiosk { kiosk in
             let answer = try await kiosk.ask("GET", Self.path, [("Accept-Encoding", accepted)])
             #expect(answer.status == 200 && answer["content-encoding"] == "gzip")
@@ -20,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["", "identity", "gzip;q=0", "br, gzip; q=0.0", "x-gzipped"])
-    func `goes out as it is to who does not`(_ accepted: String) async throws {
+    func `is sent as it is to other clients`(_ accepted: String) async throws {
         try await withWebKiosk { kiosk in
             let answer = try await kiosk.ask("GET", Self.path, accepted.isEmpty ? [] : [("Accept-Encoding", accepted)])
             #expect(answer.status == 200 && answer["content-encoding"] == nil && answer["vary"] == "Accept-Encoding")
@@ -28,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `that the browser has already is not sent again`() async throws {
+    @Test func `that the browser has cached is not sent again`() async throws {
         try await withWebKiosk { kiosk in
             var tags: Set<String> = []
             for accepted in ["gzip", "identity"] {
@@ -42,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `comes out of gzip as it went in, and smaller`() throws {
+    @Test func `is restored by gzip, and is smaller compressed`() throws {
         let packed = try Self.whole.get().assets.values.compactMap { asset in asset.compressed.map { (asset.bytes, $0) }
         }
         #expect(packed.count > 20)
@@ -52,12 +51,12 @@ import Testing
         }
     }
 
-    @Test func `that would grow is left as it is`() {
+    @Test func `that would grow is not compressed`() {
         #expect(Gzip.compressed([]) == nil)
         #expect(Gzip.compressed(Array("abc".utf8)) == nil)
     }
 
-    /// What gzip itself makes of it.
+    /// Decompresses with gzip.
     private func unpacked(_ bytes: [UInt8]) throws -> [UInt8] {
         let ending = try ChildProcess.run(
             .init(path: "/usr/bin/gzip", arguments: ["gzip", "-dc"]), input: bytes, within: .seconds(30), limit: 1 << 20

@@ -6,7 +6,7 @@ import Testing
 @testable import Kiosk
 
 @Suite struct `One book over HTTP` {
-    @Test func `is what scan library show prints, read at one moment`() async throws {
+    @Test func `is what scan library show prints, read in one transaction`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", isbn: "978-0-441-17271-9")
         _ = try await kiosk.library.add(Note(text: "Spice.", created: Date()), to: book.id, at: Date())
@@ -24,7 +24,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `changes what is sent and nothing else; null clears; undo brings all of it back`() async throws {
+    @Test func `changes only the fields that are sent, null clears, and undo reverts all of it`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", isbn: "978-0-441-17271-9") { $0.publisher = "Ace" }
         let answer = try await kiosk.send(
@@ -64,7 +64,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `says that nothing changed when nothing did`() async throws {
+    @Test func `answers no change if nothing changed`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         for body in ["{}", #"{"title": "Dune"}"#, #"{"title": " Dune "}"#] {
@@ -74,7 +74,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `takes one tag beside the others, and off again, in any spelling of its case`() async throws {
+    @Test func `gets and loses one tag beside the others, in any case`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         let path = "/api/books/\(book.id)/tags"
@@ -91,7 +91,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `keeps a wrong number as text, and takes a right one`() async throws {
+    @Test func `keeps an invalid number as text, and accepts a valid one`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         let wrong = try await kiosk.send("PATCH", "/api/books/\(book.id)", #"{"isbnText": "978-0-441-17271-8"}"#)
@@ -101,7 +101,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `refuses what cannot be, with a reason, and changes nothing`() async throws {
+    @Test func `refuses invalid values with a reason, and changes nothing`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         let refused: [(body: String, status: Int, code: String)] = [
@@ -131,7 +131,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `goes to the trash and comes back; what is in it takes no page`() async throws {
+    @Test func `is trashed and restored, and records no progress in between`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", status: .reading)
         let trashed = try await kiosk.send("DELETE", "/api/books/\(book.id)")
@@ -147,7 +147,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `gets another copy of its edition, once for each request`() async throws {
+    @Test func `gets another copy of its edition, one per request`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", isbn: "9780441172719")
         let first = try await kiosk.send("POST", "/api/books/\(book.id)/copies", #"{"request": "r-000001"}"#)

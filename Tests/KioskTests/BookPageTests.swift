@@ -6,7 +6,7 @@ import Testing
 @testable import Kiosk
 
 @Suite struct `The Book page` {
-    @Test func `shows everything there is of a full book, in each language`() async throws {
+    @Test func `shows all data of a complete book, in each language`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", isbn: "9780441172719", status: .read) {
             $0.description = String(repeating: "Sand. ", count: 1600)
@@ -34,14 +34,14 @@ import Testing
             ] {
                 #expect(page.text.contains(word), "\(language): \(word)")
             }
-            // A text that is not there is shown by its name.
+            // A missing text would be shown by its key.
             #expect(!page.text.replacing("/assets/book", with: "").contains(/\bbook\.[a-z]/))
             #expect(page.text.utf8.count < 90_000)
         }
         try await kiosk.stop()
     }
 
-    @Test func `date rows stand only where the status gives them sense`() async throws {
+    @Test func `shows only the dates that make sense for the status`() async throws {
         let kiosk = try await RunningKiosk()
         let rows: [Copy.Status: [String]] = [
             .toRead: [], .reading: ["started"], .onHold: ["started"], .read: ["started", "finished"],
@@ -59,7 +59,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `hostile texts stay texts`() async throws {
+    @Test func `shows hostile texts as text`() async throws {
         let kiosk = try await RunningKiosk()
         let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{id}}{count}|{name}"
         let book = try await kiosk.book(evil) {
@@ -84,7 +84,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `a thousand sessions are shown a page at a time, and 200 notes when they are asked for`() async throws {
+    @Test func `shows many sessions a page at a time, and all notes on request`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", status: .reading)
         for index in 0..<45 {
@@ -109,7 +109,7 @@ import Testing
     }
 }
 
-@Suite struct `The graph of a reading` {
+@Suite struct `The chart of a reading` {
     private func points(_ amounts: [ProgressEntry.Amount], pageCount: Int?) -> [ProgressPoint] {
         amounts.enumerated().map {
             ProgressPoint(day: CalendarDay(number: 20_000 + $0.offset), amount: $0.element, pageCount: pageCount)
@@ -123,7 +123,7 @@ import Testing
         #expect(chart.dots == "M0 100h0M50 75h0M100 0h0")
     }
 
-    @Test func `of a book without page count goes up to the last page that was reached`() throws {
+    @Test func `of a book without page count goes up to the last page reached`() throws {
         let chart = try #require(
             HistoryChart(points([.page(10), .percent(50), .page(40)], pageCount: nil), pageCount: nil))
         #expect(chart.line == "0,75 100,0" && chart.topPage == 40)
@@ -131,11 +131,11 @@ import Testing
         #expect(percents.line == "0,90 100,50" && percents.topPage == nil)
     }
 
-    @Test func `needs two points, and never draws more than it can show`() throws {
+    @Test func `needs two points, and never has more than it can show`() throws {
         #expect(HistoryChart(points([.page(3)], pageCount: 10), pageCount: 10) == nil)
         #expect(HistoryChart(points([.percent(3), .page(1)], pageCount: nil), pageCount: nil) == nil)
         let many = try #require(
             HistoryChart(points((0..<1000).map { .page($0) }, pageCount: 999), pageCount: 999))
-        #expect(many.marks.count == HistoryChart.mostMarks && many.marks.last?.x == 100 && many.marks.last?.y == 0)
+        #expect(many.marks.count == HistoryChart.maxMarks && many.marks.last?.x == 100 && many.marks.last?.y == 0)
     }
 }

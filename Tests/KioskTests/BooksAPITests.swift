@@ -29,20 +29,20 @@ import Testing
     }
 
     @discardableResult
-    private func add(_ visitor: Caller, _ title: String, _ rest: String = "") async throws -> Saved {
-        let answer = try await visitor.send("POST", "/api/books", "{\"title\":\"\(title)\"\(rest)}")
+    private func add(_ client: Client, _ title: String, _ rest: String = "") async throws -> Saved {
+        let answer = try await client.send("POST", "/api/books", "{\"title\":\"\(title)\"\(rest)}")
         try #require(answer.status == 201, "\(answer.text)")
         return try answer.json(Saved.self)
     }
 
-    private func titles(_ visitor: Caller, _ query: String) async throws -> [String] {
-        let answer = try await visitor.get("/api/books?" + query)
+    private func titles(_ client: Client, _ query: String) async throws -> [String] {
+        let answer = try await client.get("/api/books?" + query)
         try #require(answer.status == 200, "\(answer.text)")
         return try answer.json(Page.self).hits.map { $0.title ?? "" }
     }
 
-    @Test func `a book is entered with everything that a person can say of it`() async throws {
-        try await withKiosk { visitor in
+    @Test func `a book is entered with all fields of the form`() async throws {
+        try await withKiosk { client in
             let body = """
                 {"request":"a-request-1","title":"  Der Zauberberg ","subtitle":"Roman","isbnText":"978-3-10-048231-0",
                 "authors":[{"name":"Thomas Mann"},{"name":"H. T. Lowe-Porter","role":"translator"},{"name":"  "}],
@@ -54,10 +54,10 @@ import Testing
                 "rating":4.25,"recommendedBy":"Ann","wouldRecommend":true,"dailyGoal":20,"culturalGoal":true,
                 "culturalGoalCategory":"German","note":"Snow."}
                 """
-            let answer = try await visitor.send("POST", "/api/books", body)
+            let answer = try await client.send("POST", "/api/books", body)
             try #require(answer.status == 201, "\(answer.text)")
             let saved = try answer.json(Saved.self)
-            let stored = try await visitor.kiosk.library.book(ID(rawValue: saved.id))
+            let stored = try await client.kiosk.library.book(ID(rawValue: saved.id))
             let book = try #require(stored)
             #expect(book.edition.metadata.title == "Der Zauberberg" && book.edition.isbn?.digits == "9783100482310")
             #expect(book.edition.metadata.authors.map(\.role) == [.author, .translator])
@@ -67,49 +67,51 @@ import Testing
                 book.copy.rating == 4.25 && book.copy.isFavourite && book.copy.isPublic && book.copy.shelf == "Attic")
             #expect(book.copy.reading?.finished == CalendarDay("2026-03-17"))
             #expect(book.copy.wouldRecommend == true && book.copy.culturalGoalCategory == "German")
-            let notes = try await visitor.kiosk.library.notes(of: book.id).map(\.text)
+            let notes = try await client.kiosk.library.notes(of: book.id).map(\.text)
             #expect(notes == ["Snow."])
         }
     }
 
-    @Test func `the same request twice makes one copy, an owned edition a second one only when told`() async throws {
-        try await withKiosk { visitor in
+    @Test func `the same request twice makes one copy, and an owned edition gets a second one only on request`()
+        async throws
+    {
+        try await withKiosk { client in
             let rest = ",\"isbnText\":\"9780441478125\",\"request\":\"press-twice\""
-            let first = try await add(visitor, "Left Hand", rest)
-            let second = try await add(visitor, "Left Hand", rest)
+            let first = try await add(client, "Left Hand", rest)
+            let second = try await add(client, "Left Hand", rest)
             #expect(first.id == second.id && first.change != nil && second.change == nil)
-            let other = try await visitor.send("POST", "/api/books", "{\"title\":\"L\",\"isbnText\":\"9780441478125\"}")
+            let other = try await client.send("POST", "/api/books", "{\"title\":\"L\",\"isbnText\":\"9780441478125\"}")
             let code = try other.code
             #expect(other.status == 409 && code == "owned")
-            try await add(visitor, "L", ",\"isbnText\":\"9780441478125\",\"anotherCopy\":true")
-            let copies = try await titles(visitor, "").count
+            try await add(client, "L", ",\"isbnText\":\"9780441478125\",\"anotherCopy\":true")
+            let copies = try await titles(client, "").count
             #expect(copies == 2)
         }
     }
 
-    @Test func `a wrong ISBN stays as text`() async throws {
-        try await withKiosk { visitor in
-            let saved = try await add(visitor, "Wrong", ",\"isbnText\":\"978-0-441-47812-6\"")
-            let book = try await visitor.kiosk.library.book(ID(rawValue: saved.id))
+    @Test func `an invalid ISBN is kept as text`() async throws {
+        try await withKiosk { client in
+            let saved = try await add(client, "Wrong", ",\"isbnText\":\"978-0-441-47812-6\"")
+            let book = try await client.kiosk.library.book(ID(rawValue: saved.id))
             #expect(book?.edition.isbn == nil && book?.edition.isbnText == "978-0-441-47812-6")
-            let known = try await visitor.get("/api/known?isbn=978-0-441-47812-6").text
+            let known = try await client.get("/api/known?isbn=978-0-441-47812-6").text
             #expect(known.contains("\"isbn13\":null") && !known.contains("\"refusal\":null"))
         }
     }
 
-    @Test func `one item that the form answers leaves the intake, the others stay, and undo brings it back`()
+    @Test func `the form answers one item of the queue with its ISBN, and undo brings it back`()
         async throws
     {
-        try await withKiosk { visitor in
-            let library = visitor.kiosk.library
+        try await withKiosk { client in
+            let library = client.kiosk.library
             let isbn = try ISBN("9780441478125")
             let detection = Detection(isbn: isbn, raw: isbn.digits, origin: .typed)
             let items = try await library.enqueue([detection, detection], preset: Preset(), lease: .zero, at: Date())
-            let saved = try await add(visitor, "Left Hand", ",\"isbnText\":\"9780441478125\"")
+            let saved = try await add(client, "Left Hand", ",\"isbnText\":\"9780441478125\"")
             let left = try await library.items(in: [.waiting]).map(\.id)
             #expect(left == [items[1].id])
             let change = try #require(saved.change)
-            let undone = try await visitor.send("POST", "/api/undo", "{\"change\":\"\(change)\"}")
+            let undone = try await client.send("POST", "/api/undo", "{\"change\":\"\(change)\"}")
             #expect(undone.status == 200)
             let waiting = try await library.items(in: [.waiting]).map(\.id)
             #expect(waiting == items.map(\.id))
@@ -132,14 +134,14 @@ import Testing
     ]
 
     @Test(arguments: refused)
-    func `what cannot be is refused at its field, and nothing is saved`(
+    func `an invalid value is refused with its field, and nothing is saved`(
         _ body: String, _ status: Int, _ code: String
     ) async throws {
-        try await withKiosk { visitor in
-            let answer = try await visitor.send("POST", "/api/books", body)
-            let told = try answer.code
-            #expect(answer.status == status && told == code, "\(answer.text)")
-            let isEmpty = try await titles(visitor, "").isEmpty
+        try await withKiosk { client in
+            let answer = try await client.send("POST", "/api/books", body)
+            let found = try answer.code
+            #expect(answer.status == status && found == code, "\(answer.text)")
+            let isEmpty = try await titles(client, "").isEmpty
             #expect(isEmpty)
         }
     }
@@ -153,26 +155,26 @@ import Testing
         ("added=2020..&sort=title", ["Dune", "Emma", "Faust"]),
     ]
 
-    @Test func `lists take the filters of the address, either within one and all between them`() async throws {
-        try await withKiosk { visitor in
+    @Test func `lists are filtered by any of the values of a name and by all names`() async throws {
+        try await withKiosk { client in
             try await add(
-                visitor, "Dune", #","status":"read","tags":["sf"],"rating":4.5,"authors":[{"name":"Frank Herbert"}]"#)
-            try await add(visitor, "Emma", #","status":"reading","tags":["classic"],"shelf":"A & B","favourite":true"#)
-            try await add(visitor, "Faust", #","tags":["classic"],"wishlist":true,"owned":false,"language":"de""#)
+                client, "Dune", #","status":"read","tags":["sf"],"rating":4.5,"authors":[{"name":"Frank Herbert"}]"#)
+            try await add(client, "Emma", #","status":"reading","tags":["classic"],"shelf":"A & B","favourite":true"#)
+            try await add(client, "Faust", #","tags":["classic"],"wishlist":true,"owned":false,"language":"de""#)
             for (query, wanted) in Self.searches {
-                let found = try await titles(visitor, query)
+                let found = try await titles(client, query)
                 #expect(found == wanted, "\(query)")
             }
         }
     }
 
-    @Test func `pages follow one another without gap or double`() async throws {
-        try await withKiosk { visitor in
-            for number in 1...7 { try await add(visitor, "Book \(number)") }
+    @Test func `pages follow one another without gaps or duplicates`() async throws {
+        try await withKiosk { client in
+            for number in 1...7 { try await add(client, "Book \(number)") }
             var (seen, next): ([String], String?) = ([], nil)
             repeat {
                 let after = next.map { "&after=" + PercentEncoding.encoded($0) } ?? ""
-                let page = try await visitor.get("/api/books?sort=title&limit=3" + after).json(Page.self)
+                let page = try await client.get("/api/books?sort=title&limit=3" + after).json(Page.self)
                 seen += page.hits.compactMap(\.title)
                 next = page.next
                 #expect(page.exact)
@@ -186,12 +188,12 @@ import Testing
         "limit=x", "added=2024-13", "added=yesterweek", "colour=red", "q=%FF", "after=nowhere",
         String(repeating: "tag=a&", count: 201),
     ])
-    func `what cannot be asked for is answered with what can`(_ query: String) async throws {
-        try await withKiosk { visitor in
-            // Facets have no places.
+    func `an invalid query is refused with the allowed values`(_ query: String) async throws {
+        try await withKiosk { client in
+            // Facets have no pages.
             let paths = ["/api/books?", "/library?"] + (query.hasPrefix("after") ? [] : ["/api/books/facets?"])
             for path in paths {
-                let answer = try await visitor.get(path + query)
+                let answer = try await client.get(path + query)
                 let code = answer.status == 400 ? try answer.code : ""
                 #expect(answer.status == 400 && code == "badQuery", "\(path)\(query): \(answer.text.prefix(200))")
             }
@@ -199,53 +201,53 @@ import Testing
     }
 
     @Test func `facets count what each value would give`() async throws {
-        try await withKiosk { visitor in
-            try await add(visitor, "Dune", #","status":"read","tags":["sf"]"#)
-            try await add(visitor, "Emma", #","tags":["classic","sf"]"#)
-            let text = try await visitor.get("/api/books/facets?tag=classic").text
+        try await withKiosk { client in
+            try await add(client, "Dune", #","status":"read","tags":["sf"]"#)
+            try await add(client, "Emma", #","tags":["classic","sf"]"#)
+            let text = try await client.get("/api/books/facets?tag=classic").text
             #expect(text.contains(#""tags":[{"name":"sf","count":2},{"name":"classic","count":1}]"#))
             #expect(text.contains(#""toRead":1"#) && text.contains(#""read":0"#))
         }
     }
 
-    @Test func `many books change in one act, and one undo takes it back`() async throws {
-        try await withKiosk { visitor in
-            let ids = [try await add(visitor, "A"), try await add(visitor, "B")].map { "\"\($0.id)\"" }.joined(
+    @Test func `many books are changed in one act, and one undo reverts it`() async throws {
+        try await withKiosk { client in
+            let ids = [try await add(client, "A"), try await add(client, "B")].map { "\"\($0.id)\"" }.joined(
                 separator: ",")
             let acts = [
                 ("status", #","status":"read""#, "status=read"), ("tag", #","name":" Berge ""#, "tag=berge"),
                 ("shelf", #","name":"Attic""#, "shelf=attic"), ("trash", "", "trash=1"),
             ]
             for (act, rest, filter) in acts {
-                let done = try await visitor.send("POST", "/api/books/\(act)", "{\"ids\":[\(ids)]\(rest)}").json(
+                let done = try await client.send("POST", "/api/books/\(act)", "{\"ids\":[\(ids)]\(rest)}").json(
                     Done.self)
                 #expect(done.changed == 2)
-                let many = try await titles(visitor, filter).count
+                let many = try await titles(client, filter).count
                 #expect(many == 2, "\(act)")
                 let change = try #require(done.change)
-                let undone = try await visitor.send("POST", "/api/undo", "{\"change\":\"\(change)\"}")
+                let undone = try await client.send("POST", "/api/undo", "{\"change\":\"\(change)\"}")
                 #expect(undone.status == 200, "\(undone.text)")
-                let isEmpty = try await titles(visitor, filter).isEmpty
+                let isEmpty = try await titles(client, filter).isEmpty
                 #expect(isEmpty, "\(act)")
             }
         }
     }
 
-    @Test func `an act that changes nothing has no change, and one with a book that is not there does nothing`()
+    @Test func `an act that changes nothing has no change, and one with a missing book does nothing`()
         async throws
     {
-        try await withKiosk { visitor in
-            let book = try await add(visitor, "A", #","tags":["Berge"],"shelf":"Attic""#)
-            let none = try await visitor.send("POST", "/api/books/tag", "{\"ids\":[\"\(book.id)\"],\"name\":\"berge\"}")
+        try await withKiosk { client in
+            let book = try await add(client, "A", #","tags":["Berge"],"shelf":"Attic""#)
+            let none = try await client.send("POST", "/api/books/tag", "{\"ids\":[\"\(book.id)\"],\"name\":\"berge\"}")
             #expect(none.text == #"{"changed":0,"change":null}"#)
-            let gone = try await visitor.send(
+            let gone = try await client.send(
                 "POST", "/api/books/tag", "{\"ids\":[\"\(book.id)\",\"nobody\"],\"name\":\"x\"}")
             #expect(gone.status == 422)
-            let isEmpty = try await titles(visitor, "tag=x").isEmpty
+            let isEmpty = try await titles(client, "tag=x").isEmpty
             #expect(isEmpty)
-            _ = try await visitor.send("POST", "/api/books/untag", "{\"ids\":[\"\(book.id)\"],\"name\":\"BERGE\"}")
-            _ = try await visitor.send("POST", "/api/books/shelf", "{\"ids\":[\"\(book.id)\"],\"name\":null}")
-            let now = try await visitor.kiosk.library.book(ID(rawValue: book.id))
+            _ = try await client.send("POST", "/api/books/untag", "{\"ids\":[\"\(book.id)\"],\"name\":\"BERGE\"}")
+            _ = try await client.send("POST", "/api/books/shelf", "{\"ids\":[\"\(book.id)\"],\"name\":null}")
+            let now = try await client.kiosk.library.book(ID(rawValue: book.id))
             #expect(now?.copy.tags == [] && now?.copy.shelf == nil)
         }
     }
@@ -255,48 +257,50 @@ import Testing
         ("tag", #"{"ids":["a"]}"#, 422),
         ("trash", #"{"ids":"all"}"#, 400), ("restore", "{}", 400),
     ])
-    func `acts on many books say what they need`(_ act: String, _ body: String, _ status: Int) async throws {
-        try await withKiosk { visitor in
-            let told = try await visitor.send("POST", "/api/books/\(act)", body).status
-            #expect(told == status)
+    func `acts on many books are refused if they lack a value`(_ act: String, _ body: String, _ status: Int)
+        async throws
+    {
+        try await withKiosk { client in
+            let found = try await client.send("POST", "/api/books/\(act)", body).status
+            #expect(found == status)
         }
     }
 
     @Test func `more than a thousand books at once are refused`() async throws {
-        try await withKiosk { visitor in
+        try await withKiosk { client in
             let ids = (0...1000).map { "\"\($0)\"" }.joined(separator: ",")
-            let code = try await visitor.send("POST", "/api/books/trash", "{\"ids\":[\(ids)]}").code
+            let code = try await client.send("POST", "/api/books/trash", "{\"ids\":[\(ids)]}").code
             #expect(code == "badBooks")
         }
     }
 
     @Test func `names are completed, the most used first`() async throws {
-        try await withKiosk { visitor in
-            try await add(visitor, "A", #","tags":["Zürich","Zug"],"authors":[{"name":"Ödön"}]"#)
-            try await add(visitor, "B", #","tags":["Zürich"],"shelf":"Zimmer""#)
-            let tags = try await visitor.get("/api/suggestions?kind=tag&beginning=zu").text
+        try await withKiosk { client in
+            try await add(client, "A", #","tags":["Zürich","Zug"],"authors":[{"name":"Ödön"}]"#)
+            try await add(client, "B", #","tags":["Zürich"],"shelf":"Zimmer""#)
+            let tags = try await client.get("/api/suggestions?kind=tag&beginning=zu").text
             #expect(tags == #"{"suggestions":[{"name":"Zürich","count":2},{"name":"Zug","count":1}]}"#)
-            let hasAuthor = try await visitor.get("/api/suggestions?kind=author&beginning=o").text.contains("Ödön")
+            let hasAuthor = try await client.get("/api/suggestions?kind=author&beginning=o").text.contains("Ödön")
             #expect(hasAuthor)
-            let hasShelf = try await visitor.get("/api/suggestions?kind=shelf&limit=1").text.contains("Zimmer")
+            let hasShelf = try await client.get("/api/suggestions?kind=shelf&limit=1").text.contains("Zimmer")
             #expect(hasShelf)
             for bad in ["", "?kind=book", "?kind=tag&limit=0", "?kind=tag&limit=51"] {
-                let refused = try await visitor.get("/api/suggestions" + bad).status
+                let refused = try await client.get("/api/suggestions" + bad).status
                 #expect(refused == 400)
             }
         }
     }
 
-    @Test func `changes are listed, and none is undone that was not named`() async throws {
-        try await withKiosk { visitor in
-            try await add(visitor, "Dune")
-            let isTold = try await visitor.get("/api/changes?limit=5").text.contains("saved")
-            #expect(isTold)
-            let unnamed = try await visitor.send("POST", "/api/undo", "{}").status
+    @Test func `changes are listed, and only a named one is undone`() async throws {
+        try await withKiosk { client in
+            try await add(client, "Dune")
+            let isListed = try await client.get("/api/changes?limit=5").text.contains("saved")
+            #expect(isListed)
+            let unnamed = try await client.send("POST", "/api/undo", "{}").status
             #expect(unnamed == 400)
-            let left = try await titles(visitor, "")
+            let left = try await titles(client, "")
             #expect(left == ["Dune"])
-            let refused = try await visitor.get("/api/changes?limit=0").status
+            let refused = try await client.get("/api/changes?limit=0").status
             #expect(refused == 400)
         }
     }

@@ -5,10 +5,10 @@ import Testing
 
 private func day(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
-private func figures(_ text: String, _ pages: Int) -> DayStats {
-    var figures = DayStats(day: day(text))
-    figures.pages = pages
-    return figures
+private func stats(_ text: String, _ pages: Int) -> DayStats {
+    var stats = DayStats(day: day(text))
+    stats.pages = pages
+    return stats
 }
 
 @Suite struct `The axis of a chart` {
@@ -21,44 +21,44 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
         #expect(Axis(upTo: most).ticks == ticks)
     }
 
-    @Test(arguments: [Int.max, 1_000_000_000_000_000]) func `bears any number`(_ most: Int) {
+    @Test(arguments: [Int.max, 1_000_000_000_000_000]) func `handles any number`(_ most: Int) {
         let axis = Axis(upTo: most)
         #expect(axis.ticks.count <= 5 && axis.top >= 1_000_000_000_000_000)
         #expect(axis.fraction(Int.max) == 1 && axis.fraction(Int.min) == 0)
     }
 }
 
-@Suite struct `A chart of columns` {
-    private func columns(_ values: [Int], labels: [String?]? = nil) -> Columns {
-        Columns(
+@Suite struct `A bar chart` {
+    private func barChart(_ values: [Int], labels: [String?]? = nil) -> BarChart {
+        BarChart(
             title: "Pages",
-            columns: values.enumerated().map { index, value in
-                Columns.Column(
-                    label: labels?[index] ?? "\(index + 1)", value: value, words: "\(index): \(value)",
+            bars: values.enumerated().map { index, value in
+                BarChart.Bar(
+                    label: labels?[index] ?? "\(index + 1)", value: value, text: "\(index): \(value)",
                     cells: ["\(index)", "\(value)"])
             }, heads: ["When", "Pages"], number: { String($0) })
     }
 
-    @Test func `without a column is an axis alone`() {
-        let chart = columns([]).chart
+    @Test func `without bars is an axis alone`() {
+        let chart = barChart([]).chart
         #expect(chart.marks.isEmpty && chart.lines.count == 2 && chart.labels.map(\.text) == ["0", "1"])
     }
 
-    @Test(arguments: [[0], [0, 0, 0]]) func `of nothing has no mark, and its table says so`(_ values: [Int]) {
-        let chart = columns(values).chart
+    @Test(arguments: [[0], [0, 0, 0]]) func `of zeros has no bars, but a table`(_ values: [Int]) {
+        let chart = barChart(values).chart
         #expect(chart.marks.isEmpty && chart.table.rows.count == values.count)
     }
 
-    @Test func `of one value fills the height with it`() {
-        let chart = columns([4]).chart
+    @Test func `of one value fills the height`() {
+        let chart = barChart([4]).chart
         #expect(chart.marks.count == 1)
         #expect(chart.marks[0].y == 18 && chart.marks[0].y + chart.marks[0].height == 166)
-        #expect(chart.marks[0].words == "0: 4")
+        #expect(chart.marks[0].text == "0: 4")
     }
 
     @Test(arguments: [[1, 2, 3], [100_000, 1, 0, 7], [Int](repeating: 5, count: 60), Array(0..<31)])
-    func `stays within its picture, in order, each mark as high as its value`(_ values: [Int]) {
-        let chart = columns(values).chart
+    func `stays within its picture, with bars in order and as high as their values`(_ values: [Int]) {
+        let chart = barChart(values).chart
         let axis = Axis(upTo: values.max() ?? 0)
         let shown = values.filter { $0 > 0 }
         #expect(chart.marks.count == shown.count)
@@ -73,7 +73,7 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
 
     @Test(arguments: [(3, 3), (12, 12), (31, 16), (60, 15)])
     func `leaves labels out before they touch`(_ count: Int, _ shown: Int) {
-        let chart = columns([Int](repeating: 1000, count: count)).chart
+        let chart = barChart([Int](repeating: 1000, count: count)).chart
         let below = chart.labels.filter { $0.y > 170 }
         #expect(below.count == shown)
         for (left, right) in zip(below, below.dropFirst()) {
@@ -82,9 +82,9 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
         }
     }
 
-    @Test func `has values over its bars only where all fit`() {
+    @Test func `shows values above its bars only if all fit`() {
         func overBars(_ values: [Int]) -> [String] {
-            columns(values).chart.labels.filter { $0.anchor == .middle && $0.y < 170 }.map(\.text)
+            barChart(values).chart.labels.filter { $0.anchor == .middle && $0.y < 170 }.map(\.text)
         }
         #expect(overBars([10, 0, 30]) == ["10", "30"])
         #expect(overBars([Int](repeating: 12_345, count: 20)).isEmpty)
@@ -96,7 +96,7 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
         (1, Bucket.day), (31, .day), (32, .week), (217, .week), (218, .month), (366, .month), (1_100, .month),
         (1_101, .year), (3_652_059, .year),
     ])
-    func `are put together as the length of time says`(_ days: Int, _ bucket: Bucket) {
+    func `are grouped by the length of the period`(_ days: Int, _ bucket: Bucket) {
         #expect(Bucket(days: days) == bucket)
     }
 
@@ -105,17 +105,18 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
         (.week, ["2026-02-23", "2026-03-02"], [12, 0]), (.month, ["2026-02", "2026-03"], [5, 7]),
         (.year, ["2026"], [12]),
     ])
-    func `stand in their bucket, empty ones between them`(_ bucket: Bucket, _ starts: [String], _ pages: [Int]) {
-        let days = [figures("2026-02-01", 100), figures("2026-02-28", 5), figures("2026-03-01", 7)]
+    func `are summed up in buckets, with empty ones between them`(_ bucket: Bucket, _ starts: [String], _ pages: [Int])
+    {
+        let days = [stats("2026-02-01", 100), stats("2026-02-28", 5), stats("2026-03-01", 7)]
         let span = day("2026-02-27").span.lowerBound...day("2026-03-02").span.lowerBound
         let buckets = bucket.buckets(days, in: span)
         #expect(buckets.map(\.start.description) == starts)
         #expect(buckets.map(\.figures.pages) == pages)
     }
 
-    @Test(arguments: Bucket.allCases) func `are the last sixty of many`(_ bucket: Bucket) {
+    @Test(arguments: Bucket.allCases) func `are limited to the last sixty buckets`(_ bucket: Bucket) {
         let buckets = bucket.buckets([], in: -719_162...2_932_896)
-        #expect(buckets.count == Bucket.most && buckets.last?.start.year == 9999)
+        #expect(buckets.count == Bucket.maxCount && buckets.last?.start.year == 9999)
     }
 }
 
@@ -123,12 +124,12 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
     private func calendar(_ year: Int, _ days: [DayStats]) -> DayCalendar {
         DayCalendar(
             title: "\(year)", year: year, days: days, months: (1...12).map { "M\($0)" },
-            weekdays: ["M", "T", "W", "T", "F", "S", "S"], words: { "\($0.day): \($0.pages)" },
+            weekdays: ["M", "T", "W", "T", "F", "S", "S"], text: { "\($0.day): \($0.pages)" },
             number: { String($0) }, table: Chart.Table(heads: [], rows: []))
     }
 
     @Test(arguments: [(2024, 366), (2025, 365), (2026, 365), (1, 365), (9999, 365), (2000, 366)])
-    func `has a square for each day, none on another`(_ year: Int, _ count: Int) {
+    func `has a square for each day, and none overlap`(_ year: Int, _ count: Int) {
         let chart = calendar(year, []).chart
         #expect(chart.blanks.count == count)
         #expect(Set(chart.blanks.map { "\(Chart.unit($0.x)) \(Chart.unit($0.y))" }).count == count)
@@ -146,24 +147,24 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
         #expect(first.x == 18 && Chart.unit(first.y) == Chart.unit(14 + 3 * 12.6))
     }
 
-    @Test func `is the darker the more was read, and no long day makes the others pale`() {
+    @Test func `is darker the more was read, and a single long day does not make the others pale`() {
         let days =
-            (1...20).map { figures("2026-01-\($0 < 10 ? "0" : "")\($0)", $0 * 4) } + [figures("2026-02-01", 9_000)]
+            (1...20).map { stats("2026-01-\($0 < 10 ? "0" : "")\($0)", $0 * 4) } + [stats("2026-02-01", 9_000)]
         let calendar = calendar(2026, days)
         #expect(calendar.bounds == [20, 40, 60])
         let styles = calendar.chart.marks.map(\.style)
         #expect(styles.first == "heat1" && styles.contains("heat3") && styles.last == "heat4")
-        #expect(calendar.chart.marks.first?.words == "2026-01-01: 4")
+        #expect(calendar.chart.marks.first?.text == "2026-01-01: 4")
         #expect(calendar.chart.blanks.count == 365 - 21)
     }
 
-    @Test func `shows a day with a session and no page, too`() {
-        #expect(calendar(2026, [figures("2026-01-01", 0)]).chart.marks.map(\.style) == ["heat1"])
+    @Test func `shows a day with a session but no page`() {
+        #expect(calendar(2026, [stats("2026-01-01", 0)]).chart.marks.map(\.style) == ["heat1"])
     }
 }
 
 @Suite struct `Shares of a whole` {
-    @Test func `leave empty ones out and put the many small ones together`() {
+    @Test func `leave out empty parts and sum up the many small ones`() {
         let parts = (1...12).map { (label: "\($0)", count: 13 - $0) } + [(label: "none", count: 0)]
         let shares = Shares(parts, most: 3, rest: "others")
         #expect(shares.rows.map(\.label) == ["1", "2", "3", "others"])
@@ -173,7 +174,7 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
     }
 
     @Test(arguments: [(0.0, "0"), (0.001, "< 1"), (0.005, "1"), (0.384, "38"), (0.999, "100"), (1, "100")])
-    func `are told in whole percents`(_ share: Double, _ text: String) {
+    func `are shown in whole percent`(_ share: Double, _ text: String) {
         #expect(Shares.percent(share) == text)
     }
 }
@@ -186,7 +187,7 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
         (.german, "0", "999", "1.000", "-12.345.678", "12,5"),
         (.french, "0", "999", "1\u{202F}000", "-12\u{202F}345\u{202F}678", "12,5"),
     ])
-    func `are written as the language writes them`(
+    func `are formatted for each language`(
         _ language: Language, _ zero: String, _ hundreds: String, _ thousand: String, _ negative: String,
         _ tenths: String
     ) throws {
@@ -201,7 +202,7 @@ private func figures(_ text: String, _ pages: Int) -> DayStats {
     }
 
     @Test(arguments: [(0.04, "0"), (12.0, "12"), (12.34, "12.3"), (-0.5, "-0.5"), (99.96, "100")])
-    func `of pictures have one digit behind the point`(_ value: Double, _ text: String) {
+    func `of pictures have at most one decimal`(_ value: Double, _ text: String) {
         #expect(Chart.unit(value) == text)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Kiosk
 
 @Suite struct `Corrections of the reading history over HTTP` {
-    /// A book of 382 pages with the pages 14 and 200 told of, newest first.
+    /// Runs the body with a book of 382 pages and progress entries for pages 14 and 200, newest first.
     private func withHistory(
         _ body: (RunningKiosk, _ path: String, _ entries: [ProgressEntry]) async throws -> Void
     ) async throws {
@@ -24,14 +24,14 @@ import Testing
         return try await kiosk.library.progress(of: reading.id, limit: 20, offset: 0)
     }
 
-    @Test func `change a page, its unit or its day, and undo takes that back`() async throws {
+    @Test func `change a page, its unit or its day, and can be undone`() async throws {
         try await withHistory { kiosk, path, entries in
             let wrong = entries[0].id
             let right = try await kiosk.send("PATCH", "\(path)/\(wrong)", #"{"page": 20}"#)
             #expect(right.status == 200 && right.number("page") == 20)
             let percent = try await kiosk.send("PATCH", "\(path)/\(wrong)", #"{"percent": 10.5}"#)
             #expect(percent.number("percent") == 10.5 && percent.json["page"] is NSNull)
-            // A day before: the other entry is the latest then.
+            // The entry is dated earlier, so that the other one is the latest.
             let dated = try await kiosk.send("PATCH", "\(path)/\(wrong)", #"{"at": "2026-01-02T10:00:00Z"}"#)
             #expect(dated.number("page") == 14)
             let same = try await kiosk.send("PATCH", "\(path)/\(wrong)", #"{"percent": 10.5}"#)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `take an entry away, and undo brings it back`() async throws {
+    @Test func `delete an entry, and undo restores it`() async throws {
         try await withHistory { kiosk, path, entries in
             let gone = try await kiosk.send("DELETE", "\(path)/\(entries[0].id)")
             #expect(gone.status == 200 && gone.number("page") == 14)
@@ -62,7 +62,7 @@ import Testing
         (#"{"page": -1}"#, 422, "reading", "no page -1"),
         (#"{"percent": 101}"#, 422, "reading", "0 to 100"),
         (#"{"at": "2999-01-01T00:00:00Z"}"#, 422, "reading", "in the future"),
-        (#"{"at": "yesterday"}"#, 400, "badField", "time"), (#"{"page": 1, "percent": 1}"#, 400, "badField", "one of"),
+        (#"{"at": "yesterday"}"#, 400, "badField", "time"), (#"{"page": 1, "percent": 1}"#, 400, "badField", "either"),
         (#"{"pages": 1}"#, 400, "unknownField", "pages"),
     ])
     func `are refused with the reason`(_ body: String, _ status: Int, _ code: String, _ word: String) async throws {
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `of a page that a session ended on are made at the session`() async throws {
+    @Test func `of the last page of a session are made at the session`() async throws {
         try await withHistory { kiosk, path, entries in
             let added = try await kiosk.send(
                 "POST", path.replacing("progress", with: "sessions/past"),
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `are reached for each entry, however many there are`() async throws {
+    @Test func `are possible for each entry, however many there are`() async throws {
         try await RunningKiosk().use { kiosk in
             let book = try await kiosk.book("Dune", status: .reading)
             for page in 1...80 { _ = try await kiosk.library.recordProgress(.page(page), of: book.id, at: Date()) }

@@ -9,7 +9,7 @@ import Testing
     private let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3]
     private let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 9]
 
-    @Test func `are given by what their bytes are, in a sandbox, and once while they stay the same`() async throws {
+    @Test func `are served with the type of their bytes, sandboxed, and cached while unchanged`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         let path = "/covers/\(book.edition.id)"
@@ -28,7 +28,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `what is no picture is never given, whatever was kept`() async throws {
+    @Test func `bytes that are no picture are never served, whatever was stored`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         try await kiosk.library.keepCover(Array("<html><script>".utf8), of: book.edition.id)
@@ -57,10 +57,10 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `refuses what is no picture, too large, or of no book`() async throws {
+    @Test func `a file that is no picture, is too large or belongs to no book is refused`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
-        let large = jpeg + [UInt8](repeating: 0, count: CoverAPI.mostBytes)
+        let large = jpeg + [UInt8](repeating: 0, count: CoverAPI.maxBytes)
         for (path, bytes, type, status) in [
             (book.id.rawValue, jpeg, "application/octet-stream", 415),
             (book.id.rawValue, [1, 2, 3], "image/jpeg", 415),
@@ -75,14 +75,14 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `a picture that is not sound is refused, and what cannot be looked at now is not kept`() async throws {
-        for (trouble, status, code) in [
+    @Test func `a damaged picture is refused, and one that cannot be checked now is not stored`() async throws {
+        for (kind, status, code) in [
             (.refused, 422, "unsoundPicture"), (.unavailable, 503, "unavailable"),
-        ] as [(KioskError.Kind, Int, String)] {
+        ] as [(RefusalKind, Int, String)] {
             let kiosk = try await RunningKiosk { _, ports in
                 ports.readPhoto = { bytes in
                     #expect(bytes == jpeg)
-                    throw KioskError(trouble, "The photo could not be read.")
+                    throw KioskError(kind, "The photo could not be read.")
                 }
             }
             let book = try await kiosk.book("Dune")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Kiosk
 
-/// What they see who may only look.
+/// Guests see the library read-only.
 @Suite struct `A guest` {
-    /// A book with a note, a quote, a session and a tag; one in the trash.
+    /// Runs the body with a book that has notes, a quote, a session and a tag, and another one in the trash.
     private func withGuests(_ body: (WebKiosk, _ book: String, _ trashed: String) async throws -> Void) async throws {
         try await withWebKiosk { kiosk in
             func act(_ method: String, _ path: String, _ body: String) async throws -> WebAnswer {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `is shown pages without acts, forms and sheets`() async throws {
+    @Test func `gets pages without actions, forms and sheets`() async throws {
         try await withGuests { kiosk, book, _ in
             for path in ["/home", "/library", "/library?q=nothing", "/stats", "/stats/timeline", "/books/\(book)"] {
                 let page = try await kiosk.askAsStranger("GET", path, [("Accept", "text/html")])
@@ -46,7 +46,7 @@ import Testing
                 for form in page.body.split(separator: "<form").dropFirst() {
                     #expect(form.prefix { $0 != ">" }.contains("method=\"get\""), "\(path)")
                 }
-                // It is the way in for whoever has the code.
+                // Whoever has the code can sign in.
                 #expect(page.body.contains("href=\"/sign-in\""), "\(path)")
                 let own = try await kiosk.ask("GET", path, [("Accept", "text/html")]).body
                 #expect(own.contains("id=\"lamps\"") && !own.contains("href=\"/sign-in\""), "\(path)")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `reads books, and neither what was written about them, nor their sessions, nor whom they concern`()
+    @Test func `sees books, but not their notes, sessions and recommendations`()
         async throws
     {
         try await withGuests { kiosk, book, _ in

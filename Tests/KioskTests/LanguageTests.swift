@@ -8,7 +8,7 @@ import Testing
         ("es,de;q=0.3,en;q=0.7", .english), ("den", .english), ("de;q=0", .english), ("*", .english),
         ("de-AT", .german), ("nl;q=0.9, fr;q=0.4", .french),
     ])
-    func `is the one that the browser likes best`(_ header: String?, _ language: Language) {
+    func `is the one that the browser prefers`(_ header: String?, _ language: Language) {
         #expect(Language(accepting: header) == language)
     }
 }

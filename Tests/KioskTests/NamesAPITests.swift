@@ -8,11 +8,11 @@ import Testing
     @Test(arguments: NameList.allCases) func `renames, merges and deletes, and undo takes each back`(
         _ list: NameList
     ) async throws {
-        try await FiguresKiosk.run { kiosk async throws in
+        try await StatsKiosk.run { kiosk async throws in
             let path = "/api/\(list.rawValue)"
             for (title, name) in [("One", "Ann"), ("Two", "Anne"), ("Three", "Bob / co")] {
                 let id = try await kiosk.book(title, by: name, shelf: name)
-                _ = try await kiosk.library.addLabel(.tag, name, to: [id], at: FiguresKiosk.now)
+                _ = try await kiosk.library.addLabel(.tag, name, to: [id], at: StatsKiosk.now)
             }
             let before = try await kiosk.ask(path).text
             let acts = [
@@ -25,15 +25,16 @@ import Testing
                 #expect(answer.status == 200, "\(answer.text)")
                 #expect(try await kiosk.ask(path).text != before)
                 _ = try await kiosk.library.undo(
-                    ID<Change>(rawValue: try answer.value("change")), at: FiguresKiosk.now)
+                    ID<Change>(rawValue: try answer.value("change")), at: StatsKiosk.now)
                 #expect(try await kiosk.ask(path).text == before, "\(method)")
             }
         }
     }
 
-    @Test(arguments: [NameList.tags, .shelves]) func `makes a label without books, once`(_ list: NameList) async throws
+    @Test(arguments: [NameList.tags, .shelves]) func `creates a label without books, once`(_ list: NameList)
+        async throws
     {
-        try await FiguresKiosk.run { kiosk async throws in
+        try await StatsKiosk.run { kiosk async throws in
             let made = try await kiosk.ask("POST", "/api/\(list.rawValue)", "{\"name\":\"Sea\"}")
             #expect(try made.value("name") == "Sea" && made.value("books") == "0" && made.value("change") != "null")
             let again = try await kiosk.ask("POST", "/api/\(list.rawValue)", "{\"name\":\"SEA\"}")
@@ -48,8 +49,10 @@ import Testing
         ("POST", "/api/shelves/merge", "{\"names\":[\"a\"],\"into\":\"b\"}", 422),
         ("POST", "/api/tags", "{\"name\":\" \"}", 422), ("POST", "/api/authors", "{\"name\":\"x\"}", 404),
     ])
-    func `refuses what does not fit`(_ method: String, _ path: String, _ body: String, _ status: Int) async throws {
-        try await FiguresKiosk.run { kiosk async throws in
+    func `refuses unknown names and invalid requests`(_ method: String, _ path: String, _ body: String, _ status: Int)
+        async throws
+    {
+        try await StatsKiosk.run { kiosk async throws in
             let answer = try await kiosk.ask(method, path, body)
             #expect(answer.status == status || (status == 404 && answer.status == 405), "\(answer.text)")
         }

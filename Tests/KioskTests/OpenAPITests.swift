@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kiosk
 
-/// Sources/Kiosk/Web/openapi.json, which the service hands out as well.
+/// Sources/Kiosk/Web/openapi.json, which the service also serves.
 @Suite struct `The API's description` {
     private struct Description: Decodable {
         let openapi: String
@@ -16,7 +16,7 @@ import Testing
             let responses: [String: Answer]
             let security: [[String: [String]]]?
         }
-        /// In its own words, or those of a component.
+        /// Described in place or by a component.
         struct Answer: Decodable {
             let description: String?
             let reference: String?
@@ -43,12 +43,12 @@ import Testing
     private func routes() throws -> [Route] {
         let library = try LibraryFile.inMemory()
         let parts = try KioskParts(
-            .init(), ports: KioskPorts(library: library, trouble: { KioskError(.fault, "\($0)") }),
+            .init(), ports: KioskPorts(library: library),
             logger: Logger(label: "routes"))
         return parts.routes.filter { $0.path.hasPrefix("/api/") || $0.path == "/healthz" }
     }
 
-    /// "/api/books/:id" is "/api/books/{id}" there.
+    /// Returns the name of the route in the description, where "/api/books/:id" is "/api/books/{id}".
     private func name(_ route: Route) -> String {
         let path = route.path.split(separator: "/").map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
         return "\(route.method.rawValue) /\(path.joined(separator: "/"))"
@@ -57,11 +57,11 @@ import Testing
     @Test func `names every route, and no other`() throws {
         let described = Set(try described().keys)
         let routes = Set(try routes().map(name))
-        #expect(routes.subtracting(described).sorted() == [], "Web/openapi.json does not tell of these")
-        #expect(described.subtracting(routes).sorted() == [], "Web/openapi.json tells of these, and there are none")
+        #expect(routes.subtracting(described).sorted() == [], "missing in Web/openapi.json")
+        #expect(described.subtracting(routes).sorted() == [], "Web/openapi.json describes routes that do not exist")
     }
 
-    @Test func `says of each what it does, what it answers, and who may ask`() throws {
+    @Test func `describes the purpose, the responses and the callers of each route`() throws {
         let described = try described()
         for route in try routes() {
             guard let operation = described[name(route)] else { continue }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `is handed out as it stands`() async throws {
+    @Test func `is served unchanged`() async throws {
         let file = try file()
         try await withFilledKiosk { kiosk in
             let answer = try await kiosk.send("GET", "/api/openapi.json")
@@ -84,39 +84,38 @@ import Testing
         }
     }
 
-    @Test func `has the keys that answers have, and no others`() async throws {
+    @Test func `has the keys of the responses, and no others`() async throws {
         let document = try DescribedAnswers(file())
-        // Whoever asks without saying what is told everything.
-        let asked = document.plainQuestions
+        let asked = document.plainPaths
         #expect(asked.contains("/api/books") && asked.contains("/api/home") && asked.contains("/api/station"))
         try await withFilledKiosk { kiosk in
             for path in asked {
                 let answer = try await kiosk.send("GET", path)
                 #expect(answer.status == 200, "\(path): \(answer.text.prefix(200))")
-                #expect(try document.complaints(about: Data(answer.bytes), from: path) == [], "\(path)")
+                #expect(try document.findings(about: Data(answer.bytes), from: path) == [], "\(path)")
             }
             for hit in try await kiosk.send("GET", "/api/books").list("hits") {
                 let id = try #require(hit["id"] as? String)
                 for more in ["", "/figures", "/sessions", "/notes", "/quotes"] {
                     let answer = try await kiosk.send("GET", "/api/books/\(id)\(more)")
-                    let complaints = try document.complaints(
+                    let findings = try document.findings(
                         about: Data(answer.bytes), from: "/api/books/{id}\(more)")
-                    #expect(complaints == [], "\(more)")
+                    #expect(findings == [], "\(more)")
                 }
             }
         }
     }
 
-    @Test func `is not met by an answer with a key too few or too many`() throws {
+    @Test func `is violated by a response with a missing or an unknown key`() throws {
         let document = try DescribedAnswers(file())
         let answer = Data(#"{"events": [{"event": "started", "colour": "red"}], "more": null}"#.utf8)
-        let complaints = try document.complaints(about: answer, from: "/api/stats/timeline")
-        #expect(complaints.contains(".more is not described"))
-        #expect(complaints.contains(".events[0].colour is not described"))
-        #expect(complaints.contains(".events[0].date is missing"))
+        let findings = try document.findings(about: answer, from: "/api/stats/timeline")
+        #expect(findings.contains(".more is not described"))
+        #expect(findings.contains(".events[0].colour is not described"))
+        #expect(findings.contains(".events[0].date is missing"))
     }
 
-    /// A kiosk whose answers have something in every list: two books, one being read by a clock that runs, and one captured.
+    /// Runs the body with a kiosk whose responses have items in every list: two books, one with a running session, and a captured one.
     private func withFilledKiosk(_ body: (RunningKiosk) async throws -> Void) async throws {
         let kiosk = try await RunningKiosk()
         do {
@@ -127,7 +126,7 @@ import Testing
                 ("PUT", "/api/settings/dailyGoal", #"{"value": 20}"#),
                 ("PATCH", "/api/books/\(read)", #"{"tags": ["sand"], "culturalGoalCategory": "Deserts"}"#),
                 ("POST", "/api/books/\(read)/notes", #"{"text": "Fear is the mind-killer?"}"#),
-                ("POST", "/api/books/\(read)/quotes", #"{"text": "Tell me of your homeworld", "page": 12}"#),
+                ("POST", "/api/books/\(read)/quotes", #"{"text": "Fear is the mind-killer.", "page": 12}"#),
                 ("PUT", "/api/books/\(reading)/status", #"{"status": "reading"}"#),
                 ("POST", "/api/books/\(reading)/progress", #"{"page": 40}"#),
                 (
@@ -150,7 +149,7 @@ import Testing
     }
 }
 
-/// The answers that the document describes, held against those that there are: keys alone, as deep as the document goes.
+/// The responses that the document describes, to compare with real ones: only keys, as deep as the document goes.
 private struct DescribedAnswers {
     private let document: [String: Any]
 
@@ -158,8 +157,8 @@ private struct DescribedAnswers {
         document = try #require(try JSONSerialization.jsonObject(with: file) as? [String: Any])
     }
 
-    /// The paths that answer JSON to a GET which says nothing more than the path, from the machine itself.
-    var plainQuestions: [String] {
+    /// The paths that answer JSON to a GET without parameters, from this machine.
+    var plainPaths: [String] {
         (document["paths"] as? [String: Any] ?? [:]).keys.sorted().filter { path in
             let parameters = operation(path)?["parameters"] as? [[String: Any]] ?? []
             return !path.contains("{") && schema(of: path) != nil && !isForStations(path)
@@ -167,10 +166,10 @@ private struct DescribedAnswers {
         }
     }
 
-    /// - Returns: what is wrong with the answer to a GET, each with its place in it.
-    func complaints(about answer: Data, from path: String) throws -> [String] {
+    /// - Returns: the differences of a response to a GET from its description, each with its path.
+    func findings(about answer: Data, from path: String) throws -> [String] {
         let described = try #require(schema(of: path), "\(path) is not described")
-        return complaints(about: try JSONSerialization.jsonObject(with: answer), described, at: "")
+        return findings(about: try JSONSerialization.jsonObject(with: answer), described, at: "")
     }
 
     private func operation(_ path: String) -> [String: Any]? {
@@ -187,23 +186,23 @@ private struct DescribedAnswers {
         return json?["schema"] as? [String: Any]
     }
 
-    private func complaints(about value: Any, _ schema: [String: Any], at place: String) -> [String] {
+    private func findings(about value: Any, _ schema: [String: Any], at place: String) -> [String] {
         let schema = resolved(schema)
         if let either = schema["anyOf"] as? [[String: Any]] {
-            // Something, or null.
+            // A nullable value.
             let something = either.first { $0["type"] as? String != "null" } ?? [:]
-            return value is NSNull ? [] : complaints(about: value, something, at: place)
+            return value is NSNull ? [] : findings(about: value, something, at: place)
         }
         if let list = value as? [Any] {
             guard let items = schema["items"] as? [String: Any] else { return ["\(place) is described as no list"] }
-            return list.enumerated().flatMap { complaints(about: $1, items, at: "\(place)[\($0)]") }
+            return list.enumerated().flatMap { findings(about: $1, items, at: "\(place)[\($0)]") }
         }
         guard let object = value as? [String: Any] else { return [] }
         let (members, required, isOpen) = members(of: schema)
         let missing = required.subtracting(object.keys).map { "\(place).\($0) is missing" }
         return missing
             + object.sorted { $0.key < $1.key }.flatMap { key, value in
-                if let member = members[key] { return complaints(about: value, member, at: "\(place).\(key)") }
+                if let member = members[key] { return findings(about: value, member, at: "\(place).\(key)") }
                 return isOpen ? [] : ["\(place).\(key) is not described"]
             }
     }
@@ -214,7 +213,7 @@ private struct DescribedAnswers {
         return schemas?[String(name)] as? [String: Any] ?? [:]
     }
 
-    /// What an object of this schema has; `isOpen` when it may have more, or the schema says nothing of its keys.
+    /// Returns the members of an object; `isOpen` if it may have others, or the schema does not describe them.
     private func members(
         of schema: [String: Any]
     ) -> (members: [String: [String: Any]], required: Set<String>, isOpen: Bool) {

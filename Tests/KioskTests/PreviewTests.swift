@@ -9,7 +9,7 @@ import Testing
 private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { feed.take(jpeg: $0) } }
 
 @Suite struct `The preview's feed` {
-    @Test func `gives a slow watcher the newest picture, and holds one at the most`() async throws {
+    @Test func `gives a slow watcher the newest picture, and buffers at most one`() async throws {
         let feed = PreviewFeed()
         #expect(!feed.isWatched)
         let parts = try #require(feed.parts())
@@ -27,7 +27,7 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
         #expect(!feed.isWatched)
     }
 
-    @Test func `has room for four, and for another when one goes`() throws {
+    @Test func `has room for four watchers, and for another when one leaves`() throws {
         let feed = PreviewFeed()
         var watchers = (0..<4).compactMap { _ in feed.parts() }
         #expect(watchers.count == 4 && feed.parts() == nil)
@@ -35,18 +35,18 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
         #expect(feed.parts() != nil)
     }
 
-    @Test func `gives away the place of one that has taken nothing for long`() async throws {
+    @Test func `gives the place of a stalled watcher to a new one`() async throws {
         let clock = SharedTime()
         let feed = PreviewFeed(now: { clock.now })
         let watchers = (0..<4).compactMap { _ in feed.parts() }
         clock.advance(.seconds(9))
         take(feed, [1])
         clock.advance(.seconds(9))
-        // All of them took a picture nine seconds ago.
+        // All of them received a picture nine seconds ago.
         #expect(feed.parts() == nil)
         take(feed, [2])
         clock.advance(.seconds(2))
-        // None has taken the second.
+        // None has received the second one.
         let newcomer = try #require(feed.parts())
         #expect(feed.watching == 4)
         take(feed, [3])
@@ -64,7 +64,7 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
         try await rig.stop()
     }
 
-    @Test func `passes pictures on untouched, to four at once`() async throws {
+    @Test func `forwards pictures unchanged to four at once`() async throws {
         let rig = try await StationRig(live: .showing())
         try await rig.isStreaming()
         var clients: [RawConnection] = []
@@ -91,7 +91,7 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
         try await rig.stop()
     }
 
-    @Test func `ends when the camera is gone`() async throws {
+    @Test func `ends when the camera is unplugged`() async throws {
         let camera = ShownCamera()
         let rig = try await StationRig(live: .showing(camera))
         try await rig.isStreaming()

@@ -22,7 +22,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `a page or a percentage is recorded; beyond the last page is said`() async throws {
+    @Test func `a page or a percentage is recorded, and a page beyond the last is reported`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", status: .reading)
         let page = try await kiosk.send("POST", "/api/books/\(book.id)/progress", #"{"page": 145}"#)
@@ -66,7 +66,7 @@ import Testing
     @Test func `an earlier reading is added, dated and deleted; the one that counts stays`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", status: .read)
-        // Of two times through a book, one without dates is the earlier.
+        // Of two readings, one without dates counts as the earlier.
         _ = try await kiosk.send("PUT", "/api/books/\(book.id)/dates", #"{"finished": "2020"}"#)
         let added = try await kiosk.send(
             "POST", "/api/books/\(book.id)/readings", #"{"started": "1999-07", "finished": "1999-08"}"#)

@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import Library
 import Station
 import Testing
 
@@ -7,53 +8,149 @@ import Testing
 
 private let day = CalendarDay("2026-03-17")!
 
-@Suite struct `What is refused` {
-    private static let refusals: [any Error & Sendable] =
-        [
-            ISBNRefusal.empty, ISBNRefusal.unexpectedCharacter("q", position: 3), ISBNRefusal.wrongLength(9),
-            ISBNRefusal.notDigits("97801X"), ISBNRefusal.misplacedX,
-            ISBNRefusal.wrongCheckDigit(given: "1", expected: "8", length: 13), ISBNRefusal.ean8,
-            ReadingRefusal.finishedBeforeStarted(started: day, finished: day),
-            ReadingRefusal.stoppedBeforeStarted(started: day, stopped: day), ReadingRefusal.negativePage(-1),
-            ReadingRefusal.hugePage(9_999_999), ReadingRefusal.badPercent(101), ReadingRefusal.closed(.read),
-            ReadingRefusal.noReading, ReadingRefusal.noSuchReading, ReadingRefusal.wrongEnd(.open),
-            ReadingRefusal.wrongEnd(.stopped), ReadingRefusal.wrongEnd(.finished), ReadingRefusal.twoEnds,
-            ReadingRefusal.lastReading(.dnf), ReadingRefusal.sessionRunning, SessionError.alreadyActive,
-            SessionError.notActive, SessionError.entryNotFound, SessionError.invalidPageNumber,
-            SessionError.sessionTooShort, SessionError.persistenceFailed(ISBNRefusal.empty), SessionError.noSuchSession,
-            SessionError.clockWentBackwards(start: Date(timeIntervalSince1970: 0)), SessionError.startInFuture,
-            SessionError.endInFuture, SessionError.endBeforeStart, SessionError.sessionTooLong,
-            SessionError.stillRunning,
-            TextRefusal.empty(what: "note"), TextRefusal.tooLong(what: "title", limit: 512, count: 600),
-            TextRefusal.farTooLong(what: "description", limit: 10_000), TextRefusal.damaged(what: "shelf"),
-            InputRefusal.outOfRange(what: "page count", range: 1...9), InputRefusal.badRating(7),
-            InputRefusal.noLink(what: "info link", text: "x"), InputRefusal.noIdentifier(text: "x"),
-            InputRefusal.noDay(what: "date of publication", text: "2025-02-30"),
-            LabelRefusal.none(what: "tag", name: "sf", near: []),
-            LabelRefusal.ambiguous(what: "author", name: "Mann", fits: ["Thomas Mann", "Heinrich Mann"]),
-            LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
-            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPosition("x"),
-            StationRefusal.badID,
-            StationRefusal.none, StationRefusal.tooMany(limit: 9), Station.Refusal.gone, Station.Refusal.answered,
-            Station.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
-            FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")),
-        ] + CodeKind.allCases.map { ISBNRefusal.notABook($0) }
+@Suite struct `A refusal` {
+    private struct Row {
+        let refusal: any Refusal
+        let (exit, http, code, hasText): (Int32, Int, String, Bool)
 
-    @Test(arguments: Language.allCases) func `is said in the language of the page, whole, with nothing left to fill in`(
+        init(_ refusal: any Refusal, _ exit: Int32, _ http: Int, _ code: String, hasText: Bool = true) {
+            (self.refusal, self.exit, self.http, self.code, self.hasText) = (refusal, exit, http, code, hasText)
+        }
+    }
+
+    /// Every refusal of the domain, the station and the library with its exit status, HTTP status and API code, and whether pages
+    /// have a text for it.
+    private static let table: [Row] =
+        [
+            Row(ISBNRefusal.empty, 3, 422, "isbn"),
+            Row(ISBNRefusal.unexpectedCharacter("q", position: 3), 3, 422, "isbn"),
+            Row(ISBNRefusal.wrongLength(9), 3, 422, "isbn"),
+            Row(ISBNRefusal.notDigits("97801X"), 3, 422, "isbn"),
+            Row(ISBNRefusal.misplacedX, 3, 422, "isbn"),
+            Row(ISBNRefusal.wrongCheckDigit(given: "1", expected: "8", length: 13), 3, 422, "isbn"),
+            Row(ISBNRefusal.ean8, 3, 422, "isbn"),
+            Row(ReadingRefusal.finishedBeforeStarted(started: day, finished: day), 3, 422, "reading"),
+            Row(ReadingRefusal.stoppedBeforeStarted(started: day, stopped: day), 3, 422, "reading"),
+            Row(ReadingRefusal.negativePage(-1), 64, 422, "reading"),
+            Row(ReadingRefusal.hugePage(9_999_999), 64, 422, "reading"),
+            Row(ReadingRefusal.badPercent(101), 64, 422, "reading"),
+            Row(ReadingRefusal.closed(.read), 3, 422, "reading"),
+            Row(ReadingRefusal.noReading, 3, 422, "reading"),
+            Row(ReadingRefusal.noSuchReading, 3, 404, "noSuchReading"),
+            Row(ReadingRefusal.wrongEnd(.open), 3, 422, "reading"),
+            Row(ReadingRefusal.wrongEnd(.stopped), 3, 422, "reading"),
+            Row(ReadingRefusal.wrongEnd(.finished), 3, 422, "reading"),
+            Row(ReadingRefusal.twoEnds, 3, 422, "reading"),
+            Row(ReadingRefusal.lastReading(.dnf), 3, 422, "reading"),
+            Row(ReadingRefusal.sessionRunning, 3, 422, "reading"),
+            Row(ReadingRefusal.noSuchEntry, 3, 404, "noSuchEntry"),
+            Row(ReadingRefusal.entryInFuture, 3, 422, "reading"),
+            Row(ReadingRefusal.entryOfSession, 3, 422, "reading"),
+            Row(SessionError.alreadyActive, 3, 422, "alreadyActive"),
+            Row(SessionError.notActive, 3, 422, "notActive"),
+            Row(SessionError.alreadyEnded, 3, 422, "alreadyEnded"),
+            Row(SessionError.entryNotFound, 3, 404, "entryNotFound"),
+            Row(SessionError.invalidPageNumber, 3, 422, "invalidPageNumber"),
+            Row(SessionError.sessionTooShort, 3, 422, "sessionTooShort"),
+            Row(SessionError.persistenceFailed(LibraryError.coverTooLarge(bytes: 2, limit: 1)), 3, 422, "refused"),
+            Row(SessionError.persistenceFailed(LibraryError.diskFull(path: "/b")), 74, 503, "unavailable"),
+            Row(SessionError.noSuchSession, 3, 404, "noSuchSession"),
+            Row(SessionError.clockWentBackwards(start: Date(timeIntervalSince1970: 0)), 3, 422, "clockWentBackwards"),
+            Row(SessionError.startInFuture, 3, 422, "startInFuture"),
+            Row(SessionError.endInFuture, 3, 422, "endInFuture"),
+            Row(SessionError.endBeforeStart, 3, 422, "endBeforeStart"),
+            Row(SessionError.sessionTooLong, 3, 422, "sessionTooLong"),
+            Row(SessionError.stillRunning, 3, 422, "stillRunning"),
+            Row(TextRefusal.empty(what: "note"), 64, 422, "text"),
+            Row(TextRefusal.tooLong(what: "title", limit: 512, count: 600), 64, 422, "text"),
+            Row(TextRefusal.farTooLong(what: "description", limit: 10_000), 64, 422, "text"),
+            Row(TextRefusal.damaged(what: "shelf"), 64, 422, "text"),
+            Row(InputRefusal.outOfRange(what: "page count", range: 1...9), 64, 422, "entry"),
+            Row(InputRefusal.badRating(7), 64, 422, "entry"),
+            Row(InputRefusal.noLink(what: "info link", text: "x"), 64, 422, "entry"),
+            Row(InputRefusal.noIdentifier(text: "x"), 64, 422, "entry"),
+            Row(InputRefusal.noDay(what: "date of publication", text: "2025-02-30"), 64, 422, "entry"),
+            Row(LabelRefusal.none(what: "tag", name: "sf", near: []), 3, 422, "label"),
+            Row(
+                LabelRefusal.ambiguous(what: "author", name: "Mann", fits: ["Thomas Mann", "Heinrich Mann"]), 3, 422,
+                "label"),
+            Row(LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), 3, 422, "label"),
+            Row(LabelRefusal.alreadyOne(what: "tag", name: "sf"), 3, 422, "label"),
+            Row(UndoRefusal.noSuchChange, 3, 422, "undo"),
+            Row(InTrashRefusal(ID()), 3, 422, "inTrash"),
+            Row(ConfirmRefusal.needsTitle(try! ISBN("9780441478125")), 3, 422, "needsTitle"),
+            Row(AnnotationRefusal.noSuchNote("x"), 3, 404, "notThere"),
+            Row(AnnotationRefusal.noSuchQuote("x"), 3, 404, "notThere"),
+            Row(SearchRefusal.badPosition("x"), 64, 400, "badQuery"),
+            Row(StationRefusal.badID, 3, 422, "refused"),
+            Row(StationRefusal.none, 3, 404, "notThere"),
+            Row(StationRefusal.tooMany(limit: 9), 3, 422, "refused"),
+            Row(Station.Refusal.gone, 3, 404, "notThere"),
+            Row(Station.Refusal.answered, 3, 422, "answered"),
+            Row(Station.Refusal.nothingToUndo, 3, 422, "nothingToUndo"),
+            Row(Station.Refusal.notNewest, 3, 422, "notNewest"),
+            Row(Batch.TickRefusal.needsTitle, 3, 422, "needsTitle"),
+            Row(Batch.TickRefusal.answered, 3, 422, "answered"),
+            Row(FieldRefusal(field: "note", cause: TextRefusal.empty(what: "note")), 64, 422, "field.note"),
+            Row(AccessCodeRefusal.tooShort, 64, 422, "refused", hasText: false),
+            Row(AccessCodeRefusal.tooLong, 64, 422, "refused", hasText: false),
+            Row(AccessCodeRefusal.control, 64, 422, "refused", hasText: false),
+            Row(LibraryError.newerSchema(path: "/b", version: 2, known: 1), 78, 500, "fault", hasText: false),
+            Row(LibraryError.foreign(path: "/b", what: "a text"), 65, 500, "fault", hasText: false),
+            Row(LibraryError.corrupt(path: "/b", what: "SQLite code 11"), 65, 500, "fault", hasText: false),
+            Row(LibraryError.networkFileSystem(path: "/b", type: "nfs"), 78, 500, "fault", hasText: false),
+            Row(LibraryError.permission(path: "/b", errno: nil), 77, 500, "fault", hasText: false),
+            Row(LibraryError.diskFull(path: "/b"), 74, 503, "unavailable", hasText: false),
+            Row(LibraryError.noRoom(path: "/b", needed: 2, free: 1), 74, 503, "unavailable", hasText: false),
+            Row(LibraryError.noBackupFolder(path: "/b"), 74, 503, "unavailable", hasText: false),
+            Row(LibraryError.inputOutput(path: "/b", code: 5), 74, 503, "unavailable", hasText: false),
+            Row(LibraryError.locked(path: "/b"), 75, 503, "unavailable", hasText: false),
+            Row(LibraryError.inUse(path: "/b"), 75, 503, "unavailable", hasText: false),
+            Row(LibraryError.wouldOverwrite(path: "/b", what: "a text"), 3, 422, "refused", hasText: false),
+            Row(LibraryError.noSuchBook(ID()), 3, 422, "refused", hasText: false),
+            Row(LibraryError.notInTrash(ID()), 3, 422, "refused"),
+            Row(LibraryError.noSuchEdition(ID()), 3, 422, "refused", hasText: false),
+            Row(LibraryError.noSuchItem(ID()), 3, 422, "refused", hasText: false),
+            Row(LibraryError.notWaiting(ID(), .dismissed), 3, 422, "refused", hasText: false),
+            Row(LibraryError.isbnInUse(try! ISBN("9780441478125")), 3, 422, "refused", hasText: false),
+            Row(LibraryError.coverTooLarge(bytes: 2, limit: 1), 3, 422, "refused", hasText: false),
+            Row(LibraryError.accessCode(errno: 12), 74, 503, "unavailable", hasText: false),
+            Row(LibraryError.constraint(path: "/b", what: "CHECK"), 74, 500, "fault", hasText: false),
+        ] + CodeKind.allCases.map { Row(ISBNRefusal.notABook($0), 3, 422, "isbn") }
+
+    @Test func `has the exit status, the HTTP status and the code of its row`() {
+        for row in Self.table {
+            #expect(row.refusal.kind.exitStatus == row.exit, "\(row.refusal)")
+            #expect(row.refusal.kind.httpStatus == row.http, "\(row.refusal)")
+            #expect(row.refusal.apiCode == row.code, "\(row.refusal)")
+        }
+    }
+
+    @Test(arguments: Language.allCases) func `has a text in each language if pages show it`(_ language: Language) throws
+    {
+        let texts = try #require(try WebFolder().texts[language]).section("refusals")
+        for row in Self.table {
+            let text = texts[row.refusal.code] ?? texts["code \(row.refusal.code)"]
+            #expect((text != nil) == row.hasText, "\(row.refusal.code)")
+            if row.hasText, language != .english { #expect(text?.isEmpty == false, "\(row.refusal.code)") }
+        }
+    }
+
+    @Test(arguments: Language.allCases) func `has a whole sentence in every language, without unfilled placeholders`(
         _ language: Language
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         let english = try #require(try WebFolder().texts[.english])
-        for refusal in Self.refusals {
-            let words = try #require(texts.words(for: refusal), "\(refusal)")
+        for refusal in Self.table.filter(\.hasText).map(\.refusal) where !refusal.namesFile {
+            let words = try #require(texts.message(for: refusal), "\(refusal)")
             #expect(words.hasSuffix(".") || words.contains("https://") || words.contains("goodreads:"), "\(words)")
             #expect(words.first?.isLowercase != true, "\(words)")
             #expect(!words.contains("{") && !words.contains("refusals."), "\(words)")
-            if language != .english { #expect(words != english.words(for: refusal), "\(refusal) is still English") }
+            if language != .english { #expect(words != english.message(for: refusal), "\(refusal) is still English") }
         }
     }
 
-    @Test func `is said so whichever route refuses it, with a word for programs`() async throws {
+    @Test func `has the same text and code on every route`() async throws {
         try await RunningKiosk().use { kiosk in
             let book = try await kiosk.book("Dune")
             for (method, path, body, status, code, words) in [
@@ -64,7 +161,7 @@ private let day = CalendarDay("2026-03-17")!
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
                 ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
                 ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Sitzung"),
-                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht gelöscht"),
+                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht wurde es gelöscht"),
                 ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),
                 ("GET", "/api/books/none", nil, 404, "notThere", "Das gibt es nicht"),
                 ("DELETE", "/api/stations/none", nil, 404, "notThere", "Diese Station gibt es nicht."),
@@ -95,38 +192,41 @@ private let day = CalendarDay("2026-03-17")!
             "Terminé en mars 2018 mais commencé le 17 mars 2019\u{A0}: changez ou effacez l’un des deux jours."
         ),
     ])
-    func `is said of a month and of a year as of a day`(
+    func `names a month or a year as precisely as a day`(
         _ language: Language, _ started: String, _ finished: String, _ words: String
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         let days = try [started, finished].map { try #require(CalendarDay($0)) }
-        #expect(texts.words(for: ReadingRefusal.finishedBeforeStarted(started: days[0], finished: days[1])) == words)
+        #expect(texts.message(for: ReadingRefusal.finishedBeforeStarted(started: days[0], finished: days[1])) == words)
     }
 
-    @Test(arguments: Language.allCases) func `and why the library takes nothing just now, without its paths`(
+    @Test(arguments: Language.allCases) func `of an unavailable library gives the reason without file names`(
         _ language: Language
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         let english = try #require(try WebFolder().texts[.english])
-        let troubles =
-            KioskError.Cause.allCases.map { KioskError(.unavailable, "/b is not there.", cause: $0) }
-            + [KioskError.Kind.unavailable, .fault, .refused].map { KioskError($0, "/b is not there.") }
-        for trouble in troubles {
-            let words = texts.reason(of: trouble) { _ in trouble }
+        let errors: [any Refusal] =
+            [
+                LibraryError.locked(path: "/b"), LibraryError.diskFull(path: "/b"),
+                LibraryError.permission(path: "/b", errno: 1),
+            ]
+            + [RefusalKind.unavailable, .fault, .refused].map { KioskError($0, "/b is not there.") }
+        for error in errors {
+            let words = texts.reason(of: error)
             #expect(!words.contains("/b") && !words.contains("{") && !words.contains("refusals."), "\(words)")
             #expect(!words.contains("..") && !words.contains(". ."), "\(words)")
-            #expect((words == english.reason(of: trouble) { _ in trouble }) == (language == .english), "\(words)")
+            #expect((words == english.reason(of: error)) == (language == .english), "\(words)")
         }
         let refusal = TextRefusal.empty(what: "note")
-        #expect(texts.reason(of: refusal) { _ in troubles[0] } == texts.words(for: refusal))
+        #expect(texts.reason(of: refusal) == texts.message(for: refusal))
     }
 
-    @Test(arguments: Language.allCases) func `and what is wrong with the camera, and what would help it`(
+    @Test(arguments: Language.allCases) func `of the camera is translated, and so is its advice`(
         _ language: Language
     ) throws {
         let texts = try #require(try WebFolder().texts[language])
         for kind in CameraError.Kind.allCases {
-            let words = texts.words(for: CameraError(kind, "The camera fails."))
+            let words = texts.message(for: CameraError(kind, "The camera fails."))
             #expect((words == "The camera fails.") == (language == .english), "\(kind)")
         }
         let english = try #require(try WebFolder().texts[.english])

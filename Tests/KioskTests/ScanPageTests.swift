@@ -13,21 +13,21 @@ import Testing
         ("9783161484", "978-3-16-1484"), ("0441478123", "0-441-47812-3"), ("044147812", "0-441-47812"),
         ("080442957X", "0-8044-2957-X"), ("978-3 16", "978-3-16"),
     ])
-    func `has the hyphens that stay whatever follows`(_ typed: String, _ hyphenated: String) {
-        #expect(ScanNumbers.hyphenated(typed) == hyphenated)
+    func `has the hyphens that are certain whatever follows`(_ typed: String, _ hyphenated: String) {
+        #expect(ISBNAPI.hyphenated(typed) == hyphenated)
     }
 
     @Test(arguments: ["9790", "97804414781250", "12345678901", "X123", "978X"])
-    func `has none where it is no beginning of an ISBN`(_ typed: String) {
-        #expect(ScanNumbers.hyphenated(typed) == nil)
+    func `has none if it is not the beginning of an ISBN`(_ typed: String) {
+        #expect(ISBNAPI.hyphenated(typed) == nil)
     }
 
-    @Test func `is named with its error over the wire`() async throws {
+    @Test func `is answered with its error over HTTP`() async throws {
         try await withStation { station in
             let right = try await station.get("/api/isbn?text=0-441-47812-3")
             #expect(right == #"{"isbn13":"9780441478125","hyphenated":"0-441-47812-3","error":null}"#)
             let short = try await station.get("/api/isbn?text=97804")
-            #expect(short.contains(#""isbn13":null,"hyphenated":"978-0-4","error":"It has 5 digits"#))
+            #expect(short.contains(#""isbn13":null,"hyphenated":"978-0-4","error":"This number has 5 digits"#))
             let wrong = try await station.get("/api/isbn?text=9780441478126")
             #expect(wrong.contains("should be 5, not 6"))
         }
@@ -38,13 +38,13 @@ import Testing
     @Test func `says what to do before the first book`() async throws {
         try await withStation { station in
             let page = try await station.get("/scan")
-            #expect(page.contains("The first book, please"))
+            #expect(page.contains("Ready for the first book"))
             #expect(page.contains(#"data-state="none""#))
             #expect(!page.contains(#"id="save-all""#))
         }
     }
 
-    @Test func `names the bar that shows how far the photos are`() async throws {
+    @Test func `labels the progress bar of the photos`() async throws {
         try await withStation { station in
             let page = try await station.get("/scan")
             let name = try #require(page.firstMatch(of: /<progress [^>]*aria-labelledby="([^"]+)"/)?.output.1)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `shows the newest in the card, and all in the list, newest first`() async throws {
+    @Test func `shows the newest book in the card, and all in the list, newest first`() async throws {
         try await withStation { station in
             let first = try await station.capture("9780441478125")
             let second = try await station.capture("9780441172719")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `has the form open where a title is missing, and no Save beside it`() async throws {
+    @Test func `opens the form for a missing title, without a Save button beside it`() async throws {
         try await withStation { station in
             let item = try await station.capture("9780441478125")
             try await station.becomes("notFound", item)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `saves what it showed, by name, and what came after it waits`() async throws {
+    @Test func `names the books that it saves, so that later ones wait`() async throws {
         try await withStation { station in
             let item = try await station.capture("9780441478125")
             try await station.becomes("notFound", item)
@@ -87,7 +87,7 @@ import Testing
             try await station.send("POST", "/api/station/rows/\(item)/save", #"{"anotherCopy":false}"#)
             let saved = try await station.get("/scan?row=\(item)")
             #expect(saved.contains("Undo: 1 saved"))
-            // Card and bar take back what they show, and not what another page did since.
+            // Card and bar undo the act that they show, not a later one of another page.
             let acts = saved.matches(of: /data-act="POST \/api\/station\/undo" data-body="([^"]*)"/).map(\.output.1)
             let change = try #require(saved.firstMatch(of: /data-change="([^"]+)"/)?.output.1)
             #expect(acts == Array(repeating: "{&quot;change&quot;:&quot;\(change)&quot;}", count: 2))
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `offers another copy of what is owned, and never on Enter`() async throws {
+    @Test func `offers another copy of an owned book, but not on Enter`() async throws {
         try await withStation { station in
             var metadata = Metadata()
             metadata.title = "Dune"
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `offers to clear what was captured twice, once one of the two is saved`() async throws {
+    @Test func `offers to clear a book that was captured twice once one of the two is saved`() async throws {
         try await withStation { station in
             let first = try await station.capture("9780441478125")
             try await station.becomes("notFound", first)
@@ -124,7 +124,7 @@ import Testing
                 page = try await station.get("/scan?row=\(second)")
                 return page.contains(#"id="clear-owned""#)
             }
-            #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Clear 1 owned already<"#))
+            #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Skip 1 owned already<"#))
             #expect(page.contains("Owned already: in the library since "))
         }
     }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `tells the lamps of every page how many titles are missing`() async throws {
+    @Test func `reports the state of camera and network and the number of missing titles`() async throws {
         try await withStation { station in
             let lamps = try await station.get("/api/station/lamps")
             #expect(lamps.contains(#""camera":{"state":"none""#))
@@ -152,11 +152,11 @@ import Testing
     }
 
     @Test(arguments: [("en", "Keys"), ("de", "Tasten"), ("fr", "Touches")])
-    func `names all keys in every language`(_ language: String, _ title: String) async throws {
+    func `lists all keyboard shortcuts in every language`(_ language: String, _ title: String) async throws {
         try await withStation { station in
             let page = try await station.get("/keys", language: language)
             #expect(page.contains(">\(title)</h1>"))
-            // A text that is not there is shown by its name.
+            // A missing text would be shown by its key.
             #expect(!page.contains(">keys."))
         }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Sessions over HTTP` {
     private func ago(_ seconds: Double) -> String { Date().addingTimeInterval(-seconds).rfc3339 }
 
-    @Test func `one runs, tells the service's clock, and ends with its page`() async throws {
+    @Test func `one runs, with the service's time, and ends with its page`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         let none = try await kiosk.send("GET", "/api/session")
@@ -34,7 +34,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `one of less than a minute is refused, and kept as a minute when that is meant`() async throws {
+    @Test func `one of less than a minute is refused, and kept as a minute with force`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         _ = try await kiosk.send("POST", "/api/books/\(book.id)/sessions", "{}")
@@ -45,7 +45,7 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `where the clock went backwards the reader says when it ended`() async throws {
+    @Test func `one whose start lies in the future needs an explicit end`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune")
         let ahead = Date().addingTimeInterval(7200)
@@ -58,18 +58,18 @@ import Testing
         try await kiosk.stop()
     }
 
-    @Test func `past ones are told, corrected, listed a page at a time, and deleted`() async throws {
+    @Test func `past ones are added, corrected, listed a page at a time, and deleted`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", status: .reading)
         let past = "/api/books/\(book.id)/sessions/past"
         var ids: [String] = []
         for index in 0..<5 {
             let start = ago(Double(86_400 - index * 3600))
-            let told = try await kiosk.send(
+            let added = try await kiosk.send(
                 "POST", past,
                 #"{"start": "\#(start)", "minutes": 30, "startPage": \#(index * 10), "endPage": \#(index * 10 + 10)}"#)
-            #expect(told.status == 201 && told.number("pace") == 20)
-            ids.append(try #require(told["id"]))
+            #expect(added.status == 201 && added.number("pace") == 20)
+            ids.append(try #require(added["id"]))
         }
         let list = try await kiosk.send("GET", "/api/books/\(book.id)/sessions?limit=2&offset=1")
         #expect(list.list("sessions").map { $0["id"] as? String } == [ids[3], ids[2]])

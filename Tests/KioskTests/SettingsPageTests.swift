@@ -6,9 +6,9 @@ import Testing
 
 @Suite struct `The Settings page` {
     @Test(arguments: [("en", "Pages a day"), ("de", "Seiten am Tag"), ("fr", "Pages par jour")])
-    func `shows each setting of the library in the reader's words`(_ language: String, _ label: String) async throws {
-        try await FiguresKiosk.run { kiosk async throws in
-            try await kiosk.library.set("dailyGoal", to: "25", at: FiguresKiosk.now)
+    func `shows each setting of the library in the user's language`(_ language: String, _ label: String) async throws {
+        try await StatsKiosk.run { kiosk async throws in
+            try await kiosk.library.set("dailyGoal", to: "25", at: StatsKiosk.now)
             let html = try await kiosk.ask("/settings", language: language).text
             #expect(html.contains(label) && html.contains("value=\"25\"") && html.contains("aria-checked=\"true\""))
             for setting in LibrarySetting.allCases {
@@ -19,43 +19,43 @@ import Testing
         }
     }
 
-    @Test func `shows the program's settings, its newest backup and what can be had`() async throws {
-        var upkeep = Maintenance()
-        upkeep.settings = {
+    @Test func `shows the program's settings, the newest backup and the available actions`() async throws {
+        var maintenance = Maintenance()
+        maintenance.settings = {
             [ProgramSetting(name: "googleBooksKey", value: "••••••••wxyz", origin: "file", explanation: "a <key>")]
         }
-        upkeep.lastBackup = { KeptBackup(path: "/b", at: FiguresKiosk.now, bytes: 1, books: 1) }
-        upkeep.backUp = { KeptBackup(path: "/b", at: FiguresKiosk.now, bytes: 1, books: 1) }
-        try await FiguresKiosk.run(upkeep) { kiosk in
+        maintenance.lastBackup = { KeptBackup(path: "/b", at: StatsKiosk.now, bytes: 1, books: 1) }
+        maintenance.backUp = { KeptBackup(path: "/b", at: StatsKiosk.now, bytes: 1, books: 1) }
+        try await StatsKiosk.run(maintenance) { kiosk in
             let html = try await kiosk.ask("/settings").text
             #expect(html.contains("••••••••wxyz") && html.contains("settings file") && html.contains("a &lt;key&gt;"))
-            #expect(html.contains("The last backup is of 10 May 2026, 12:00."))
+            #expect(html.contains("Last backup: 10 May 2026, 12:00."))
             #expect(html.contains("POST /api/backups") && !html.contains("/export/library.json"))
             #expect(html.contains("Only ISBNs leave this station"))
-            #expect(html.contains("or not its title, authors, publisher, date, pages, language or cover."))
-            #expect(html.contains("Covers are fetched from the one of the two that named them."))
+            #expect(html.contains("lacks its title, authors, publisher, date, page count, language or cover."))
+            #expect(html.contains("A cover is downloaded from the source that listed it."))
         }
     }
 
-    @Test func `stands though the backups cannot be looked at`() async throws {
-        var upkeep = Maintenance()
-        upkeep.lastBackup = { throw KioskError(.unavailable, "cannot read the folder /b.") }
-        try await FiguresKiosk.run(upkeep) { kiosk in
+    @Test func `is shown even if the backups cannot be listed`() async throws {
+        var maintenance = Maintenance()
+        maintenance.lastBackup = { throw KioskError(.unavailable, "cannot read the folder /b.") }
+        try await StatsKiosk.run(maintenance) { kiosk in
             for (language, words) in [
-                ("en", "The backups cannot be looked at"), ("de", "Die Sicherungen lassen sich"),
+                ("en", "The backups cannot be read"), ("de", "Die Sicherungen lassen sich"),
                 ("fr", "Les sauvegardes ne peuvent pas"),
             ] {
                 let answer = try await kiosk.ask("/settings", language: language)
                 #expect(answer.status == 200 && answer.text.contains(words))
-                // Where files lie is for the log.
+                // Paths are for the log only.
                 #expect(!answer.text.contains("cannot read the folder"))
             }
             #expect(kiosk.kiosk.log.lines.contains { $0.contains("cannot read the folder /b.") })
         }
     }
 
-    @Test func `says to who hears it what a setting is for`() async throws {
-        try await FiguresKiosk.run { kiosk in
+    @Test func `describes each setting for screen readers`() async throws {
+        try await StatsKiosk.run { kiosk in
             let html = try await kiosk.ask("/settings").text
             let hints = html.matches(of: /<p class="hint faint small" id="(hint-\w+)"/).map(\.output.1)
             #expect(hints.count == LibrarySetting.allCases.count)
@@ -64,24 +64,24 @@ import Testing
     }
 
     @Test(arguments: NameList.allCases) func `has a page for each list of names`(_ list: NameList) async throws {
-        try await FiguresKiosk.run { kiosk async throws in
+        try await StatsKiosk.run { kiosk async throws in
             #expect(try await kiosk.ask("/settings/\(list.rawValue)").text.contains("class=\"empty\""))
             let id = try await kiosk.book("Emma", by: "Zoë & <b>", shelf: "Zoë & <b>")
-            _ = try await kiosk.library.addLabel(.tag, "Zoë & <b>", to: [id], at: FiguresKiosk.now)
+            _ = try await kiosk.library.addLabel(.tag, "Zoë & <b>", to: [id], at: StatsKiosk.now)
             let html = try await kiosk.ask("/settings/\(list.rawValue)?q=zo%C3%AB+").text
             #expect(html.contains("Zoë &amp; &lt;b&gt;") && html.contains("=Zo%C3%AB%20%26%20%3Cb%3E\""))
             #expect(html.contains("1 book</a>") && !html.contains("<b>"))
-            #expect(try await kiosk.ask("/settings/\(list.rawValue)?q=nobody").text.contains("No name fits."))
+            #expect(try await kiosk.ask("/settings/\(list.rawValue)?q=nobody").text.contains("No matching name."))
         }
     }
 
-    @Test func `has the last changes, with the way back`() async throws {
-        try await FiguresKiosk.run { kiosk async throws in
-            #expect(try await kiosk.ask("/changes").text.contains("Nothing was changed"))
-            let change = try await kiosk.library.set("dailyGoal", to: "25", at: FiguresKiosk.now)
+    @Test func `leads to the last changes, each of which can be undone`() async throws {
+        try await StatsKiosk.run { kiosk async throws in
+            #expect(try await kiosk.ask("/changes").text.contains("No changes in the last"))
+            let change = try await kiosk.library.set("dailyGoal", to: "25", at: StatsKiosk.now)
             let body = "{&quot;change&quot;:&quot;\(try #require(change).rawValue)&quot;}"
             #expect(try await kiosk.ask("/changes").text.contains(body))
-            _ = try await kiosk.library.undo(try #require(change), at: FiguresKiosk.now)
+            _ = try await kiosk.library.undo(try #require(change), at: StatsKiosk.now)
             let html = try await kiosk.ask("/changes").text
             #expect(!html.contains(body) && html.contains("undone 10 May 2026, 12:00"))
         }

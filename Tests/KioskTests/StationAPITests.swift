@@ -16,9 +16,9 @@ private let dune = "9780441013593"
         #expect(captured.status == 200)
         #expect(captured.text("row.isbn13") == dune && captured.text("row.standing") == "lookingUp")
         #expect(captured.text("row.hyphenated") == "978-0-441-01359-3" && captured["row.owned"] == nil)
-        // The library's word comes first, the sources' later.
-        let told = try await events.read(until: #""standing":"found""#)
-        #expect(told.contains("event: captured") && told.contains("event: known"))
+        // The library answers first, the sources later.
+        let received = try await events.read(until: #""standing":"found""#)
+        #expect(received.contains("event: captured") && received.contains("event: known"))
         try await events.read(until: "event: batch")
 
         let id = try #require(captured.text("row.id"))
@@ -31,11 +31,11 @@ private let dune = "9780441013593"
         let saved = try await rig.ask("POST", "/api/station/rows/\(id)/save", #"{"anotherCopy":false}"#)
         #expect(saved.status == 200 && saved.number("saved") == 1 && saved.text("change") != nil)
         let again = try await rig.ask("POST", "/api/station/rows/\(id)/save", #"{"anotherCopy":false}"#)
-        let answered = "It is answered already. Undo takes the answer back."
+        let answered = "It has already been saved or skipped. Undo reverses that."
         #expect(again.status == 422 && again.text("error.message") == answered)
         #expect(try await rig.ask("GET", "/api/station").text("undo.kind") == "saved")
         let other = try await rig.ask("POST", "/api/station/undo", #"{"change":"another-page"}"#)
-        #expect(other.status == 422 && other.text("error.message")?.contains("was done since") == true)
+        #expect(other.status == 422 && other.text("error.message")?.contains("has been done since") == true)
         let change = try #require(saved.text("change"))
         #expect(try await rig.ask("GET", "/api/station").text("undo.change") == change)
         let undone = try await rig.ask("POST", "/api/station/undo", #"{"change":"\#(change)"}"#)
@@ -121,7 +121,7 @@ private let dune = "9780441013593"
         let rig = try await StationRig { _ in DecodedPhoto(symbols: []) }
         #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "text/plain").status == 415)
         #expect(try await rig.ask("POST", "/api/station/photos", [1], type: "image/png").status == 422)
-        let large = [UInt8](repeating: 0, count: Request.mostPhoto + 1)
+        let large = [UInt8](repeating: 0, count: Request.maxPhotoBytes + 1)
         #expect(try await rig.ask("POST", "/api/station/photos", large, type: "image/png").status == 413)
         try await rig.stop()
         let blind = try await StationRig()

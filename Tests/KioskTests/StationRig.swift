@@ -7,20 +7,20 @@ import Testing
 @testable import Kiosk
 @testable import Station
 
-/// A kiosk whose station a test works at.
+/// A kiosk with a station for tests.
 struct StationRig: Sendable {
     let kiosk: RunningKiosk
     let preview: PreviewFeed
 
-    /// - Parameter patience: how long the service waits for its clients when it ends. In order that takes a while on a busy machine.
+    /// - Parameter shutdownTime: the time that clients get when the service stops, which takes a while on a busy machine.
     init(
-        live: LiveScan? = nil, patience: Duration = .seconds(120),
+        live: LiveScan? = nil, shutdownTime: Duration = .seconds(120),
         readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil
     ) async throws {
         let preview = PreviewFeed()
         self.preview = preview
         kiosk = try await RunningKiosk(station: "kiosk") { configuration, ports in
-            configuration.patience = patience
+            configuration.shutdownTime = shutdownTime
             let library = ports.library
             var options = Station.Options()
             (options.isOffline, options.followsQueue, options.looksUpDue) = (true, true, true)
@@ -37,12 +37,12 @@ struct StationRig: Sendable {
     /// Ends the service as a signal does, and removes the library.
     func stop() async throws { try await kiosk.stopInOrder() }
 
-    /// The same library as another process has it.
+    /// Opens the same library like another process.
     func another() throws -> LibraryFile {
         try LibraryFile.open(at: kiosk.folder + "/library.sqlite", station: "terminal")
     }
 
-    /// Waits until the camera is there.
+    /// Waits until the camera streams.
     func isStreaming() async throws {
         let events = try await open("/api/events")
         defer { events.close() }
@@ -52,7 +52,7 @@ struct StationRig: Sendable {
         }
     }
 
-    /// Asks for one thing, as the page does.
+    /// Sends one request like a page.
     func ask(
         _ method: String, _ path: String, _ body: String? = nil, type: String = "application/json"
     ) async throws -> Answer {
@@ -68,7 +68,7 @@ struct StationRig: Sendable {
         return try Answer(await connection.rest())
     }
 
-    /// Opens a stream; its head is passed over.
+    /// Opens a stream.
     func open(_ path: String, room: Int32? = nil) async throws -> RawConnection {
         let connection = try RawConnection(port: port, room: room)
         try await connection.send(Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8))
@@ -123,13 +123,13 @@ private struct KnownBooks: MetadataLookup {
     }
 }
 
-/// A camera that says what a test wants, and shows nothing by itself.
+/// A camera without pictures, whose states a test sets.
 final class ShownCamera: FrameSource {
     private let states = Mutex<[CameraState]>([
         .streaming(name: "Test", format: CaptureFormat(width: 64, height: 48, pixelFormat: .mjpg))
     ])
     private let isOver = Atomic(false)
-    /// Begun below what it may be let go at: libdispatch traps the other way round.
+    /// Starts at 0 and is signalled once: libdispatch traps if a semaphore is released below its initial value.
     private let signal = DispatchSemaphore(value: 0)
 
     init() { signal.signal() }
@@ -175,7 +175,7 @@ final class RawConnection: Sendable {
 
     struct Failure: Error { let what: String }
 
-    /// - Parameter room: of the receive buffer, in bytes; small for a client that is to be slow.
+    /// - Parameter room: the size of the receive buffer in bytes; small for a slow client.
     init(port: Int, room: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var room { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size)) }
@@ -193,7 +193,7 @@ final class RawConnection: Sendable {
 
     deinit { Foundation.close(descriptor) }
 
-    /// Nothing more is read or written.
+    /// Shuts down both directions.
     func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     func send(_ bytes: [UInt8]) async throws {
@@ -203,17 +203,17 @@ final class RawConnection: Sendable {
                 let count = bytes[sent...].withUnsafeBytes {
                     Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
-                // A service that answers before it has read all closes early.
+                // A service that answers before it has read everything closes early.
                 guard count > 0 else { return }
                 sent += count
             }
         }
     }
 
-    /// Some bytes; empty at the end.
+    /// Reads some bytes; empty at the end.
     func some() async throws -> [UInt8] {
         try await onThread { [descriptor] in
-            // So that a test fails, and does not hang.
+            // So that a test fails instead of hanging.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, 120_000) > 0 else { throw Failure(what: "nothing came for two minutes") }
             var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -222,7 +222,7 @@ final class RawConnection: Sendable {
         }
     }
 
-    /// All there is until the end.
+    /// Reads to the end.
     func rest() async throws -> [UInt8] {
         var all: [UInt8] = []
         while case let piece = try await some(), !piece.isEmpty { all += piece }

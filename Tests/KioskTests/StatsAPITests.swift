@@ -5,10 +5,10 @@ import Testing
 
 @testable import Kiosk
 
-@Suite struct `The figures' API` {
-    @Test func `answers as the commands print`() async throws {
-        try await FiguresKiosk.run { kiosk async throws in
-            let (library, now) = (kiosk.library, FiguresKiosk.now)
+@Suite struct `The statistics API` {
+    @Test func `answers what the commands print`() async throws {
+        try await StatsKiosk.run { kiosk async throws in
+            let (library, now) = (kiosk.library, StatsKiosk.now)
             let book = try await kiosk.book("The Dispossessed")
             _ = try await library.addReading(
                 to: book, started: CalendarDay("2024-05-10"), finished: CalendarDay("2026-05-09"), stopped: nil, at: now
@@ -24,9 +24,9 @@ import Testing
         }
     }
 
-    @Test func `gives days and the timeline of a period`() async throws {
-        try await FiguresKiosk.run { kiosk async throws in
-            let (library, now) = (kiosk.library, FiguresKiosk.now)
+    @Test func `answers the days and the timeline of a period`() async throws {
+        try await StatsKiosk.run { kiosk async throws in
+            let (library, now) = (kiosk.library, StatsKiosk.now)
             let book = try await kiosk.book("The Dispossessed")
             for (back, page) in [(3, 20), (1, 50)] {
                 let end = now.addingTimeInterval(-Double(back) * 86_400)
@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test func `keeps the last of many events`() async throws {
-        try await FiguresKiosk.run { kiosk async throws in
-            let (library, now) = (kiosk.library, FiguresKiosk.now)
+        try await StatsKiosk.run { kiosk async throws in
+            let (library, now) = (kiosk.library, StatsKiosk.now)
             let book = try await kiosk.book("The Dispossessed")
             for hour in 1...7 {
                 let end = now.addingTimeInterval(-Double(hour) * 3_600)
@@ -54,7 +54,7 @@ import Testing
             let parts = try KioskParts(
                 .init(),
                 ports: KioskPorts(
-                    library: library, zone: .gmt, now: { now }, trouble: { KioskError(.fault, "\($0)") }),
+                    library: library, zone: .gmt, now: { now }),
                 logger: Logger(label: "figures"))
             for limit in [3, 6, 20] {
                 let events = try await StatsAPI(parts: parts).events(in: .all, limit: limit)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kiosk
 
-@Suite struct `The period of the figures` {
+@Suite struct `The period of the statistics` {
     private let today = CalendarDay("2026-05-10")!
 
     private func period(_ query: String) throws -> StatsPeriod {
@@ -26,7 +26,7 @@ import Testing
             ("period=own&from=2026-02-03&to=2026-02-03", "2026-02-03", "2026-02-03", "3 February 2026"),
             ("period=month&of=", "2026-05-01", "2026-05-31", "May 2026"),
         ] as [(String, String?, String?, String)])
-    func `is what the address says`(_ query: String, _ from: String?, _ to: String?, _ name: String) throws {
+    func `is parsed from the query`(_ query: String, _ from: String?, _ to: String?, _ name: String) throws {
         let period = try period(query)
         #expect(period.period.from?.description == from && period.period.to?.description == to)
         let texts = try #require(try WebFolder().texts[.english])
@@ -38,7 +38,7 @@ import Testing
         (.german, ["Seit dem 1. März 2026", "bis 17. März 2026", "1. März 2026 bis 17. März 2026"]),
         (.french, ["Depuis le 1 mars 2026", "jusqu’au 17 mars 2026", "du 1 mars 2026 au 17 mars 2026"]),
     ])
-    func `is called as its days are in the reader's language`(_ language: Language, _ names: [String]) throws {
+    func `has a name in the user's language`(_ language: Language, _ names: [String]) throws {
         let texts = try #require(try WebFolder().texts[language])
         let periods = ["from=2026-03", "to=2026-03-17", "from=2026-03&to=2026-03-17"]
         for (query, name) in zip(periods, names) {
@@ -50,7 +50,7 @@ import Testing
         "period=decade", "of=yesterday", "period=own&from=2026-05-02&to=2026-05-01", "period=own&from=x",
         "of=2026-02-30",
     ])
-    func `is refused where it is none`(_ query: String) {
+    func `is refused if it is invalid`(_ query: String) {
         #expect(throws: RequestRefusal.self) { try period(query) }
     }
 
@@ -62,7 +62,7 @@ import Testing
             ("period=week&of=2026-04-30", "/stats?period=week&of=2026-04-26", "/stats?period=week&of=2026-05-04"),
             ("period=all", nil, nil), ("period=year&of=0001", nil, "/stats?period=year&of=0002"),
         ] as [(String, String?, String?)])
-    func `has neighbours, but none to come`(_ query: String, _ earlier: String?, _ later: String?) throws {
+    func `has neighbours, but none in the future`(_ query: String, _ earlier: String?, _ later: String?) throws {
         let period = try period(query)
         #expect(period.neighbour(-1, today: today) == earlier)
         #expect(period.neighbour(1, today: today) == later)
@@ -71,8 +71,8 @@ import Testing
 
 @Suite struct `The Stats page` {
     @Test(arguments: ["", "?period=week", "?period=month", "?period=all", "?period=own&from=0001-01-01&to=9999-12-31"])
-    func `stands on an empty library`(_ query: String) async throws {
-        try await FiguresKiosk.run { kiosk async throws in
+    func `is shown for an empty library`(_ query: String) async throws {
+        try await StatsKiosk.run { kiosk async throws in
             let answer = try await kiosk.ask("/stats" + query)
             #expect(answer.status == 200 && answer.text.contains("Nothing to count yet."))
             #expect(!answer.text.contains("<figure"))
@@ -81,8 +81,8 @@ import Testing
 
     @Test(arguments: ["", "?period=week", "?period=month", "?period=all", "?period=own&from=0001-01-01&to=9999-12-31"])
     func `draws each chart with its title and its values as a table`(_ query: String) async throws {
-        try await FiguresKiosk.run { kiosk async throws in
-            let (library, now) = (kiosk.library, FiguresKiosk.now)
+        try await StatsKiosk.run { kiosk async throws in
+            let (library, now) = (kiosk.library, StatsKiosk.now)
             let book = try await kiosk.book("The Dispossessed")
             _ = try await library.addSession(
                 of: book, start: now.addingTimeInterval(-7_200), end: now.addingTimeInterval(-3_600), startPage: 0,
@@ -101,16 +101,16 @@ import Testing
         }
     }
 
-    @Test func `refuses what is no period`() async throws {
-        try await FiguresKiosk.run { kiosk async throws in
+    @Test func `refuses an invalid period`() async throws {
+        try await StatsKiosk.run { kiosk async throws in
             #expect(try await kiosk.ask("/stats?period=decade").status == 400)
             #expect(try await kiosk.ask("/stats/timeline?of=x").status == 400)
         }
     }
 
     @Test func `lists what happened, newest first`() async throws {
-        try await FiguresKiosk.run { kiosk async throws in
-            let (library, now) = (kiosk.library, FiguresKiosk.now)
+        try await StatsKiosk.run { kiosk async throws in
+            let (library, now) = (kiosk.library, StatsKiosk.now)
             let book = try await kiosk.book("The Dispossessed")
             _ = try await library.addReading(
                 to: book, started: CalendarDay("2026-05-01"), finished: CalendarDay("2026-05-09"), stopped: nil, at: now
@@ -119,7 +119,7 @@ import Testing
             let finished = try #require(html.range(of: "9 May 2026 · finished"))
             let started = try #require(html.range(of: "1 May 2026 · started"))
             #expect(finished.lowerBound < started.lowerBound)
-            #expect(try await kiosk.ask("/stats/timeline?of=2024").text.contains("Nothing happened in this time."))
+            #expect(try await kiosk.ask("/stats/timeline?of=2024").text.contains("Nothing happened in this period."))
         }
     }
 }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Kiosk
 
-/// The sources as they stand: what asks for texts, and the texts.
+/// The source files that use texts, and the texts.
 private enum Sources {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources")
 
-    /// By path below Sources. Comments are no code.
+    /// Returns the files of a folder by path, without comments.
     static func all(_ folder: String, _ ending: String) throws -> [String: String] {
         let base = root.appendingPathComponent(folder).path
         var files: [String: String] = [:]
@@ -21,7 +21,7 @@ private enum Sources {
         return files
     }
 
-    /// Every key with its forms, by "section.key".
+    /// Returns the translations of each text by "section.key".
     static func texts() throws -> [String: [String: String]] {
         var texts: [String: [String: String]] = [:]
         for (file, json) in try all("Kiosk/Web/texts", ".json") {
@@ -32,12 +32,12 @@ private enum Sources {
     }
 }
 
-/// A text that is asked for by a name put together: "common.role_\(role.rawValue)".
+/// A key with an interpolation: "common.role_\(role.rawValue)".
 private struct Pattern: Hashable {
     let beginning: String
     let ending: String
 
-    /// What is put in for this key; `nil` where it is none of these.
+    /// Returns the interpolated part of a key; `nil` if it does not match.
     func part(of key: String) -> String? {
         guard key.hasPrefix(beginning), key.hasSuffix(ending), key.count > beginning.count + ending.count else {
             return nil
@@ -70,11 +70,11 @@ private struct Pattern: Hashable {
         }
     }
 
-    /// Asked for by their whole names, in templates and in code.
+    /// Returns the keys that templates and code use without interpolation.
     private func named() throws -> Set<String> {
         let inTemplates = try matches(#"\bt\.((?:\#(sections))\.[A-Za-z_.]+)"#, in: templates).map { $0[1] }
         let inCode = try matches(#"["+]((?:\#(sections))\.[A-Za-z_.]+)(?=["+])"#, in: kiosk).map { $0[1] }
-        // A script with texts of its own page asks for them by a function of the same name.
+        // A script with texts of its own page has its own function of this name.
         let shared = scripts.filter { !$0.contains("function text(") || $0.contains("export function text(") }
         let inScripts = try matches(#"\btext\("(\w+)"[,)]"#, in: shared.joined(separator: "\n")).map {
             "script." + $0[1]
@@ -89,7 +89,7 @@ private struct Pattern: Hashable {
             })
     }
 
-    @Test func `are in every language, each with words in it`() {
+    @Test func `exist in every language, and none is empty`() {
         for (key, forms) in texts {
             #expect(Set(forms.keys) == Set(Language.allCases.map(\.rawValue)), "\(key)")
             for (language, text) in forms where language != "en" || !key.hasPrefix("refusals.") {
@@ -98,7 +98,7 @@ private struct Pattern: Hashable {
         }
     }
 
-    @Test func `are there wherever one is asked for`() throws {
+    @Test func `exist wherever code or a template uses one`() throws {
         for key in try named() { #expect(texts[key] != nil, "there is no text \(key)") }
         for what in try matches(#"as: "([^"\\]+)""#, in: kiosk).map({ $0[1] })
         where !["name", "start", "end", "status", "text"].contains(what) && !what.hasSuffix("link") {
@@ -106,9 +106,9 @@ private struct Pattern: Hashable {
         }
     }
 
-    @Test func `are all asked for`() throws {
+    @Test func `are all used`() throws {
         let (named, patterns) = (try named(), try patterns())
-        // What can be put in for a part of a name: the words and the cases that there are.
+        // The interpolated parts are cases of enumerations and literals.
         let cases = Set(
             try matches(#"\bcase ([^\n:=]+)"#, in: all).flatMap { try matches(#"\w+"#, in: $0[1]) }.map { $0[0] })
         func isWord(_ part: String) -> Bool {
@@ -122,7 +122,7 @@ private struct Pattern: Hashable {
                 continue
             }
             let parts = patterns.compactMap { $0.part(of: key) }
-            // "code inTrash", "what page count", "camera busy": the kind, and the domain's word.
+            // "code inTrash", "what page count", "camera busy": the kind, and the name of the domain.
             let isAsked = parts.contains { part in
                 isWord(part)
                     || ["code ", "what ", "camera "].contains { kind in
@@ -133,14 +133,14 @@ private struct Pattern: Hashable {
         }
     }
 
-    @Test func `and what else a page has ready, are all shown by a template`() throws {
+    @Test func `and all other values of a page are shown by a template`() throws {
         let shown = Set(try matches(#"\{\{[#^]?(\w+)"#, in: templates).map { $0[1] })
         let keys = try matches(#"\b\w*[vV]iew\["(\w+)"\]"#, in: kiosk).map { $0[1] }
         #expect(keys.count > 60)
         for key in keys { #expect(shown.contains(key), "no template shows \(key)") }
     }
 
-    @Test func `have the same places to fill in, and the same number of forms, in every language`() throws {
+    @Test func `have the same placeholders and the same number of forms in every language`() throws {
         for (key, forms) in texts {
             let shapes = try forms.filter { !$0.value.isEmpty }.values.map { text in
                 Set(try matches(#"\{(\w+)\}"#, in: text).map { $0[1] })
@@ -151,17 +151,17 @@ private struct Pattern: Hashable {
         }
     }
 
-    @Test func `have a form for one and one for several wherever a count stands`() throws {
+    @Test func `have a singular and a plural wherever a count is filled in`() throws {
         let calls =
-            try matches(#"(?:texts|self)\(\s*("[^"\n]+"),\s*count:"#, in: kiosk)
-            + matches(#"several\(([^,\n]+),"#, in: kiosk)
+            try matches(#"(?:texts|self)\(\s*("[^"\n]+"),\s*(?:count|n):"#, in: kiosk)
+            + matches(#"self\(([^,\n]+),\s*n:"#, in: kiosk)
         let asked = try calls.flatMap { try matches(#""([\w.]+)(\\\()?"#, in: $0[1]) }
         #expect(asked.count > 40)
         let (counted, beginnings) = (
             asked.filter { $0[2].isEmpty }.map { $0[1] }, asked.filter { !$0[2].isEmpty }.map { $0[1] }
         )
         for key in counted { #expect(texts[key]?["en"]?.contains("|") == true, "\(key) has one form") }
-        // Scripts split the forms themselves.
+        // Scripts choose the form of these.
         let inScripts = Set(try matches(#"data-\w+="\{\{t\.([\w.]+)\}\}"#, in: templates).map { $0[1] })
         for (key, forms) in texts where forms["en"]?.contains("|") == true {
             let isRefusal = key.hasPrefix("refusals.")
@@ -170,25 +170,25 @@ private struct Pattern: Hashable {
         }
     }
 
-    /// The same English in two meanings.
+    /// English texts with two meanings.
     private static let ambiguous: Set = [
-        // Books, and time. The key of the keyboard, and the act.
+        // All books, and all time. The Delete key, and the action.
         "all", "delete",
-        // Until when, and after how long.
+        // A deadline, and a duration.
         "in {n} day|in {n} days",
-        // Agrees with what is unknown, or not there.
+        // Has the gender of the missing thing.
         "none", "unknown",
-        // A month and a year: German wants an article for one of them.
+        // A month, and a year: German has an article for one of them.
         "in {day}",
-        // To open something; a reading that goes on.
+        // The action, and the state of a reading.
         "open",
-        // A book's state, and what one does.
+        // The status, and the activity.
         "reading",
-        // A part in a book, and a field that is not the same.
+        // The role, and the field.
         "author",
     ]
 
-    @Test func `have one word for one thing, in German and in French as in English`() {
+    @Test func `use one term for one thing, in German and French as in English`() {
         var found: [String: [String: String]] = [:]
         for (key, forms) in texts.sorted(by: { $0.key < $1.key }) where !key.hasPrefix("refusals.what ") {
             func plain(_ text: String?) -> String {

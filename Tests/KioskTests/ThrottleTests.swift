@@ -5,7 +5,7 @@ import Testing
 @testable import Kiosk
 
 @Suite struct `Wrong codes` {
-    @Test func `bring pauses from 30 s to 15 min, which a restart does not end`() async throws {
+    @Test func `cause pauses from 30 s to 15 min, which survive a restart`() async throws {
         var kiosk = try await WebKiosk()
         try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
         for _ in 0..<5 { #expect(try await kiosk.signIn("wrong one").status == 401) }
@@ -20,18 +20,18 @@ import Testing
             kiosk.clock.advance(by: 1)
             #expect(try await kiosk.signIn("wrong one").status == 401)
         }
-        // Another address has a count of its own, and forgets nothing of this one's.
+        // Another address has a count of its own, and does not reset this one.
         #expect(try await kiosk.signIn(from: "127.0.0.2").status == 200)
         #expect(try await kiosk.signIn().status == 429)
         kiosk.clock.advance(by: 900)
         #expect(try await kiosk.signIn().status == 200)
-        // A right code forgets the wrong ones of its address.
+        // The right code resets the count of its address.
         for _ in 0..<4 { #expect(try await kiosk.signIn("wrong one").status == 401) }
         #expect(try await kiosk.signIn().status == 200)
         try await kiosk.kiosk.stop()
     }
 
-    @Test func `of many addresses together bring a pause for all`() async throws {
+    @Test func `from many addresses cause a pause for all`() async throws {
         try await withWebKiosk { kiosk in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
             for address in 2...6 {
@@ -41,14 +41,14 @@ import Testing
             }
             let right = try await kiosk.signIn(from: "127.0.0.9")
             #expect(right.status == 429 && right["retry-after"] == "30")
-            // Who sits at the machine needs no code.
+            // At this machine no code is needed.
             #expect(try await kiosk.ask("GET", "/api/sign-ins").status == 200)
             kiosk.clock.advance(by: 30)
             #expect(try await kiosk.signIn(from: "127.0.0.9").status == 200)
         }
     }
 
-    @Test func `are none that are right, though many come at the same moment`() async throws {
+    @Test func `do not include right ones, even if many arrive at the same moment`() async throws {
         try await withWebKiosk { kiosk in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
             let answers = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `at the same moment are counted before they are looked at`() async throws {
+    @Test func `at the same moment are counted before they are checked`() async throws {
         try await withWebKiosk { kiosk in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
             let answers = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Kiosk
 
-@Suite struct `A book in the trash, in the browser and over HTTP` {
-    /// A book with everything on it, in the trash.
+@Suite struct `A book in the trash` {
+    /// Runs the body with a book in the trash that has data of every kind.
     private func withTrashed(
         _ body: (RunningKiosk, Book, _ note: ID<Note>, _ session: ID<Session>) async throws -> Void
     ) async throws {
@@ -29,7 +29,7 @@ import Testing
         ("de", ["Im Papierkorb", "seit", "noch 30 Tage", "Wiederherstellen", "Endgültig löschen"]),
         ("fr", ["Dans la corbeille", "depuis le", "encore 30 jours", "Restaurer", "Supprimer définitivement"]),
     ])
-    func `says since when, shows all there is, and offers nothing but the way back and the way out`(
+    func `is shown with all its data, since when, and only the buttons to restore and to delete it`(
         _ language: String, _ words: [String]
     ) async throws {
         try await withTrashed { kiosk, book, _, _ in
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `is not changed by anything, and says why`() async throws {
+    @Test func `refuses every change with a reason`() async throws {
         try await withTrashed { kiosk, book, note, session in
             let path = "/api/books/\(book.id)"
             let before = try await kiosk.send("GET", path).text
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `goes for good when it is asked for, and only out of the trash`() async throws {
+    @Test func `can be deleted for good, and only from the trash`() async throws {
         try await withTrashed { kiosk, book, _, _ in
             let kept = try await kiosk.book("Emma")
             let path = "/api/books/delete-for-good"
@@ -89,27 +89,27 @@ import Testing
             #expect(try await kiosk.library.book(book.id) == nil)
             let page = try await kiosk.send("GET", "/books/\(book.id)")
             #expect(page.status == 404)
-            // Emma's change alone is left.
+            // Only Emma's change is left.
             #expect(try await kiosk.library.changes(limit: 9).count == 1)
         }
     }
 
-    @Test func `is one of many that the trash is emptied of, where guests may not ask`() async throws {
-        try await withKiosk { visitor in
+    @Test func `is deleted with all others when the trash is emptied`() async throws {
+        try await withKiosk { client in
             for number in 1...3 {
-                let book = try await visitor.kiosk.book("Book \(number)")
-                if number < 3 { _ = try await visitor.kiosk.library.trash([book.id], at: Date()) }
+                let book = try await client.kiosk.book("Book \(number)")
+                if number < 3 { _ = try await client.kiosk.library.trash([book.id], at: Date()) }
             }
-            let page = try await visitor.get("/library?trash=1").text
+            let page = try await client.get("/library?trash=1").text
             #expect(page.contains("id=\"empty-trash\"") && page.contains("data-bulk=\"delete-for-good\""))
             #expect(page.contains("id=\"for-good-sheet\"") && page.contains("data-total=\"2\""))
-            let shelf = try await visitor.get("/library").text
+            let shelf = try await client.get("/library").text
             #expect(!shelf.contains("id=\"empty-trash\"") && !shelf.contains("data-bulk=\"delete-for-good\""))
-            let refused = try await visitor.send("POST", "/api/books/delete-for-good", #"{"query": ""}"#).code
+            let refused = try await client.send("POST", "/api/books/delete-for-good", #"{"query": ""}"#).code
             #expect(refused == "notInTrash")
-            let gone = try await visitor.send("POST", "/api/books/delete-for-good", #"{"query": "trash=1"}"#).text
+            let gone = try await client.send("POST", "/api/books/delete-for-good", #"{"query": "trash=1"}"#).text
             #expect(gone == #"{"changed":2,"change":null,"next":null}"#)
-            let left = try await visitor.kiosk.library.books(matching: BookQuery()).books.map(\.displayTitle)
+            let left = try await client.kiosk.library.books(matching: BookQuery()).books.map(\.displayTitle)
             #expect(left == ["Book 3"])
         }
     }

@@ -7,18 +7,18 @@ import Testing
 
 @testable import Kiosk
 
-/// A kiosk that is asked over bare sockets, with a clock that is turned by hand.
+/// A kiosk that is used over bare sockets, with a clock that is set by hand.
 ///
-/// It sits on loopback. Who asks for `localhost` is the household; who asks for ``stranger``, one of its names, is nobody known.
+/// It listens on loopback. Requests to `localhost` are the household's; requests to ``stranger``, a configured name, are a stranger's.
 struct WebKiosk: Sendable {
     let kiosk: RunningKiosk
     let clock: HandClock
 
-    /// The Host of those who do not sit at the machine.
+    /// The Host of requests from other machines.
     static let stranger = "shelf.example"
     static let code = "kumquat 7"
 
-    /// - Parameter before: a kiosk that was ended, whose library and clock go on.
+    /// - Parameter before: a stopped kiosk whose library and clock are continued.
     init(
         after before: WebKiosk? = nil, more: [Route] = [],
         _ configure: (inout KioskServer.Configuration, inout KioskPorts) -> Void = { _, _ in }
@@ -43,9 +43,9 @@ struct WebKiosk: Sendable {
     var log: KeptLog { kiosk.log }
     var host: String { "localhost:\(port)" }
 
-    /// Sends bytes over a connection of their own, and reads what comes back until the answer is whole or the connection ends.
+    /// Sends bytes over a new connection, and reads the response until it is complete or the connection ends.
     ///
-    /// - Parameter from: the address of this end; all of 127.0.0.0/8 is there.
+    /// - Parameter from: the client's address, any of 127.0.0.0/8.
     func send(_ bytes: String, from: String = "127.0.0.1") async throws -> WebAnswer {
         let port = port
         return try await onThread {
@@ -56,7 +56,7 @@ struct WebKiosk: Sendable {
         }
     }
 
-    /// One request with the headers that a page of this service sends.
+    /// Sends a request with the headers of the service's own pages.
     func ask(
         _ method: String, _ path: String, host: String? = nil, from: String = "127.0.0.1",
         _ headers: [(String, String)] = [], body: String? = nil, asPage: Bool = true
@@ -73,7 +73,7 @@ struct WebKiosk: Sendable {
         return try await send("\(method) \(path) HTTP/1.1\r\n\(head)\r\n\(body ?? "")", from: from)
     }
 
-    /// As somebody on the network.
+    /// Sends a request like a stranger on the network.
     func askAsStranger(
         _ method: String, _ path: String, from: String = "127.0.0.1", _ headers: [(String, String)] = [],
         body: String? = nil
@@ -86,7 +86,7 @@ struct WebKiosk: Sendable {
     }
 }
 
-/// Runs the body with a kiosk that is gone afterwards.
+/// Runs the body with a kiosk that is removed afterwards.
 func withWebKiosk(
     more: [Route] = [],
     _ configure: (inout KioskServer.Configuration, inout KioskPorts) -> Void = { _, _ in },
@@ -105,26 +105,26 @@ final class HandClock: Sendable {
 }
 
 struct WebAnswer: Sendable {
-    /// 0 where the connection ended without an answer.
+    /// 0 if the connection ended without a response.
     var status = 0
-    /// Names in lower case.
+    /// The names are in lower case.
     var headers: [(name: String, value: String)] = []
     var body = ""
 
     subscript(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// A string in its JSON: `error.code`.
+    /// Returns a string of the JSON by its path: `error.code`.
     func text(_ path: String) -> String? {
         var value = try? JSONDecoder().decode(AnyJSON.self, from: Data(body.utf8))
         for part in path.split(separator: ".") { value = value?.members[String(part)] }
         return value?.string
     }
 
-    /// The cookie that it sets, as it goes back.
+    /// The cookie that it sets, as a request sends it.
     var cookie: String? { self["set-cookie"].map { String($0.prefix { $0 != ";" }) } }
 }
 
-/// Strings within objects; nothing else is asked for.
+/// JSON of which only strings within objects are kept.
 private struct AnyJSON: Decodable {
     var members: [String: AnyJSON] = [:]
     var string: String?
@@ -139,7 +139,7 @@ private struct AnyJSON: Decodable {
     }
 }
 
-/// A connection over which anything can be sent. Blocks: for ``onThread(_:)``.
+/// A connection over which anything can be sent. Blocks, so use it with ``onThread(_:)``.
 struct BareSocket {
     struct Failed: Error { var call: String, code: Int32 }
 
@@ -147,7 +147,7 @@ struct BareSocket {
 
     init(to port: Int, from: String = "127.0.0.1") throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        // The time limit: a test that waits for longer fails.
+        // A test that waits longer fails.
         var patience = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -170,7 +170,7 @@ struct BareSocket {
         }
     }
 
-    /// - Returns: nothing at the connection's end, however it came.
+    /// - Returns: nothing at the end of the connection, even after an error.
     func read() throws -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
@@ -178,7 +178,7 @@ struct BareSocket {
         return Array(buffer.prefix(max(0, count)))
     }
 
-    /// Whether the other end closes, whatever it says before.
+    /// Reads until the other end closes the connection, and returns true then.
     func ends() throws -> Bool {
         while true { if try read().isEmpty { return true } }
     }
@@ -227,7 +227,7 @@ private func check(_ call: String, _ result: Int32) throws {
     guard result == 0 else { throw BareSocket.Failed(call: call, code: errno) }
 }
 
-/// Runs what blocks on a thread of its own: the pool's threads are those that the service answers with.
+/// Runs blocking work on a thread of its own: the service needs the threads of the pool.
 func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         let box = Box { continuation.resume(with: Swift.Result(catching: work)) }

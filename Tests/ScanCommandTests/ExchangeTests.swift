@@ -171,7 +171,7 @@ private let header =
             try scan.run("undo", "--yes")
             let ending = try scan.run("import", try file(scan, "cut.json", String(whole.dropLast(2))))
             #expect(ending.status == 66)
-            #expect(ending.err.contains("before its end"))
+            #expect(ending.err.contains("is cut off"))
             #expect(ending.err.contains("2 new") && !ending.err.contains("Nothing was changed"), "\(ending.err)")
         }
     }
@@ -235,9 +235,9 @@ private let header =
             return [ImportResult(row: 2, outcome: .new(ID())), ImportResult(row: 3, outcome: .refused(reason: "r"))]
         }
         let patient = PatientImport(library: stub, saved: saved, limit: .zero)
-        _ = try await patient.take([], at: Date())
+        _ = try await patient.importRows([], at: Date())
         lock.isHeld.withLock { $0 = true }
-        let error = await #expect(throws: CommandError.self) { try await patient.take([], at: Date()) }
+        let error = await #expect(throws: CommandError.self) { try await patient.importRows([], at: Date()) }
         #expect(error?.status == .locked && error?.description.contains("1 book imported so far") == true)
     }
 }
@@ -251,5 +251,5 @@ private struct StubImport: BookImport {
 
     init(_ results: @escaping @Sendable () throws -> [ImportResult]) { self.results = results }
 
-    func take(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] { try results() }
+    func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] { try results() }
 }

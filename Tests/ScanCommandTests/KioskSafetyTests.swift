@@ -196,7 +196,7 @@ import Testing
     @Test func `waits its turn, and beyond a limit the photo is refused`() async throws {
         let children = PhotoChildren(
             shell("cat > /dev/null; echo '{\"symbols\":[],\"thumbnail\":null,\"error\":null}'"), limit: 3)
-        let outcomes = await withTaskGroup(of: KioskError.Kind?.self) { group in
+        let outcomes = await withTaskGroup(of: RefusalKind?.self) { group in
             for _ in 0..<12 {
                 group.addTask {
                     do {
@@ -207,7 +207,7 @@ import Testing
                     }
                 }
             }
-            return await group.reduce(into: [KioskError.Kind?]()) { $0.append($1) }
+            return await group.reduce(into: [RefusalKind?]()) { $0.append($1) }
         }
         #expect(outcomes.allSatisfy { $0 == nil || $0 == .unavailable })
         #expect(outcomes.filter { $0 == nil }.count >= 3)

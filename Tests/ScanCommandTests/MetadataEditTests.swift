@@ -113,7 +113,9 @@ import Testing
         ]
         var metadata = Metadata()
         metadata.title = "T"
-        let options = try MetadataOptions.parse(["--\(names[input.field] ?? input.field)=\(input.text)"])
+        let name = "--\(names[input.field] ?? input.field)"
+        // With "=" a value may begin with a hyphen, but not be empty.
+        let options = try MetadataOptions.parse(input.text.isEmpty ? [name, ""] : ["\(name)=\(input.text)"])
         try options.edit().apply(to: &metadata)
         return metadata
     }
@@ -145,8 +147,8 @@ import Testing
         return [(input.field, value)]
     }
 
-    private static func sent(_ members: [(key: String, value: JSONValue)]) throws -> SentObject {
-        try JSONDecoder().decode(SentObject.self, from: Data(JSONValue.object(members).utf8))
+    private static func sent(_ members: [(key: String, value: JSONValue)]) throws -> RequestObject {
+        try JSONDecoder().decode(RequestObject.self, from: Data(JSONValue.object(members).utf8))
     }
 }
 

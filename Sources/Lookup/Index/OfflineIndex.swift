@@ -280,3 +280,35 @@ extension OfflineIndexError {
         return error.message ?? "SQLite code \(error.resultCode)"
     }
 }
+
+extension OfflineIndexError: Refusal {
+    public var kind: RefusalKind {
+        switch self {
+        case .missing, .unreadable, .noEditions, .brokenDump: .unreadable
+        case .foreign, .damaged: .corrupt
+        case .newer: .configuration
+        case .cannotWrite, .cancelled: .inputOutput
+        case .occupied, .dumpInTheWay: .invalid
+        case .alreadyBuilding: .locked
+        }
+    }
+
+    public var namesFile: Bool { self != .cancelled }
+
+    public var code: String {
+        switch self {
+        case .missing: "indexMissing"
+        case .foreign: "indexForeign"
+        case .newer: "indexNewer"
+        case .damaged: "indexDamaged"
+        case .unreadable: "indexUnreadable"
+        case .brokenDump: "indexBrokenDump"
+        case .noEditions: "indexNoEditions"
+        case .occupied: "indexOccupied"
+        case .dumpInTheWay: "indexDumpInTheWay"
+        case .cannotWrite: "indexCannotWrite"
+        case .alreadyBuilding: "indexAlreadyBuilding"
+        case .cancelled: "indexCancelled"
+        }
+    }
+}

@@ -77,10 +77,10 @@ struct KioskCommand: AsyncParsableCommand {
         let station = Station(
             flow: wiring.captureFlow(library), history: library, options: options, live: camera,
             covers: wiring.coverFetcher(library), log: { logger.notice("\($0.oneLine)") })
-        var ports = KioskPorts(library: library, station: station, trouble: KioskError.init(describing:))
+        var ports = KioskPorts(library: library, station: station)
         ports.device = library.station
         ports.preview = preview
-        ports.upkeep = wiring.upkeep(library)
+        ports.maintenance = wiring.maintenance(library)
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }
         let watchdog = Watchdog(try ServiceNotice())
@@ -203,35 +203,6 @@ extension KioskCommand {
                 .unavailable,
                 "cannot listen at \(place): \(failure.reason.printable). Name another address with --listen or port with --port."
             )
-        }
-    }
-}
-
-extension KioskError {
-    /// The error as pages show it. They never name files: where the library lies is none of a browser's business.
-    init(describing error: any Error) { self = Self.described(error) }
-
-    private static func described(_ error: any Error) -> KioskError {
-        if let error = error as? KioskError { return error }
-        switch error {
-        case LibraryError.locked:
-            return KioskError(
-                .unavailable,
-                "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done.",
-                cause: .locked)
-        case LibraryError.diskFull:
-            return KioskError(
-                .unavailable,
-                "The library's disk is full. Nothing that was acknowledged is lost; make room and try again.",
-                cause: .diskFull)
-        default: break
-        }
-        let command = CommandError(describing: error)
-        switch command.status {
-        case .usage, .nothing: return KioskError(.refused, command.description)
-        case .locked: return KioskError(.unavailable, command.description)
-        case .inputOutput where error is LibraryError: return KioskError(.unavailable, command.description)
-        default: return KioskError(.fault, command.description)
         }
     }
 }

@@ -7,23 +7,23 @@ import Logging
 
 extension Wiring {
     /// Returns what the kiosk's Settings page shows and does besides the library's own settings.
-    func upkeep(_ library: LibraryFile) -> Maintenance {
-        var upkeep = Maintenance()
+    func maintenance(_ library: LibraryFile) -> Maintenance {
+        var maintenance = Maintenance()
         let program = Setting.allCases.map { setting in
             ProgramSetting(
                 name: setting.rawValue, value: settings.shown(setting), origin: settings.level(of: setting).rawValue,
                 explanation: setting.explanation)
         }
-        upkeep.settings = { program }
-        upkeep.sources = { await sources(library) }
-        upkeep.export = { kind in try await WrittenExport(of: library, as: kind) }
-        guard let path = library.path else { return upkeep }
+        maintenance.settings = { program }
+        maintenance.sources = { await sources(library) }
+        maintenance.export = { kind in try await WrittenExport(of: library, as: kind) }
+        guard let path = library.path else { return maintenance }
         let own = LibraryFile.ownBackupFolder(of: path)
-        upkeep.lastBackup = {
+        maintenance.lastBackup = {
             try LibraryFile.backups(in: own).first { $0.problem == nil }.map(KeptBackup.init)
         }
         let second = settings[.backupFolder]
-        upkeep.backUp = {
+        maintenance.backUp = {
             let now = Date()
             let report = try await library.backup(into: own, at: now)
             if let second {
@@ -32,7 +32,7 @@ extension Wiring {
             }
             return KeptBackup(path: report.path, at: now, bytes: report.bytes, books: report.books)
         }
-        return upkeep
+        return maintenance
     }
 
     private func sources(_ library: LibraryFile) async -> [SourceStatus] {

@@ -1,0 +1,337 @@
+import FoundationEssentials
+
+/// An error that a person sees: a mistake of the user, a state that does not allow what the user wants, or a failure.
+///
+/// ``kind`` is its row in the table of statuses. ``code`` and ``arguments`` select and fill its text in each language; its
+/// description is in English and the default.
+public protocol Refusal: Error, CustomStringConvertible {
+    var kind: RefusalKind { get }
+    /// The key of its text in Web/texts/refusals.json, such as "tooLong".
+    var code: String { get }
+    /// The values for the placeholders of its text.
+    var arguments: [String: RefusalArgument] { get }
+    /// The code of an error response of the API, by default that of its kind. Scripts depend on it.
+    var apiCode: String { get }
+    /// True if the description may name a file of this machine, which concerns nobody at another one.
+    var namesFile: Bool { get }
+}
+
+extension Refusal {
+    public var arguments: [String: RefusalArgument] { [:] }
+    public var apiCode: String { kind.apiCode }
+    public var namesFile: Bool { false }
+}
+
+/// The kinds of refusals, by what a person does next.
+public enum RefusalKind: Sendable, Equatable, CaseIterable {
+    /// A value that is wrong whatever the library holds.
+    case invalid
+    /// A position or filter of a list that makes no sense.
+    case badQuery
+    /// A request that does not fit what is there.
+    case refused
+    case notFound
+    /// Another program version, place or setting is needed.
+    case configuration
+    /// A backup or a new build is needed.
+    case corrupt
+    case permission
+    /// A disk is full or failed.
+    case inputOutput
+    /// Another process holds what is needed.
+    case locked
+    case unreadable
+    /// A source, a hub or the service is not available now.
+    case unavailable
+    /// A bug, or a failure that nobody can do anything about.
+    case fault
+
+    /// The one table of statuses: the exit status of commands (sysexits.h, and 3 for what is not there), the status of HTTP
+    /// responses, and the code in their body.
+    private var row: (exit: Int32, http: Int, code: String) {
+        switch self {
+        case .invalid: (64, 422, "refused")
+        case .badQuery: (64, 400, "badQuery")
+        case .refused: (3, 422, "refused")
+        case .notFound: (3, 404, "notThere")
+        case .configuration: (78, 500, "fault")
+        case .corrupt: (65, 500, "fault")
+        case .permission: (77, 500, "fault")
+        case .inputOutput: (74, 503, "unavailable")
+        case .locked: (75, 503, "unavailable")
+        case .unreadable: (66, 500, "fault")
+        case .unavailable: (69, 503, "unavailable")
+        case .fault: (74, 500, "fault")
+        }
+    }
+
+    public var exitStatus: Int32 { row.exit }
+    public var httpStatus: Int { row.http }
+    public var apiCode: String { row.code }
+}
+
+/// A value in the text of a refusal, formatted for each language.
+public enum RefusalArgument: Sendable, Equatable {
+    /// A text as it is; pages shorten it.
+    case text(String)
+    case list([String])
+    /// The English name of a field or a thing, such as "page count".
+    case term(String)
+    case day(CalendarDay)
+    case instant(Date)
+    case status(Copy.Status)
+
+    public static func number(_ number: some CustomStringConvertible) -> RefusalArgument { .text("\(number)") }
+}
+
+// The refusals of the domain.
+
+extension ISBNRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var apiCode: String { "isbn" }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .unexpectedCharacter(let character, let position):
+            ["character": .text(String(character)), "position": .number(position)]
+        case .wrongLength(let count): ["count": .number(count)]
+        case .wrongCheckDigit(let given, let expected, let length):
+            ["given": .text(given), "expected": .text(expected), "length": .number(length)]
+        case .empty, .notDigits, .misplacedX, .notABook, .ean8: [:]
+        }
+    }
+}
+
+extension TextRefusal: Refusal {
+    public var kind: RefusalKind { .invalid }
+    public var apiCode: String { "text" }
+
+    public var code: String {
+        switch self {
+        case .empty: "textEmpty"
+        case .tooLong: "tooLong"
+        case .farTooLong: "farTooLong"
+        case .damaged: "damaged"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .empty(let what), .damaged(let what): ["what": .term(what)]
+        case .tooLong(let what, let limit, let count):
+            ["what": .term(what), "limit": .number(limit), "count": .number(count)]
+        case .farTooLong(let what, let limit): ["what": .term(what), "limit": .number(limit)]
+        }
+    }
+}
+
+extension InputRefusal: Refusal {
+    public var kind: RefusalKind { .invalid }
+    public var apiCode: String { "entry" }
+
+    public var code: String {
+        switch self {
+        case .outOfRange: "outOfRange"
+        case .badRating: "badRating"
+        case .noLink: "noLink"
+        case .noIdentifier: "noIdentifier"
+        case .noDay: "noDay"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .outOfRange(let what, let range):
+            ["what": .term(what), "least": .number(range.lowerBound), "most": .number(range.upperBound)]
+        case .badRating: [:]
+        case .noLink(_, let text), .noIdentifier(let text), .noDay(_, let text): ["text": .text(text)]
+        }
+    }
+}
+
+extension ReadingRefusal: Refusal {
+    public var kind: RefusalKind {
+        switch self {
+        case .negativePage, .hugePage, .badPercent: .invalid
+        case .noSuchReading, .noSuchEntry: .notFound
+        default: .refused
+        }
+    }
+
+    public var apiCode: String { kind == .notFound ? code : "reading" }
+
+    public var code: String {
+        switch self {
+        case .finishedBeforeStarted: "finishedBeforeStarted"
+        case .stoppedBeforeStarted: "stoppedBeforeStarted"
+        case .negativePage: "negativePage"
+        case .hugePage: "hugePage"
+        case .badPercent: "badPercent"
+        case .closed: "closed"
+        case .noReading: "noReading"
+        case .noSuchReading: "noSuchReading"
+        case .wrongEnd(.open): "wrongEndOpen"
+        case .wrongEnd(.stopped): "wrongEndStopped"
+        case .wrongEnd: "wrongEndFinished"
+        case .twoEnds: "twoEnds"
+        case .lastReading: "lastReading"
+        case .sessionRunning: "sessionRunning"
+        case .noSuchEntry: "noSuchEntry"
+        case .entryInFuture: "entryInFuture"
+        case .entryOfSession: "entryOfSession"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .finishedBeforeStarted(let started, let finished):
+            ["started": .day(started), "finished": .day(finished)]
+        case .stoppedBeforeStarted(let started, let stopped): ["started": .day(started), "stopped": .day(stopped)]
+        case .negativePage(let page), .hugePage(let page):
+            ["page": .number(page), "most": .number(NumberLimit.pages.upperBound)]
+        case .badPercent(let percent): ["percent": .number(percent)]
+        case .closed(let status), .lastReading(let status): ["status": .status(status)]
+        case .noReading, .noSuchReading, .wrongEnd, .twoEnds, .sessionRunning, .noSuchEntry, .entryInFuture,
+            .entryOfSession:
+            [:]
+        }
+    }
+}
+
+extension SessionError: Refusal {
+    public var kind: RefusalKind {
+        switch self {
+        case .noSuchSession, .entryNotFound: .notFound
+        // The cause says more than the session does.
+        case .persistenceFailed(let cause): (cause as? any Refusal)?.kind ?? .fault
+        default: .refused
+        }
+    }
+
+    public var apiCode: String { if case .persistenceFailed = self { kind.apiCode } else { code } }
+
+    public var namesFile: Bool {
+        if case .persistenceFailed(let cause) = self { (cause as? any Refusal)?.namesFile ?? true } else { false }
+    }
+
+    public var code: String {
+        switch self {
+        case .alreadyActive: "alreadyActive"
+        case .notActive: "notActive"
+        case .alreadyEnded: "alreadyEnded"
+        case .entryNotFound: "entryNotFound"
+        case .invalidPageNumber: "invalidPageNumber"
+        case .sessionTooShort: "sessionTooShort"
+        case .persistenceFailed: "persistenceFailed"
+        case .noSuchSession: "noSuchSession"
+        case .clockWentBackwards: "clockWentBackwards"
+        case .startInFuture: "startInFuture"
+        case .endInFuture: "endInFuture"
+        case .endBeforeStart: "endBeforeStart"
+        case .sessionTooLong: "sessionTooLong"
+        case .stillRunning: "stillRunning"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        if case .clockWentBackwards(let start) = self { ["start": .instant(start)] } else { [:] }
+    }
+}
+
+extension LabelRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var apiCode: String { "label" }
+
+    public var code: String {
+        switch self {
+        case .none: "labelNone"
+        case .ambiguous: "labelAmbiguous"
+        case .taken: "labelTaken"
+        case .alreadyOne: "labelAlreadyOne"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .none(let what, let name, let near): ["kind": .text(what), "name": .text(name), "near": .list(near)]
+        case .alreadyOne(let what, let name): ["kind": .text(what), "name": .text(name)]
+        case .ambiguous(let what, let name, let fits):
+            ["kind": .text(what), "name": .text(name), "fits": .list(fits)]
+        case .taken(let what, let name, let other): ["kind": .text(what), "name": .text(name), "by": .text(other)]
+        }
+    }
+}
+
+extension UndoRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var apiCode: String { "undo" }
+
+    public var code: String {
+        switch self {
+        case .noSuchChange: "noSuchChange"
+        case .alreadyUndone: "alreadyUndone"
+        case .changedSince: "changedSince"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        if case .changedSince(_, let later?) = self { ["later": .text(later.id.rawValue)] } else { [:] }
+    }
+}
+
+extension InTrashRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var code: String { "inTrash" }
+    public var apiCode: String { code }
+}
+
+extension ConfirmRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var code: String { "needsTitle" }
+    public var apiCode: String { code }
+}
+
+extension AnnotationRefusal: Refusal {
+    public var kind: RefusalKind { .notFound }
+    public var code: String { "noRemark" }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .noSuchNote: ["kind": .text("note")]
+        case .noSuchQuote: ["kind": .text("quote")]
+        }
+    }
+}
+
+extension SearchRefusal: Refusal {
+    public var kind: RefusalKind { .badQuery }
+    public var code: String { "noPlace" }
+}
+
+extension StationRefusal: Refusal {
+    public var kind: RefusalKind { self == .none ? .notFound : .refused }
+
+    public var code: String {
+        switch self {
+        case .badID: "stationBadID"
+        case .none: "stationNone"
+        case .tooMany: "stationTooMany"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        if case .tooMany(let limit) = self { ["limit": .number(limit)] } else { [:] }
+    }
+}
+
+extension AccessCodeRefusal: Refusal {
+    public var kind: RefusalKind { .invalid }
+
+    public var code: String {
+        switch self {
+        case .tooShort: "accessCodeTooShort"
+        case .tooLong: "accessCodeTooLong"
+        case .control: "accessCodeControl"
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Bookplate
+import Hummingbird
+import Synchronization
+
+/// Returns a book as JSON, and edits, deletes, restores and copies it.
+struct BookAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/books/:id", for: .guests, book),
+            Route(.patch, "/api/books/:id", for: .household, change),
+            Route(.delete, "/api/books/:id", for: .household, trash),
+            Route(.post, "/api/books/:id/restore", for: .household, restore),
+            Route(.post, "/api/books/:id/tags", for: .household, addTag),
+            Route(.delete, "/api/books/:id/tags", for: .household, removeTag),
+            Route(.post, "/api/books/:id/copies", for: .household, addCopy),
+            Route(.get, "/api/books/:id/figures", for: .household, figures),
+        ]
+    }
+
+    private func book(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard let whole = try await parts.library.wholeBook(context.id(of: Copy.self)) else {
+            throw RequestRefusal.notFound("book")
+        }
+        guard context.isGuest else { return JSONResponse(whole.json) }
+        guard whole.book.copy.deleted == nil else { throw RequestRefusal.notFound("book") }
+        return JSONResponse(whole.book.forGuests.json)
+    }
+
+    private func change(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        let sent = try await request.json(RequestObject.self)
+        return try await parts.perform(on: copy) {
+            let (patch, precondition) = (
+                try BookPatch(sent, and: [EditPrecondition.memberName]), try EditPrecondition(sent)
+            )
+            return try await update(copy) { book in
+                let tags = book.copy.tags
+                try precondition.check { $0 == "tags" ? [] : book.shownValues($0) }
+                try patch(&book)
+                book.copy.tags = precondition.merged("tags", into: tags, wanted: book.copy.tags)
+            }
+        }
+    }
+
+    /// Adds one tag without touching the others, which another screen may be changing.
+    private func addTag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await changeTags(request, context) { tags, name in tags.append(name) }
+    }
+
+    private func removeTag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await changeTags(request, context) { tags, name in
+            tags.removeAll { $0.lowercased() == name.lowercased() }
+        }
+    }
+
+    private func changeTags(
+        _ request: Request, _ context: KioskContext, _ edit: @escaping @Sendable (inout [String], String) -> Void
+    ) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["name"])
+        let sentName = try sent.text("name").value ?? ""
+        return try await parts.perform(on: copy) {
+            let name = try FieldRefusal.at("name") { try sentName.checked(as: "tag", limit: TextLimit.name) }
+            return try await update(copy) { edit(&$0.copy.tags, name) }
+        }
+    }
+
+    private func update(_ copy: ID<Copy>, _ edit: @escaping @Sendable (inout Book) throws -> Void) async throws
+        -> JSONResponse
+    {
+        let before = Mutex<Book?>(nil)
+        let (book, change) = try await parts.library.update(copy, at: parts.ports.now()) { book in
+            try book.checkOutsideTrash()
+            before.withLock { $0 = book }
+            try edit(&book)
+        }
+        return JSONResponse(book.json.with(change: before.withLock { $0 } == book ? nil : change))
+    }
+
+    private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await move(context) { try await parts.library.trash([$0], at: parts.ports.now()) }
+    }
+
+    private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await move(context) { try await parts.library.restore([$0], at: parts.ports.now()) }
+    }
+
+    private func move(
+        _ context: KioskContext, _ act: (ID<Copy>) async throws -> ID<Change>?
+    ) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notFound("book") }
+        let change = try await act(copy)
+        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
+        return JSONResponse(book.json.with(change: change))
+    }
+
+    /// Adds another copy of the same edition, owned and To Read. A book without an ISBN becomes a new edition, because nothing
+    /// identifies the existing one.
+    private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["request"])
+        let name = try sent.request()
+        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
+        try book.checkOutsideTrash()
+        var metadata = book.edition.metadata
+        // A copy of a book without a title takes the displayed one.
+        metadata.title = metadata.title ?? book.displayTitle
+        let confirmed = try Confirmed(
+            enteredBy: .form, request: name,
+            isbn: book.edition.isbn, isbnText: book.edition.isbnText, metadata: metadata, anotherCopy: true)
+        let result = try await parts.library.add([confirmed], at: parts.ports.now())
+        switch result.first {
+        case .saved(let id, _)?, .wishFulfilled(let id, _)?, .restored(let id, _)?, .alreadySaved(let id)?:
+            guard let added = try await parts.library.book(id) else { throw RequestRefusal.notFound("book") }
+            return JSONResponse(added.json.with(change: result[0].change), status: .created)
+        case .owned(let owned)?: return JSONResponse(owned.json.with(change: nil))
+        case nil: throw RequestRefusal.notFound("book")
+        }
+    }
+
+    private func figures(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let ports = parts.ports
+        let figures = try await parts.library.stats(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
+        guard let figures else { throw RequestRefusal.notFound("book") }
+        return JSONResponse(figures.json)
+    }
+}
+
+extension Book {
+    /// The book without what concerns other people and the reader's plans.
+    var forGuests: Book {
+        var book = self
+        (book.copy.recommendedBy, book.copy.wouldRecommend, book.copy.dailyGoal) = (nil, nil, nil)
+        return book
+    }
+}
+
+extension KioskParts {
+    /// Performs an action on a book. Turns an error of the library into a refusal if the book does not exist or is in the trash.
+    ///
+    /// - Throws: ``RequestRefusal`` (404) if there is no such book, ``InTrash``, or the action's error.
+    func perform<Result>(on copy: ID<Copy>, _ action: () async throws -> Result) async throws -> Result {
+        do {
+            return try await action()
+        } catch {
+            // A refusal with a code of its own says enough.
+            if error is RequestRefusal { throw error }
+            if let refusal = error as? any Refusal, refusal.apiCode != refusal.kind.apiCode { throw error }
+            guard let book = try await library.book(copy) else { throw RequestRefusal.notFound("book") }
+            try book.checkOutsideTrash()
+            throw error
+        }
+    }
+}

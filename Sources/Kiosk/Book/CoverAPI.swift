@@ -1,0 +1,116 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// Serves covers, and stores and removes a user's own photo.
+struct CoverAPI: Sendable {
+    let parts: KioskParts
+    /// The largest cover in bytes, which is the library's limit.
+    static let maxBytes = 5 << 20
+
+    var routes: [Route] {
+        [
+            Route(.get, "/covers/:edition", for: .guests, cover),
+            Route(.put, "/api/books/:id/cover", for: .household, body: .photo, keep),
+            Route(.delete, "/api/books/:id/cover", for: .household, remove),
+        ]
+    }
+
+    private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let edition = try context.id("edition", of: Edition.self)
+        guard let kept = try await parts.library.keptCover(of: edition) else { throw RequestRefusal.notFound("cover") }
+        // The bytes are untrusted: opened on their own, they are sandboxed and run nothing.
+        var headers: HTTPFields = [
+            .eTag: kept.tag, .cacheControl: "private, no-cache", .contentSecurityPolicy: "default-src 'none'; sandbox",
+            .xContentTypeOptions: "nosniff",
+        ]
+        if request.headers[.ifNoneMatch] == kept.tag { return Response(status: .notModified, headers: headers) }
+        guard let bytes = try await parts.library.cover(of: edition), let type = PictureType(bytes) else {
+            throw RequestRefusal.notFound("cover")
+        }
+        headers[.contentType] = type.rawValue
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard request.headers[.contentType]?.lowercased().hasPrefix("image/") == true else {
+            throw RequestRefusal(
+                status: .unsupportedMediaType, code: "notPicture", message: "A cover is a JPEG, PNG or WebP picture.")
+        }
+        let book = try await book(context)
+        let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
+        // The type is detected from the first bytes; the declared one is not trusted.
+        guard let type = PictureType(bytes), type != .gif else {
+            throw RequestRefusal(
+                status: .unsupportedMediaType, code: "notPicture", message: "A cover is a JPEG, PNG or WebP picture.")
+        }
+        try await check(bytes)
+        try await parts.library.keepOwnCover(bytes, of: book.edition.id)
+        return try await respond(with: book)
+    }
+
+    /// Decodes the picture in isolation to check that it is intact and as large as it declares. A service that cannot read photos
+    /// stores it unchecked; browsers get it sandboxed in any case.
+    private func check(_ bytes: [UInt8]) async throws {
+        guard let read = parts.ports.readPhoto else { return }
+        do {
+            _ = try await read(bytes)
+        } catch let error as KioskError where error.kind == .refused {
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "unsoundPicture", message: error.message)
+        }
+    }
+
+    private func remove(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let book = try await book(context)
+        guard try await parts.library.removeOwnCover(of: book.edition.id) else {
+            throw RequestRefusal.notFound("photo")
+        }
+        return try await respond(with: book)
+    }
+
+    private func book(_ context: KioskContext) async throws -> Book {
+        guard let book = try await parts.library.book(context.id(of: Copy.self)) else {
+            throw RequestRefusal.notFound("book")
+        }
+        try book.checkOutsideTrash()
+        return book
+    }
+
+    /// Answers the book with its current cover. Undo does not cover pictures, hence no change.
+    private func respond(with book: Book) async throws -> JSONResponse {
+        let kept = try await parts.library.keptCover(of: book.edition.id)
+        let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null
+        return JSONResponse(book.json.with("cover", cover).with(change: nil))
+    }
+}
+
+/// The picture formats that browsers get, detected by their first bytes.
+enum PictureType: String, Sendable {
+    case jpeg = "image/jpeg"
+    case png = "image/png"
+    case webp = "image/webp"
+    case gif = "image/gif"
+
+    /// Sources: ITU-T T.81 B.1.1.3, RFC 2083 12.11, RFC 9649 2.4, GIF89a 17.
+    init?(_ bytes: [UInt8]) {
+        func has(_ text: String, at index: Int) -> Bool { bytes.dropFirst(index).starts(with: text.utf8) }
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+            self = .jpeg
+        } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+            self = .png
+        } else if has("RIFF", at: 0), has("WEBP", at: 8) {
+            self = .webp
+        } else if has("GIF87a", at: 0) || has("GIF89a", at: 0) {
+            self = .gif
+        } else {
+            return nil
+        }
+    }
+}
+
+extension KeptCover {
+    /// Identifies a version of the cover, in URLs and as entity tag.
+    var version: String { "\(Int64(stored.timeIntervalSince1970 * 1000))-\(bytes)" }
+    fileprivate var tag: String { "\"\(version)\"" }
+}

@@ -1,0 +1,246 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// Sets a book's status, and edits its progress and its readings.
+struct ReadingAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.put, "/api/books/:id/status", for: .household, setStatus),
+            Route(.post, "/api/books/:id/progress", for: .household, record),
+            Route(.patch, "/api/books/:id/progress/:entry", for: .household, correct),
+            Route(.delete, "/api/books/:id/progress/:entry", for: .household, deleteProgress),
+            Route(.put, "/api/books/:id/dates", for: .household, setDates),
+            Route(.post, "/api/books/:id/readings", for: .household, add),
+            Route(.put, "/api/books/:id/readings/:reading/dates", for: .household, setDates),
+            Route(.delete, "/api/books/:id/readings/:reading", for: .household, delete),
+            Route(.get, "/api/books/:id/readings/:reading/progress", for: .household, progress),
+        ]
+    }
+
+    private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["status", "on"])
+        let status = try sent.choice("status", Copy.Status.self).required(as: "status")
+        let day = try sent.day("on").value
+        return try await perform(context) {
+            try await parts.library.setStatus(status, of: $0, on: day, at: parts.ports.now())
+        }
+    }
+
+    private func record(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["page", "percent", "at"])
+        guard let amount = try Self.amount(sent) else { throw Self.oneOfTwo }
+        let past = try sent.instant("at").value
+        return try await perform(context) {
+            try await parts.library.recordProgress(amount, of: $0, on: past, at: parts.ports.now())
+        }
+    }
+
+    /// Corrects a progress entry. Absent members stay as they are.
+    private func correct(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let entry = try context.id("entry", of: ProgressEntry.self)
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["page", "percent", "at"])
+        let edit = ProgressEdit(amount: try Self.amount(sent), at: try sent.instant("at").value)
+        return try await perform(context) {
+            try await parts.library.editProgress(entry, of: $0, edit, at: parts.ports.now())
+        }
+    }
+
+    private func deleteProgress(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let entry = try context.id("entry", of: ProgressEntry.self)
+        return try await perform(context) {
+            try await parts.library.deleteProgress(entry, of: $0, at: parts.ports.now())
+        }
+    }
+
+    private static let oneOfTwo = RequestRefusal(
+        status: .badRequest, code: "badField", message: "Give either \"page\" or \"percent\".")
+
+    private static func amount(_ sent: RequestObject) throws -> ProgressEntry.Amount? {
+        switch (try sent.integer("page").value, try sent.number("percent").value) {
+        case (let page?, nil): .page(page)
+        case (nil, let percent?): .percent(percent)
+        case (nil, nil): nil
+        case (_?, _?): throw oneOfTwo
+        }
+    }
+
+    private func setDates(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["started", "finished", "stopped"])
+        let edit = DateEdit(
+            started: try sent.day("started"), finished: try sent.day("finished"), stopped: try sent.day("stopped"))
+        let reading = context.parameters.get("reading").map { ID<Reading>(rawValue: $0) }
+        return try await perform(context) {
+            try await parts.library.setDates(edit, of: $0, reading: reading, at: parts.ports.now())
+        }
+    }
+
+    private func add(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["started", "finished", "stopped"])
+        let (started, finished, stopped) = (
+            try sent.day("started").value, try sent.day("finished").value, try sent.day("stopped").value
+        )
+        return try await perform(context, status: .created) {
+            try await parts.library.addReading(
+                to: $0, started: started, finished: finished, stopped: stopped, at: parts.ports.now())
+        }
+    }
+
+    private func delete(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let reading = try context.id("reading", of: Reading.self)
+        return try await perform(context) {
+            try await parts.library.deleteReading(reading, of: $0, at: parts.ports.now())
+        }
+    }
+
+    private func perform(
+        _ context: KioskContext, status: HTTPResponse.Status = .ok, _ action: (ID<Copy>) async throws -> TrackingResult
+    ) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        return try await parts.perform(on: copy) {
+            let result = try await action(copy)
+            return JSONResponse(
+                result.json.with("sessionStillRuns", .bool(result.sessionStillRuns)).with(change: result.change),
+                status: status)
+        }
+    }
+
+    /// Answers the progress entries of a reading, newest first.
+    private func progress(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let id = try context.id("reading", of: Reading.self)
+        let book = try await parts.library.book(context.id(of: Copy.self))
+        guard let book, let reading = book.copy.readings.first(where: { $0.id == id }) else {
+            throw RequestRefusal.notFound("reading")
+        }
+        let entries = try await parts.library.progress(
+            of: id, limit: try request.number("limit", in: 1...1000, or: 50),
+            offset: try request.number("offset", in: 0...1_000_000, or: 0))
+        return JSONResponse(book.json(of: reading, with: entries))
+    }
+}
+
+/// Starts, stops, lists and edits reading sessions.
+struct SessionAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/session", for: .household, running),
+            Route(.post, "/api/session/stop", for: .household, stop),
+            Route(.get, "/api/books/:id/sessions", for: .household, list),
+            Route(.post, "/api/books/:id/sessions", for: .household, start),
+            Route(.post, "/api/books/:id/sessions/past", for: .household, addPast),
+            Route(.get, "/api/sessions/:id", for: .household, one),
+            Route(.patch, "/api/sessions/:id", for: .household, edit),
+            Route(.delete, "/api/sessions/:id", for: .household, delete),
+        ]
+    }
+
+    private var now: Date { parts.ports.now() }
+
+    /// Answers the running session and the service's time, from which the page's clock counts.
+    private func running(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let (record, now) = (try await parts.library.runningSession(), now)
+        return JSONResponse(["running": record?.json(at: now) ?? .null, "now": .string(now.rfc3339)])
+    }
+
+    private func start(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["page", "start"])
+        let (page, start) = (try sent.integer("page").value, try sent.instant("start").value)
+        return try await perform(on: copy, status: .created) {
+            try await parts.library.startSession(of: copy, page: page, from: start, at: now)
+        }
+    }
+
+    private func stop(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["session", "page", "end", "force"])
+        let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
+        let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
+        let forced = try sent.bool("force").value ?? false
+        return try await perform {
+            try await parts.library.stopSession(session, page: page, end: end, forced: forced, at: now)
+        }
+    }
+
+    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notFound("book") }
+        let sessions = try await parts.library.sessions(
+            of: copy, limit: try request.number("limit", in: 1...1000, or: 50),
+            offset: try request.number("offset", in: 0...1_000_000, or: 0))
+        let (totals, now) = (try await parts.library.sessionTotals(of: copy), now)
+        return JSONResponse([
+            "sessions": .array(sessions.map { $0.json(at: now) }),
+            "totals": [
+                "sessions": .integer(totals.sessions), "minutes": .integer(totals.minutes),
+                "pages": .integer(totals.pages), "pace": JSONValue(totals.meanPace),
+                "lastRead": JSONValue(totals.lastRead?.rfc3339),
+            ],
+        ])
+    }
+
+    /// Adds a past session from `start` to `end`, or of a number of `minutes`.
+    private func addPast(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let copy = try context.id(of: Copy.self)
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["start", "end", "minutes", "startPage", "endPage"])
+        return try await perform(on: copy, status: .created) {
+            let start = try sent.instant("start").required(as: "start")
+            let length = try Self.minutes(sent).map { start.addingTimeInterval(Double($0) * 60) }
+            let end = try length ?? sent.instant("end").required(as: "end")
+            let (first, last) = (try sent.integer("startPage").value, try sent.integer("endPage").value)
+            return try await parts.library.addSession(
+                of: copy, start: start, end: end, startPage: first, endPage: last, at: now)
+        }
+    }
+
+    private func one(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let id = try context.id(of: Session.self)
+        guard let record = try await parts.library.sessions(endingIn: id.rawValue).first(where: { $0.session.id == id })
+        else { throw SessionError.noSuchSession }
+        return JSONResponse(record.json(at: now))
+    }
+
+    private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let id = try context.id(of: Session.self)
+        let sent = try await request.json(RequestObject.self)
+        try sent.checkMembers(["start", "end", "minutes", "startPage", "endPage"])
+        return try await perform {
+            let edit = SessionEdit(
+                start: try sent.instant("start").value, end: try sent.instant("end").value,
+                minutes: try Self.minutes(sent), startPage: try sent.integer("startPage").value,
+                endPage: try sent.integer("endPage"))
+            return try await parts.library.editSession(id, edit, at: now)
+        }
+    }
+
+    private func delete(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let id = try context.id(of: Session.self)
+        return try await perform { try await parts.library.deleteSession(id, at: now) }
+    }
+
+    /// Returns the length of a session of at most a day, so that adding it cannot exceed the range of dates.
+    private static func minutes(_ sent: RequestObject) throws -> Int? {
+        let minutes = try sent.integer("minutes").value
+        if let minutes, minutes > 1440 { throw SessionError.sessionTooLong }
+        try NumberLimit.check(minutes, as: "length in minutes", in: 1...1440)
+        return minutes
+    }
+
+    private func perform(
+        on copy: ID<Copy>? = nil, status: HTTPResponse.Status = .ok, _ action: () async throws -> SessionRecord
+    ) async throws -> JSONResponse {
+        let record = if let copy { try await parts.perform(on: copy, action) } else { try await action() }
+        return JSONResponse(record.json(at: now).with(change: record.change), status: status)
+    }
+}

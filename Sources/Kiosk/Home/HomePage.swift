@@ -1,0 +1,138 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// The Home page: the books being read, those read last, and the year so far.
+struct HomePage: Sendable {
+    let parts: KioskParts
+
+    /// The most books being read that are shown.
+    static let maxBooks = 20
+
+    var routes: [Route] { [Route(.get, "/home", for: .guests, page), Route(.get, "/api/home", for: .guests, home)] }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let (now, zone) = (parts.ports.now(), parts.ports.zone)
+        let home = try await parts.library.home(limit: Self.maxBooks, at: now, in: zone)
+        let year = try await parts.library.yearSoFar(at: now, in: zone)
+        let books = home.readingNow.map(\.book) + home.recentlyRead.map(\.book)
+        // So that the page requests existing covers only.
+        let covers = try await parts.library.keptCovers(among: books.map(\.edition.id))
+        let view = HomeView(home: home, year: year, now: now, zone: zone, texts: texts, covers: covers)
+        return try await parts.pages.render(
+            Pages.Page(template: "home", title: texts("layout.home"), tab: .home, view: view.view), context)
+    }
+
+    private func home(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let (now, zone) = (parts.ports.now(), parts.ports.zone)
+        var home = try await parts.library.home(limit: Self.maxBooks, at: now, in: zone)
+        if context.isGuest {
+            for index in home.readingNow.indices {
+                home.readingNow[index].running = nil
+                home.readingNow[index].book = home.readingNow[index].book.forGuests
+            }
+            for index in home.recentlyRead.indices {
+                home.recentlyRead[index].book = home.recentlyRead[index].book.forGuests
+            }
+        }
+        let year = try await parts.library.yearSoFar(at: now, in: zone)
+        guard case .object(let members) = home.json else { return JSONResponse(home.json) }
+        return JSONResponse(.object(members + [(key: "year", value: year.json)]))
+    }
+}
+
+/// Prepares the Home page for its template.
+struct HomeView: Sendable {
+    let home: Home
+    let year: YearSoFar
+    let now: Date
+    let zone: TimeZone
+    let texts: Texts
+    /// The editions that have a cover.
+    let covers: Set<ID<Edition>>
+
+    var view: View {
+        var view: View = [
+            "books": home.readingNow.enumerated().map { book($1, isFirst: $0 == 0) },
+            "hasBooks": !home.readingNow.isEmpty, "read": home.recentlyRead.map(row),
+            "hasRead": !home.recentlyRead.isEmpty, "year": String(year.today.year), "figures": figures,
+            "memories": year.memories.map { texts.view(of: $0) }, "hasMemories": !year.memories.isEmpty,
+        ]
+        let hidden = home.readingCount - home.readingNow.count
+        if hidden > 0 { view["more"] = texts("home.more", n: hidden) }
+        if let challenge = year.challenge {
+            view["challenge"] = [
+                "words": texts(
+                    "stats.ofBooks", count: challenge.goal,
+                    ["done": texts.grouped(challenge.done), "goal": texts.grouped(challenge.goal)]),
+                "sentence": texts.sentence(of: challenge),
+                "part": Chart.unit(min(100, 100 * Double(challenge.done) / Double(max(1, challenge.goal)))),
+            ]
+        }
+        return view
+    }
+
+    /// Books, pages, hours and streak of the year, and the daily goal.
+    private var figures: [String] {
+        let totals = year.totals
+        var figures = [
+            texts("stats.nBooks", n: totals.booksFinished), texts("stats.nPages", n: totals.pages),
+            texts("home.nHours", n: totals.minutes / 60), texts("home.streak", n: year.streak),
+        ]
+        if let goal = year.dailyGoal {
+            figures.append(
+                texts(
+                    "home.today", count: goal,
+                    ["done": texts.grouped(year.todayStats.pages), "goal": texts.grouped(goal)]))
+        }
+        return figures
+    }
+
+    private func book(_ reading: ReadingNow, isFirst: Bool) -> View {
+        var view = book(reading.book)
+        view["bookId"] = reading.book.id.rawValue
+        view["isFirst"] = isFirst
+        view["amount"] = texts.amount(reading.progress, of: reading.pageCount)
+        if let fraction = reading.fraction ?? (reading.progress == nil && reading.pageCount != nil ? 0 : nil) {
+            view["bar"] = ["part": Chart.unit(fraction * 100)]
+        }
+        if let page = reading.progress?.page { view["page"] = String(page) }
+        if let percent = reading.progress?.percent { view["percent"] = Chart.unit(percent) }
+        if let count = reading.pageCount { view["pageCount"] = String(count) }
+        if let sentence = texts.sentence(of: reading.forecast) { view["forecast"] = sentence }
+        if let pause = reading.pause { view["pause"] = texts.sentence(of: pause) }
+        if reading.pagesToday > 0 { view["pagesToday"] = texts("home.pagesToday", n: reading.pagesToday) }
+        if let running = reading.running {
+            view["running"] = [
+                "session": running.id.rawValue, "since": String(Int(running.start.timeIntervalSince1970 * 1000)),
+                "now": String(Int(now.timeIntervalSince1970 * 1000)), "startPage": String(running.startPage),
+                "clock": texts.elapsed(Int(now.timeIntervalSince(running.start))),
+            ]
+        }
+        return view
+    }
+
+    private func row(_ read: RecentlyRead) -> View {
+        var view = book(read.book)
+        view["finished"] = read.finished.map { texts.day($0) } ?? texts("home.noDate")
+        if let days = read.daysToRead { view["days"] = texts("home.inDays", n: max(1, days)) }
+        if let rating = read.book.copy.rating {
+            view["rating"] = [
+                "stars": texts.stars(rating), "words": texts("stats.nStars", ["n": texts.tenths(rating)]),
+            ]
+        }
+        return view
+    }
+
+    private func book(_ book: Book) -> View {
+        let metadata = book.edition.metadata
+        var view: View = [
+            "href": "/books/\(book.id.rawValue)", "bookTitle": texts.title(metadata.title, book.edition.isbn),
+            "bookAuthors": metadata.authorNames.isEmpty
+                ? texts("common.unknownAuthor") : metadata.authorNames.joined(separator: ", ").cleanedLine,
+        ]
+        if covers.contains(book.edition.id) { view["cover"] = "/covers/\(book.edition.id.rawValue)" }
+        return view
+    }
+}

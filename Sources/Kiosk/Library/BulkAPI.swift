@@ -1,0 +1,179 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// Changes many books at once: all or none, in one change. Each route answers `{"changed", "change"}`, where `change` is null if
+/// nothing changed; for the books of a search also `next`, see ``BookSelection``.
+struct BulkAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.post, "/api/books/status", for: .household, setStatus),
+            Route(.post, "/api/books/tag", for: .household, tag),
+            Route(.post, "/api/books/untag", for: .household, untag),
+            Route(.post, "/api/books/shelf", for: .household, shelve),
+            Route(.post, "/api/books/trash", for: .household, trash),
+            Route(.post, "/api/books/restore", for: .household, restore),
+            Route(.post, "/api/books/delete-for-good", for: .household, deleteForGood),
+        ]
+    }
+
+    private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(BookSelection.self)
+        guard let status = body.status.flatMap(Copy.Status.init(rawValue:)) else {
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "field.status",
+                message: "A status is \(Copy.Status.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return try await change(body) { $0.status = status }
+    }
+
+    private func tag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(BookSelection.self)
+        let name = try (body.name ?? "").checked(as: "tag", limit: TextLimit.name)
+        return try await change(body) { $0.tags.append(name) }
+    }
+
+    private func untag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(BookSelection.self)
+        let name = try (body.name ?? "").checked(as: "tag", limit: TextLimit.name).lowercased()
+        return try await change(body) { copy in copy.tags.removeAll { $0.lowercased() == name } }
+    }
+
+    /// Puts the books on a shelf; without a name, takes them off their shelves.
+    private func shelve(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(BookSelection.self)
+        let name = (body.name ?? "").cleanedLine
+        let shelf = name.isEmpty ? nil : try name.checked(as: "shelf", limit: TextLimit.name)
+        return try await change(body) { $0.shelf = shelf }
+    }
+
+    private func change(_ body: BookSelection, _ edit: @escaping @Sendable (inout Copy) -> Void) async throws
+        -> JSONResponse
+    {
+        let (copies, next) = try await body.copies(parts)
+        let (changed, change) = try await parts.library.update(
+            copies, continuing: body.change, at: parts.ports.now()
+        ) { copy in
+            if copy.deleted == nil { edit(&copy) } else if !body.isSearch { throw InTrashRefusal(copy.id) }
+        }
+        return Self.response(changed, change, next, of: body)
+    }
+
+    private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await move(request, parts.library.trash(_:continuing:at:))
+    }
+
+    private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        try await move(request, parts.library.restore(_:continuing:at:))
+    }
+
+    private func move(
+        _ request: Request, _ act: ([ID<Copy>], ID<Change>?, Date) async throws -> (changed: Int, change: ID<Change>?)
+    ) async throws -> JSONResponse {
+        let body = try await request.json(BookSelection.self)
+        let (copies, next) = try await body.copies(parts)
+        let (changed, change) = try await act(copies, body.change, parts.ports.now())
+        return Self.response(changed, change, next, of: body)
+    }
+
+    /// Deletes books in the trash, and only there, so that a single mistake is never enough. There is no change to undo.
+    private func deleteForGood(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(BookSelection.self)
+        try await body.checkCount(parts)
+        let (copies, next) = try await body.copies(parts, piece: 100)
+        do {
+            try await parts.library.deleteForGood(copies)
+            return Self.response(copies.count, nil, next, of: body)
+        } catch {
+            var inTrash: [ID<Copy>] = []
+            for copy in copies {
+                let book = try await parts.library.book(copy)
+                guard book != nil || body.isSearch else { throw RequestRefusal.notFound("book") }
+                if book?.copy.deleted != nil { inTrash.append(copy) }
+            }
+            guard inTrash.count < copies.count else { throw error }
+            guard body.isSearch, !inTrash.isEmpty else {
+                throw RequestRefusal(
+                    status: .unprocessableContent, code: "notInTrash",
+                    message: "Not all of these are in the trash. Nothing was deleted.")
+            }
+            // Somebody restored a book since the search found it.
+            try await parts.library.deleteForGood(inTrash)
+            return Self.response(inTrash.count, nil, next, of: body)
+        }
+    }
+
+    private static func response(
+        _ changed: Int, _ change: ID<Change>?, _ next: String?, of body: BookSelection
+    ) -> JSONResponse {
+        let answer: JSONValue = ["changed": .integer(changed), "change": JSONValue(change?.rawValue)]
+        return JSONResponse(body.isSearch ? answer.with("next", JSONValue(next)) : answer)
+    }
+}
+
+/// The books that a bulk action changes: named by their ids, or all results of a search, piece by piece.
+///
+/// A search may have 100,000 results. Each request therefore changes one piece of them, in a short transaction, and answers where
+/// the next one begins. With `continuing`, all pieces become part of the first one's change and are undone together.
+struct BookSelection: Decodable, Sendable {
+    static let maxIDs = 1000
+    /// The books of a search that one request changes.
+    static let piece = 500
+
+    private let ids: [String]?
+    /// A query of the Library page: "q=dune&status=read".
+    private let query: String?
+    private let after: String?
+    /// The ids of results to leave out.
+    private let except: [String]?
+    private let continuing: String?
+    /// The number of results that the person confirmed, less those that are done.
+    private let count: Int?
+    let status: String?
+    let name: String?
+
+    /// The change that this request continues.
+    var change: ID<Change>? { query == nil ? nil : continuing.map { ID(rawValue: $0) } }
+    var isSearch: Bool { query != nil }
+
+    /// - Returns: the ids without duplicates, in order, and the position where the search continues; `nil` at its end.
+    /// - Throws: ``RequestRefusal``, ``SearchRefusal``.
+    func copies(_ parts: KioskParts, piece: Int = Self.piece) async throws -> (ids: [ID<Copy>], next: String?) {
+        switch (ids, query) {
+        case (let ids?, nil): return (try Self.checked(ids), nil)
+        case (nil, let text?):
+            guard text.utf8.count <= 16_000 else { throw Self.refusal }
+            var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query
+            (query.after, query.limit, query.countLimit) = (after, piece, 0)
+            let found = try await parts.library.books(matching: query)
+            let except = except ?? []
+            let excluded = try except.isEmpty ? [] : Set(Self.checked(except))
+            return (found.books.map(\.id).filter { !excluded.contains($0) }, found.next)
+        default:
+            throw RequestRefusal(
+                status: .badRequest, code: "missingField", message: "Give either \"ids\" or \"query\".")
+        }
+    }
+
+    /// Checks before an irreversible deletion that the search has no more results than the person confirmed.
+    func checkCount(_ parts: KioskParts) async throws {
+        guard let count, let text = query else { return }
+        var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query
+        (query.limit, query.countLimit) = (1, .max)
+        guard try await parts.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
+        throw RequestRefusal(
+            status: .unprocessableContent, code: "moreThanAsked",
+            message: "There are more books in the trash now than you confirmed. Check them, and confirm again.")
+    }
+
+    private static func checked(_ ids: [String]) throws -> [ID<Copy>] {
+        guard (1...maxIDs).contains(ids.count), ids.allSatisfy({ $0.utf8.count <= 64 }) else { throw refusal }
+        var seen: Set<String> = []
+        return ids.filter { seen.insert($0).inserted }.map { ID(rawValue: $0) }
+    }
+
+    private static let refusal = RequestRefusal(
+        status: .unprocessableContent, code: "badBooks", message: "Name 1 to \(maxIDs) books by their ids.")
+}

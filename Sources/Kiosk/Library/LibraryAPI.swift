@@ -1,0 +1,75 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// Lists books and counts the values of filters.
+struct BooksAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/books", for: .guests, list),
+            Route(.get, "/api/books/facets", for: .guests, facets),
+        ]
+    }
+
+    /// Answers `{"hits", "total", "exact", "next"}` for the query of a ``LibraryAddress``.
+    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        var found = try await parts.library.books(matching: try query(request, context))
+        if context.isGuest {
+            for index in found.hits.indices { found.hits[index].book = found.hits[index].book.forGuests }
+        }
+        return JSONResponse(found.json)
+    }
+
+    private func facets(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        JSONResponse(try await parts.library.facets(matching: try query(request, context)).json)
+    }
+
+    private func query(_ request: Request, _ context: KioskContext) throws -> BookQuery {
+        try LibraryAddress(
+            request.uri.query, zone: parts.ports.zone, now: parts.ports.now(), forGuest: context.isGuest
+        ).query
+    }
+}
+
+extension SearchResults {
+    /// One page of a search.
+    var json: JSONValue {
+        [
+            "hits": .array(hits.map(\.json)), "total": .integer(total), "exact": .bool(isTotalExact),
+            "next": JSONValue(next),
+        ]
+    }
+}
+
+/// Suggests names while the user types.
+struct SuggestionsAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] { [Route(.get, "/api/suggestions", for: .guests, suggestions)] }
+
+    /// Answers `?kind=author|tag|shelf&beginning=&limit=` with `{"suggestions": [{"name", "count"}]}`, the most used first. The
+    /// limit is 8 by default and at most 50.
+    private func suggestions(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let kinds: [String: NameKind] = ["author": .author, "tag": .tag, "shelf": .shelf]
+        var (kind, beginning, limit): (NameKind?, String, Int?) = (nil, "", 8)
+        for (name, value) in try request.queryPairs() {
+            switch name {
+            case "kind": kind = kinds[value]
+            case "beginning": beginning = value
+            case "limit": limit = Int(value).flatMap { (1...50).contains($0) ? $0 : nil }
+            default: kind = nil
+            }
+        }
+        guard let kind, let limit else {
+            throw RequestRefusal(
+                status: .badRequest, code: "badQuery",
+                message: "Use kind=author, tag or shelf, beginning= and limit=1 to 50.")
+        }
+        let found = try await parts.library.suggestions(for: kind, beginning: beginning, limit: limit)
+        return JSONResponse([
+            "suggestions": .array(found.map { ["name": .string($0.name), "count": .integer($0.count)] })
+        ])
+    }
+}

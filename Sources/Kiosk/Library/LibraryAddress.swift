@@ -1,0 +1,160 @@
+import Bookplate
+import FoundationEssentials
+
+/// The list of books that a query asks for: `?q=zürich&status=reading&status=read&sort=title`. Repeated names are alternatives;
+/// empty values are ignored. Pages and API accept the same names.
+struct LibraryAddress: Sendable {
+    enum Name: String, Sendable, CaseIterable {
+        case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
+        case trash, sort, reverse, view, limit, after
+
+        /// The names that filter books.
+        static let filters: [Name] = [
+            .status, .tag, .shelf, .author, .language, .rating, .owned, .favourite, .wishlist, .added, .started,
+            .finished,
+        ]
+    }
+
+    struct Item: Sendable, Equatable {
+        var name: Name
+        var value: String
+    }
+
+    /// The most books in a response: after a change, a page reloads all that it has shown.
+    static let maxHits = 500
+
+    private(set) var items: [Item] = []
+    private(set) var query = BookQuery()
+    private(set) var isGrid = false
+
+    /// - Parameters:
+    ///   - text: the query of the URL.
+    ///   - isGuest: true to search neither notes and quotes nor the trash.
+    /// - Throws: ``RequestRefusal``: 400 that lists what is allowed, 401 for a guest at the trash.
+    init(_ text: String?, zone: TimeZone, now: Date, forGuest isGuest: Bool = false) throws {
+        query.zone = zone
+        query.searchesAnnotations = !isGuest
+        for (name, value) in try PercentEncoding.pairs(text ?? "") where !value.isEmpty {
+            guard let name = Name(rawValue: name) else {
+                throw Self.refusal("the search", name, Name.allCases.map(\.rawValue))
+            }
+            // White space alone is no search.
+            if name == .q, value.cleanedLine.isEmpty { continue }
+            try apply(name, value, today: CalendarDay(now, in: zone))
+            items.append(Item(name: name, value: value))
+        }
+        if isGuest, query.inTrash { throw RequestRefusal.signInNeeded }
+        if query.isReversed, query.sort == nil {
+            throw Self.refusal("reverse", "without a sort", BookQuery.Sort.allCases.map { "sort=\($0.rawValue)" })
+        }
+    }
+
+    private mutating func apply(_ name: Name, _ value: String, today: CalendarDay) throws {
+        switch name {
+        case .q: query.text = value
+        case .status:
+            let allowed = Copy.Status.allCases.map(\.rawValue)
+            query.statuses.insert(try Self.value(name, Copy.Status(rawValue: value), value, allowed))
+        case .tag: query.tags.append(value)
+        case .shelf: query.shelves.append(value)
+        case .author: query.authors.append(value)
+        case .language: query.languages.insert(value.lowercased())
+        case .rating:
+            query.ratings.insert(
+                try Self.value(name, RatingBand(parsing: value), value, RatingBand.all.map(\.text)))
+        case .owned: query.isOwned = try Self.flag(name, value)
+        case .wishlist: query.isOnWishlist = try Self.flag(name, value)
+        case .favourite: query.isFavourite = try Self.flag(name, value)
+        case .added: query.added = try Self.period(name, value, today)
+        case .started: query.started = try Self.period(name, value, today)
+        case .finished: query.finished = try Self.period(name, value, today)
+        case .trash: query.inTrash = try Self.flag(name, value)
+        case .sort:
+            let allowed = BookQuery.Sort.allCases.map(\.rawValue)
+            query.sort = try Self.value(name, BookQuery.Sort(rawValue: value), value, allowed)
+        case .reverse: query.isReversed = try Self.flag(name, value)
+        case .view: isGrid = try Self.value(name, ["list": false, "grid": true][value], value, ["list", "grid"])
+        case .limit:
+            let number = Int(value).flatMap { (1...Self.maxHits).contains($0) ? $0 : nil }
+            query.limit = try Self.value(name, number, value, ["1 to \(Self.maxHits)"])
+        case .after: query.after = value
+        }
+    }
+
+    private static func value<Value>(_ name: Name, _ value: Value?, _ text: String, _ allowed: [String]) throws -> Value
+    {
+        guard let value else { throw refusal(name.rawValue, text, allowed) }
+        return value
+    }
+
+    private static func flag(_ name: Name, _ text: String) throws -> Bool {
+        try value(
+            name, ["1": true, "true": true, "yes": true, "0": false, "false": false, "no": false][text], text,
+            ["1", "0"])
+    }
+
+    /// Parses `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..` or `today`.
+    private static func period(_ name: Name, _ text: String, _ today: CalendarDay) throws -> Period {
+        func day(_ text: Substring) throws -> CalendarDay? {
+            if text.isEmpty { return nil }
+            if text == "today" { return today }
+            return try value(
+                name, CalendarDay(String(text)), String(text), ["2024", "2024-03..2024-05", "..2023", "today"])
+        }
+        guard let dots = text.range(of: "..") else {
+            let day = try day(text[...])
+            return Period(from: day, to: day)
+        }
+        return Period(from: try day(text[..<dots.lowerBound]), to: try day(text[dots.upperBound...]))
+    }
+
+    private static func refusal(_ name: String, _ value: String, _ allowed: [String]) -> RequestRefusal {
+        RequestRefusal(
+            status: .badRequest, code: "badQuery",
+            message:
+                "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed; "
+                + "allowed: \(allowed.joined(separator: ", ")).",
+            values: [
+                "value": String(value.cleanedLine.prefix(80)), "allowed": allowed.joined(separator: ", "),
+            ], key: "badFilter")
+    }
+}
+
+// Addresses derived from this one. They begin at the start of the list: `after` and `limit` are left out.
+extension LibraryAddress {
+    /// Returns the address with another value for a name, or without the name for `nil`.
+    func setting(_ name: Name, _ value: String?) -> String {
+        var rest = kept.filter { $0.name != name }
+        if let value { rest.append(Item(name: name, value: value)) }
+        return Self.address(rest)
+    }
+
+    /// Returns the address without one of several values.
+    func without(_ item: Item) -> String { Self.address(kept.filter { $0 != item }) }
+
+    /// Returns the address with the same text, order and view, and only these filters.
+    func only(_ filters: [Item]) -> String {
+        Self.address(kept.filter { [.q, .sort, .reverse, .view].contains($0.name) } + filters)
+    }
+
+    /// The address without text and filters.
+    var bare: String { Self.address(kept.filter { [.sort, .reverse, .view, .trash].contains($0.name) }) }
+
+    /// Returns the address of the next page.
+    func next(_ position: String) -> String {
+        Self.address(items.filter { $0.name != .after && $0.name != .limit } + [Item(name: .after, value: position)])
+    }
+
+    /// The address of the panel of filters for this list.
+    var panel: String { "/library/filters" + Self.address(kept).dropFirst("/library".count) }
+
+    /// Returns the items that a form without fields of these names passes on.
+    func carried(except names: Set<Name>) -> [Item] { kept.filter { !names.contains($0.name) } }
+
+    private var kept: [Item] { items.filter { $0.name != .after && $0.name != .limit } }
+
+    private static func address(_ items: [Item]) -> String {
+        "/library" + (items.isEmpty ? "" : "?")
+            + items.map { "\($0.name.rawValue)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
+    }
+}

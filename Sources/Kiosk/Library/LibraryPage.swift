@@ -1,0 +1,315 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+import Mustache
+
+/// The Library page: search while typing, views, filters, sorting, list and grid, and the trash.
+struct LibraryPage: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/library", for: .guests, page), Route(.get, "/library/filters", for: .guests, filters),
+        ]
+    }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let (texts, now) = (parts.pages.texts(context), parts.ports.now())
+        let address = try LibraryAddress(
+            request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
+        var query = address.query
+        // Counted to the end: a person confirms the exact number of books to delete for good.
+        if query.inTrash { query.countLimit = .max }
+        let found = try await parts.library.books(matching: query)
+        // So that the page requests existing covers only.
+        let covers = try await parts.library.keptCovers(among: found.hits.map(\.book.edition.id))
+        var view: View = [
+            "q": query.text.cleanedLine, "isGrid": address.isGrid, "isTrash": query.inTrash,
+            "hits": found.hits.map {
+                LibraryHit(hit: $0, texts: texts, now: now, hasCover: covers.contains($0.book.edition.id))
+            },
+            "total": Self.total(found, texts), "exactTotal": found.isTotalExact ? String(found.total) : "",
+            "views": views(address, texts, forGuest: context.isGuest), "chosen": chosen(address, texts),
+            "sorts": sorts(address, texts),
+            "isReversed": query.isReversed,
+            "carried": Self.carried(address, except: [.q, .sort]),
+            "otherLook": address.setting(.view, address.isGrid ? nil : "grid"), "panel": address.panel,
+            "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
+        ]
+        if query.sort != nil { view["reversed"] = address.setting(.reverse, query.isReversed ? nil : "1") }
+        if let next = found.next { view["next"] = address.next(next) }
+        if found.hits.isEmpty { view["empty"] = empty(address) }
+        return try await parts.pages.render(
+            Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view), context)
+    }
+
+    private static func total(_ found: SearchResults, _ texts: Texts) -> String {
+        found.isTotalExact
+            ? texts("common.books", count: found.total)
+            : texts("library.atLeast", ["count": texts.grouped(found.total)])
+    }
+
+    static func carried(_ address: LibraryAddress, except names: Set<LibraryAddress.Name>) -> [View] {
+        address.carried(except: names).map { ["key": $0.name.rawValue, "value": $0.value] }
+    }
+
+    /// Returns the views of the library: all books, the wishlist, favourites and the trash.
+    private func views(_ address: LibraryAddress, _ texts: Texts, forGuest: Bool) -> [View] {
+        let query = address.query
+        let all: [(String, LibraryAddress.Name?, Bool)] = [
+            ("all", nil, query.isOnWishlist != true && query.isFavourite != true && !query.inTrash),
+            ("wishlist", .wishlist, query.isOnWishlist == true), ("favourites", .favourite, query.isFavourite == true),
+            ("trash", .trash, query.inTrash),
+        ]
+        return all.filter { !(forGuest && $0.1 == .trash) }.map { name, filter, isCurrent in
+            [
+                "label": texts("library.\(name)"), "isCurrent": isCurrent,
+                "address": address.only(filter.map { [.init(name: $0, value: "1")] } ?? []),
+            ]
+        }
+    }
+
+    /// Returns the active filters, each with the address of the list without it. Views are not listed.
+    private func chosen(_ address: LibraryAddress, _ texts: Texts) -> [View] {
+        let filters = address.items.filter { item in
+            LibraryAddress.Name.filters.contains(item.name)
+                && !([.wishlist, .favourite].contains(item.name) && item.isYes)
+        }
+        return filters.map { item in
+            ["label": label(of: item, texts), "address": address.without(item)]
+        }
+    }
+
+    private func label(of item: LibraryAddress.Item, _ texts: Texts) -> String {
+        let value = LibraryHit.short(item.value)
+        switch item.name {
+        case .status: return texts("common.\(value)")
+        case .rating: return Self.band(value, texts)
+        case .owned: return texts(item.isYes ? "library.owned" : "library.notOwned")
+        case .wishlist: return texts(item.isYes ? "library.wishlist" : "library.notWishlist")
+        case .favourite: return texts(item.isYes ? "library.favourites" : "library.notFavourite")
+        case .language: return texts("library.with_language", ["value": texts.language(code: value)])
+        default: return texts("library.with_\(item.name.rawValue)", ["value": value])
+        }
+    }
+
+    static func band(_ text: String, _ texts: Texts) -> String {
+        Int(text).map { texts("common.stars", count: $0) } ?? texts("common.unrated")
+    }
+
+    private func sorts(_ address: LibraryAddress, _ texts: Texts) -> [View] {
+        let best: View = [
+            "value": "", "label": texts(address.query.text.isEmpty ? "library.sort_newest" : "library.sort_best"),
+            "isChosen": address.query.sort == nil,
+        ]
+        return [best]
+            + BookQuery.Sort.allCases.map { sort in
+                [
+                    "value": sort.rawValue, "label": texts("library.sort_\(sort.rawValue)"),
+                    "isChosen": address.query.sort == sort,
+                ]
+            }
+    }
+
+    /// Returns the reasons for an empty list and what to do.
+    private func empty(_ address: LibraryAddress) -> View {
+        let query = address.query
+        let isSearched = !query.text.isEmpty
+        let filters = address.items.filter { LibraryAddress.Name.filters.contains($0.name) }
+        var byHand = "/add"
+        if isSearched {
+            let isNumber = (try? ISBN(query.text)) != nil
+            byHand += (isNumber ? "?isbn=" : "?title=") + PercentEncoding.encoded(String(query.text.prefix(200)))
+        }
+        return [
+            "isLibrary": !isSearched && filters.isEmpty && !query.inTrash,
+            "isTrash": !isSearched && filters.isEmpty && query.inTrash,
+            "isWishlist": !isSearched && filters.count == 1 && query.isOnWishlist == true,
+            "isFavourites": !isSearched && filters.count == 1 && query.isFavourite == true,
+            "isNothing": isSearched || filters.count > 1
+                || filters.count == 1 && query.isOnWishlist != true && query.isFavourite != true,
+            "hasFilters": !filters.isEmpty, "unfiltered": address.only([]), "bare": address.bare,
+            "isSearched": isSearched, "byHand": byHand,
+        ]
+    }
+}
+
+extension LibraryAddress.Item {
+    var isYes: Bool { ["1", "true", "yes"].contains(value) }
+}
+
+// The panel of filters. Counting costs as much as twenty lists; it is loaded only when the panel is opened. Without a script it is a
+// page of its own.
+extension LibraryPage {
+    func filters(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let (texts, now) = (parts.pages.texts(context), parts.ports.now())
+        let address = try LibraryAddress(
+            request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
+        let facets = try await parts.library.facets(matching: address.query)
+        let named: [(LibraryAddress.Name, [Value])] = [
+            (.status, facets.statuses(texts)), (.rating, facets.ratings(texts)), (.tag, Value.names(facets.tags)),
+            (.shelf, Value.names(facets.shelves)), (.author, Value.names(facets.authors)),
+            (.language, facets.languages.map { Value($0.name, texts.language(code: $0.name), $0.count) }),
+            (
+                .owned,
+                [Value("1", texts("library.owned"), facets.owned)].filter {
+                    $0.count > 0 || address.query.isOwned == true
+                }
+            ),
+        ]
+        let groups = named.filter { !$0.1.isEmpty }.map { name, values in
+            let chosen = Set(address.items.filter { $0.name == name }.map { name.folded($0.value) })
+            let items: [View] = values.map {
+                [
+                    "key": name.rawValue, "value": $0.value, "label": LibraryHit.short($0.label),
+                    "count": String($0.count), "isChosen": chosen.contains(name.folded($0.value)),
+                ]
+            }
+            return [
+                "title": texts("library.by_\(name.rawValue)"), "first": Array(items.prefix(Self.firstValues)),
+                "rest": Array(items.dropFirst(Self.firstValues).prefix(Self.moreValues)),
+                "hasRest": items.count > Self.firstValues,
+            ] as View
+        }
+        let dates = [LibraryAddress.Name.added, .started, .finished].map { name -> View in
+            [
+                "key": name.rawValue, "label": texts("library.by_\(name.rawValue)"),
+                "value": address.items.last { $0.name == name }?.value ?? "",
+            ]
+        }
+        let shown: Set<LibraryAddress.Name> = [
+            .status, .rating, .tag, .shelf, .author, .language, .owned, .added, .started, .finished,
+        ]
+        return try await parts.pages.render(
+            Pages.Page(
+                template: "filters", title: texts("library.filters"), tab: .library,
+                view: ["groups": groups, "dates": dates, "carried": Self.carried(address, except: shown)]), context)
+    }
+
+    /// The values of each filter that are visible, and those behind "More".
+    private static let firstValues = 12
+    private static let moreValues = 200
+
+    fileprivate struct Value {
+        let value: String
+        let label: String
+        let count: Int
+
+        init(_ value: String, _ label: String, _ count: Int) {
+            (self.value, self.label, self.count) = (value, label, count)
+        }
+
+        static func names(_ counts: [NameCount]) -> [Value] { counts.map { Value($0.name, $0.name, $0.count) } }
+    }
+}
+
+extension LibraryAddress.Name {
+    /// Folds the case of names, which are equal in any case.
+    fileprivate func folded(_ value: String) -> String { self == .status ? value : value.lowercased() }
+}
+
+extension BookFacets {
+    fileprivate func statuses(_ texts: Texts) -> [LibraryPage.Value] {
+        Copy.Status.allCases.compactMap { status in
+            statuses[status].map { .init(status.rawValue, texts("common.\(status.rawValue)"), $0) }
+        }
+    }
+
+    fileprivate func ratings(_ texts: Texts) -> [LibraryPage.Value] {
+        RatingBand.all.compactMap { band in
+            ratings[band].map { .init(band.text, LibraryPage.band(band.text, texts), $0) }
+        }
+    }
+}
+
+/// Prepares a book of the list for the template. A class rather than a dictionary because Mustache passes it as `Any` for each
+/// field, and the page is rendered with every letter typed.
+final class LibraryHit: Sendable, MustacheParent {
+    private let hit: BookHit
+    private let texts: Texts
+    private let now: Date
+    private let hasCover: Bool
+
+    init(hit: BookHit, texts: Texts, now: Date, hasCover: Bool) {
+        self.hit = hit
+        self.texts = texts
+        self.now = now
+        self.hasCover = hasCover
+    }
+
+    func child(named name: String) -> Any? {
+        switch name {
+        case "id": hit.book.copy.id.rawValue
+        case "cover": hasCover ? "/covers/\(hit.book.edition.id.rawValue)" : nil
+        case "name":
+            Self.short(hit.book.edition.metadata.title ?? hit.book.edition.isbn?.hyphenated ?? texts("common.untitled"))
+        case "initial": hit.book.displayTitle.first.map(String.init) ?? ""
+        case "author": author
+        case "isMarked": hit.match?.field == .title
+        case "hasWhy": hit.match.map { $0.field != .title } ?? false
+        case "why": hit.match.map { texts("library.in_\($0.field.rawValue)") } ?? ""
+        case "snippet": (hit.match?.snippet.parts ?? []).map(LibraryMark.init)
+        case "isReading": percent != nil
+        case "percent": percent.map(String.init) ?? ""
+        case "hasMarks":
+            hit.book.copy.rating != nil || hit.book.copy.isOnWishlist || hit.book.copy.isFavourite
+                || !hit.book.copy.tags.isEmpty
+                || hit.book.copy.deleted != nil
+        case "hasStars": hit.book.copy.rating != nil
+        case "stars": hit.book.copy.rating.map(Copy.stars) ?? ""
+        case "rated": hit.book.copy.rating.map { texts("library.rated", ["stars": texts.decimal($0)]) } ?? ""
+        case "isWish": hit.book.copy.isOnWishlist
+        case "isFavourite": hit.book.copy.isFavourite
+        case "tags": tags
+        case "isTrash": hit.book.copy.deleted != nil
+        case "daysLeft":
+            hit.book.copy.deleted.map { texts("library.daysLeft", count: Trash.daysLeft(deleted: $0, now: now)) } ?? ""
+        case "statusCode": hit.book.copy.status.rawValue
+        case "statusName": texts.label(for: hit.book.copy.status)
+        case "statusOf": texts.status(hit.book.copy.status, of: texts.shownTitle(of: hit.book))
+        default: nil
+        }
+    }
+
+    /// The first tags and the number of the others.
+    private var tags: [String] {
+        let tags = hit.book.copy.tags
+        return tags.prefix(4).map(Self.short) + (tags.count > 4 ? ["+\(tags.count - 4)"] : [])
+    }
+
+    private var author: String {
+        let names = hit.book.edition.metadata.authorNames
+        return names.isEmpty ? texts("common.unknownAuthor") : Self.short(names.joined(separator: ", "))
+    }
+
+    /// The progress while the book is being read.
+    private var percent: Int? {
+        guard hit.book.copy.status == .reading || hit.book.copy.status == .onHold,
+            let amount = hit.book.copy.reading?.progress?.amount,
+            let part = amount.fraction(of: hit.book.edition.metadata.pageCount)
+        else { return nil }
+        return Int((min(1, max(0, part)) * 100).rounded())
+    }
+
+    /// Shortens a text of up to 512 characters to about two lines.
+    static func short(_ text: String) -> String {
+        let line = text.cleanedLine
+        return line.utf8.count <= 200 ? line : line.prefix(150) + "…"
+    }
+}
+
+/// A piece of a text, marked if it matches the search.
+struct LibraryMark: Sendable, MustacheParent {
+    let text: String
+    let isMatch: Bool
+
+    init(_ part: Snippet.Part) { (text, isMatch) = (part.text, part.isMatch) }
+
+    func child(named name: String) -> Any? {
+        switch name {
+        case "text": text
+        case "isMatch": isMatch
+        default: nil
+        }
+    }
+}

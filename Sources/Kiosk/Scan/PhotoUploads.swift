@@ -1,0 +1,81 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+import Station
+
+// Photos from the web, decoded in isolation, at most two at a time.
+extension StationRoutes {
+    private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
+
+    func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased(),
+            Self.photoTypes.contains(type)
+        else {
+            throw RequestRefusal(
+                status: .unsupportedMediaType, code: "notPhoto", message: "Photos are JPEG, PNG, WebP or HEIC.")
+        }
+        guard let read = parts.ports.readPhoto else {
+            throw RequestRefusal(
+                status: .serviceUnavailable, code: "noPhotos",
+                message: "Photos cannot be read here. Type the ISBN, or use scan --image.")
+        }
+        let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
+        // Waits for its turn before the first byte is read, so that waiting photos stay in the browsers.
+        let reading: DecodedPhoto
+        do {
+            reading = try await photos.inTurn { try await read(try await request.photo()) }
+        } catch let error as KioskError where error.kind == .refused {
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "refused", message: error.message, key: "unsoundPhoto")
+        }
+        let texts = parts.pages.texts(context)
+        var (detections, refused): ([Detection], [JSONValue]) = ([], [])
+        for symbol in reading.symbols {
+            do throws(ISBNRefusal) {
+                let isbn = try symbol.isbn()
+                detections.append(
+                    Detection(
+                        isbn: isbn, raw: symbol.payload, addon: symbol.addon, origin: .photo,
+                        thumbnail: reading.thumbnail,
+                        item: asked.map { ID(of: isbn, number: detections.count { $0.isbn == isbn }, askedBy: $0) }))
+            } catch {
+                refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.message(for: error))])
+            }
+        }
+        guard !reading.symbols.isEmpty else {
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "noBarCode",
+                message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
+        }
+        let rows = try await station.capture(detections)
+        return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
+    }
+}
+
+/// At most two photos are in memory at once; the others wait.
+actor PhotoTurns {
+    private var free = 2
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func inTurn<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+        defer {
+            if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+        }
+        return try await work()
+    }
+}
+
+extension ID<IntakeItem> {
+    /// Derives the id of a book in a photo from the request, so that repeating the request gives the same one. A UUID of version 8
+    /// (RFC 9562, 5.8).
+    ///
+    /// - Parameter number: numbers the books with the same ISBN, from 0.
+    fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<IntakeItem>) {
+        var bytes = Array(SHA256.digest(of: "\(request.rawValue) \(isbn.digits) \(number)".utf8).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        self.init(rawValue: uuid.uuidString.lowercased())
+    }
+}

@@ -1,0 +1,346 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+import Station
+
+/// The Scan page: the live picture, a card for the last capture, and the batch.
+struct ScanPage: Sendable {
+    let parts: KioskParts
+    /// The rows of the list before "… more".
+    private static let shownRows = 30
+    /// The most items that one request names, which keeps its body within ``Request/maxJSONBytes``.
+    static let maxNamedItems = 1500
+
+    /// Returns the values of the button that removes all owned books from the queue; empty if there are none.
+    static func clearView(_ rows: [Station.Row], _ texts: Texts) -> View {
+        let owned = rows.filter(\.isClearable)
+        guard !owned.isEmpty else { return [:] }
+        let ids = JSONValue(owned.prefix(maxNamedItems).map(\.id.rawValue))
+        return [
+            "clear": texts("scan.clear", count: owned.count),
+            "clearBody": JSONValue.object([(key: "ids", value: ids)]).text,
+        ]
+    }
+
+    /// The most rows of the batch that a page shows and counts: more books than anybody scans in an afternoon.
+    static let maxRows = 5000
+
+    var routes: [Route] {
+        [
+            Route(.get, "/", for: .guests) { _, context in
+                // The Scan page is for the household.
+                Response(
+                    status: .seeOther,
+                    headers: [.location: context.caller == .household ? "/scan" : "/home", .cacheControl: "no-store"])
+            },
+            Route(.get, "/scan", for: .household, page),
+            Route(.get, "/api/station/lamps", for: .household, lamps),
+        ]
+    }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
+        let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
+        let query = request.uri.queryParameters
+        let isWhole = query["all"] != nil
+        let listed = snapshot.rows.filter { $0.status != .skipped }
+        let chosen = query["row"].map(String.init)
+        let current = snapshot.rows.first { $0.id.rawValue == chosen } ?? listed.first
+        let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
+
+        var view: View = [
+            "words": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
+            "cameraText": cameraText(snapshot.camera, texts), "preset": presetView(snapshot.preset, texts),
+            "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
+        ]
+        for (state, camera) in [("None", nil), ("Starting", CameraState.starting), ("Ended", .ended)] {
+            view["camera\(state)"] = cameraText(camera, texts)
+        }
+        view["chosen"] = chosen ?? ""
+        if let current {
+            let covers = try await parts.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
+            view["card"] = rowViews.card(current, undo: snapshot.nextUndo, covers: covers)
+        }
+        let hasCamera = snapshot.camera != nil
+        view["emptyTitle"] = texts(hasCamera ? "scan.emptyTitle" : "scan.emptyTitleNone")
+        view["emptyText"] = texts(hasCamera ? "scan.emptyText" : "scan.emptyTextNone")
+        if listed.count > shown.count {
+            view["more"] = texts("scan.more", count: listed.count - shown.count)
+            view["moreAddress"] = "/scan?all=1"
+        }
+        if !snapshot.pending.isEmpty, let error = snapshot.captureError {
+            let reason = texts.reason(of: error)
+            view["pending"] = texts("scan.notYet", count: snapshot.pending.count, ["reason": reason])
+        }
+        if let undo = snapshot.nextUndo {
+            view["undo"] = rowViews.undoLabel(for: undo)
+            view["undoChange"] = undo.change.rawValue
+            view["undoBody"] = undo.requestBody
+        }
+        // Oldest first, as captured. They are named, so that saving does not include books captured after the page was rendered.
+        let ticked = Array(snapshot.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
+        if !ticked.isEmpty {
+            view["save"] = texts("scan.saveMany", count: ticked.count)
+            view["saveIDs"] = JSONValue(ticked.map(\.id.rawValue)).text
+        }
+        if ticked.isEmpty { view.merge(Self.clearView(snapshot.rows, texts)) { $1 } }
+        return try await parts.pages.render(
+            Pages.Page(template: "scan", title: texts("layout.scan"), tab: .scan, view: view), context)
+    }
+
+    /// Returns the state of camera and network, which the head of every page shows.
+    private func lamps(_ request: Request, _ context: KioskContext) async -> JSONResponse {
+        let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
+        let untitled = snapshot.rows.count { row in
+            !row.candidate.isComplete && (row.status == .lookingUp || row.status == .unavailable)
+        }
+        return JSONResponse([
+            "camera": snapshot.camera.json(parts.pages.texts(context)), "offline": .bool(snapshot.isOffline),
+            "untitled": .integer(untitled),
+        ])
+    }
+
+    private func cameraText(_ camera: CameraState?, _ texts: Texts) -> String {
+        switch camera {
+        case nil: texts("scan.noCamera")
+        case .starting: texts("scan.starting")
+        case .streaming: ""
+        case .trouble(let error): texts.message(for: error).cleanedLine
+        case .ended: texts("scan.ended")
+        }
+    }
+
+    private func presetView(_ preset: Preset, _ texts: Texts) -> View {
+        [
+            "shelf": preset.shelf ?? "", "tags": preset.tags.map { ["name": $0] as View },
+            "tagsJSON": JSONValue(preset.tags).text, "isWishlist": preset.isWishlist,
+            "statuses": Copy.Status.allCases.map { status -> View in
+                [
+                    "value": status.rawValue, "label": texts("common.\(status.rawValue)"),
+                    "isChosen": status == preset.status,
+                ]
+            },
+        ]
+    }
+}
+
+extension CameraState? {
+    /// The name of the state in the page's script.
+    fileprivate var word: String {
+        switch self {
+        case nil: "none"
+        case .starting: "starting"
+        case .streaming: "streaming"
+        case .trouble: "trouble"
+        case .ended: "ended"
+        }
+    }
+}
+
+/// Prepares a row of the batch for the templates of the Scan and the Intake page.
+struct ScanRowView: Sendable {
+    let texts: Texts
+    let zone: TimeZone
+
+    /// The labels of a row's states by their names in the API: the script shows them until the card is loaded.
+    var statusTexts: JSONValue {
+        let keys = [
+            "lookingUp", "found", "owned", "again", "notFound", "unavailable", "needsTitle", "weakMatch", "saved",
+            "skipped", "left", "asking",
+        ]
+        return .object(keys.map { (key: $0, value: .string(texts("scan.\($0)"))) })
+    }
+
+    /// Returns the values of a row of the list.
+    func listed(_ row: Station.Row, isCurrent: Bool) -> View {
+        var view = basics(row)
+        view["isCurrent"] = isCurrent
+        view["detail"] = detail(row)
+        return view
+    }
+
+    /// Returns the values of the card.
+    ///
+    /// - Parameter covers: the owned editions that have a cover.
+    func card(_ row: Station.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
+        var view = basics(row)
+        let (metadata, status) = (row.candidate.metadata, row.status)
+        view["time"] = time(row.candidate.item.captured)
+        view["subtitle"] = metadata.subtitle?.cleanedLine
+        view["message"] = message(row) ?? ""
+        if row.isOpen {
+            view["undoAct"] = "POST /api/station/rows/\(row.id.rawValue)/skip"
+            view["undoSaid"] = "{}"
+            view["undoWord"] = texts("common.skip")
+        } else if let undo, undo.items.contains(row.id) {
+            view["undoAct"] = "POST /api/station/undo"
+            view["undoSaid"] = undo.requestBody
+            // Undo takes back all books of the act.
+            view["undoWord"] = undo.items.count > 1 ? undoLabel(for: undo) : texts("common.undo")
+        }
+        view["cover"] = cover(row, covers)
+        view["book"] = (row.owned?.id ?? status.savedCopy)?.rawValue
+        view["canSave"] = row.isOpen && row.candidate.isComplete && !row.isThereAlready
+        view["canAsk"] = row.canAsk
+        return view.merging(formView(row)) { $1 }
+    }
+
+    /// Returns the values of a candidate of the Intake page.
+    ///
+    /// - Parameters:
+    ///   - before: the name of the book captured before it; `nil` if there is none.
+    ///   - after: the name of the book captured after it.
+    func candidate(_ row: Station.Row, before: String?, after: String?) -> View {
+        var view = basics(row)
+        view["spoken"] = "\(name(row)): \(label(for: row.status))"
+        view["message"] = message(row)
+        view["thumbnail"] = row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
+        view["neighbours"] =
+            switch (before, after) {
+            case (let before?, let after?): texts("intake.between", ["before": before, "after": after])
+            case (let before?, nil): texts("intake.after", ["before": before])
+            case (nil, let after?): texts("intake.before", ["after": after])
+            case (nil, nil): nil
+            }
+        return view.merging(formView(row)) { $1 }
+    }
+
+    /// Returns the title, or the ISBN of a book without one.
+    func name(_ row: Station.Row) -> String {
+        row.candidate.metadata.title.map(Self.short) ?? row.candidate.item.isbn.hyphenated
+    }
+
+    /// Returns a label that says what undo takes back.
+    func undoLabel(for act: Batch.Act) -> String {
+        switch act.kind {
+        case .saved: texts("scan.undoSaved", count: act.items.count)
+        case .skipped: texts("scan.undoSkipped", count: act.items.count)
+        }
+    }
+
+    // MARK: -
+
+    private func basics(_ row: Station.Row) -> View {
+        let (item, metadata) = (row.candidate.item, row.candidate.metadata)
+        let name = name(row)
+        let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
+        let source = item.source.map { texts.source($0) }
+        return [
+            "id": row.id.rawValue, "look": row.status.look, "mark": row.status.mark,
+            "state": label(for: row.status), "name": name, "initial": String(name.prefix(1)),
+            "by": [Self.short(metadata.authorNames.joined(separator: ", ")), year ?? ""].filter { !$0.isEmpty }
+                .joined(separator: " · "),
+            "line": [metadata.title == nil ? "" : item.isbn.hyphenated, source ?? ""].filter { !$0.isEmpty }
+                .joined(separator: " · "),
+            "hasTick": row.isOpen, "canTick": row.candidate.isComplete, "checked": row.isTicked ? "true" : "false",
+            "tickBody": row.isTicked ? #"{"ticked":false}"# : #"{"ticked":true}"#,
+        ]
+    }
+
+    private func formView(_ row: Station.Row) -> View {
+        let metadata = row.candidate.metadata
+        return [
+            "hasForm": row.isOpen && row.owned == nil, "isFormOpen": row.isOpen && row.needsTitle,
+            "title": metadata.title?.cleanedLine ?? "", "authors": metadata.authorNames.joined(separator: "; "),
+            "subtitle": metadata.subtitle?.cleanedLine ?? "", "publisher": metadata.publisher?.cleanedLine ?? "",
+            "published": metadata.publishedDateText?.cleanedLine ?? metadata.publishedDate?.description ?? "",
+            "pageCount": metadata.pageCount.map(String.init) ?? "", "saveWord": texts("scan.saveOne"),
+            "canAddCopy": row.isOpen && row.candidate.isComplete && row.isThereAlready,
+            "saveBody": #"{"anotherCopy":false}"#, "copyBody": #"{"anotherCopy":true}"#,
+        ]
+    }
+
+    private func label(for status: Batch.Status) -> String { texts("scan.\(status.word)") }
+
+    private func detail(_ row: Station.Row) -> String {
+        switch row.status {
+        case .owned(let book):
+            book.copy.shelf.map { texts("scan.ownedShort", ["shelf": Self.short($0)]) } ?? texts("scan.ownedPlain")
+        case .found: Self.short(row.candidate.metadata.authorNames.joined(separator: ", "))
+        case .lookingUp: texts("scan.asking")
+        default: label(for: row.status)
+        }
+    }
+
+    /// Returns what a person should know or decide, in one line.
+    private func message(_ row: Station.Row) -> String? {
+        switch row.status {
+        case .found, .postponed: return nil
+        case .lookingUp: return texts("scan.asking")
+        case .owned(let book): return owned(book)
+        // The earlier one of the batch may have been saved meanwhile.
+        case .again: return row.candidate.owned.map(owned) ?? texts("scan.againAsk")
+        case .weakMatch: return texts("scan.weakAsk")
+        case .notFound, .needsTitle: return texts("scan.titleIsEnough")
+        // The source's reason is in English; the command line shows it.
+        case .unavailable: return texts("scan.asksAgain")
+        case .skipped: return texts("scan.skippedLong")
+        case .saved:
+            let preset = row.candidate.item.preset
+            if preset.isWishlist { return texts("scan.onWishlist") }
+            return preset.shelf.map { texts("scan.onShelf", ["shelf": Self.short($0)]) } ?? texts("scan.inLibrary")
+        }
+    }
+
+    private func owned(_ book: Book) -> String {
+        let day = texts.day(CalendarDay(book.copy.added, in: zone))
+        guard let shelf = book.copy.shelf else { return texts("scan.ownedSince", ["day": day]) }
+        return texts("scan.ownedOn", ["shelf": Self.short(shelf), "day": day])
+    }
+
+    private func cover(_ row: Station.Row, _ covers: Set<ID<Edition>>) -> String? {
+        if let edition = row.owned?.edition.id, covers.contains(edition) { return "/covers/\(edition.rawValue)" }
+        return row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
+    }
+
+    /// "14:05"
+    private func time(_ date: Date) -> String { String(texts.instant(date, in: zone).suffix(5)) }
+
+    /// Shortens a text of a source to one line.
+    private static func short(_ text: String) -> String {
+        let line = text.cleanedLine
+        return line.count > 200 ? line.prefix(199) + "…" : line
+    }
+}
+
+extension Batch.Act {
+    /// The body of a request to undo this act.
+    var requestBody: String { JSONValue.object([(key: "change", value: .string(change.rawValue))]).text }
+}
+
+extension Station.Row {
+    /// True while nobody has saved or skipped it.
+    var isOpen: Bool {
+        switch status {
+        case .saved, .skipped, .postponed: false
+        default: true
+        }
+    }
+
+    var owned: Book? { if case .owned(let book) = status { book } else { nil } }
+
+    /// True if it is in the library or earlier in the batch.
+    fileprivate var isThereAlready: Bool { owned != nil || status == .again }
+
+    fileprivate var needsTitle: Bool { !candidate.isComplete && status != .lookingUp && !isThereAlready }
+
+    /// True if asking the sources again may help.
+    fileprivate var canAsk: Bool {
+        switch status {
+        case .notFound, .unavailable, .needsTitle, .weakMatch: true
+        default: false
+        }
+    }
+}
+
+extension Batch.Status {
+    /// The shape that accompanies the colour.
+    fileprivate var mark: String {
+        switch look {
+        case "owned": "●"
+        case "attention": "▲"
+        default: self == .skipped ? "–" : "✓"
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Bookplate
+import Glibc
+import Hummingbird
+
+/// Refuses requests that a browser sends for other sites' pages, by Host, Origin (RFC 6454, 7) and Sec-Fetch-Site (W3C Fetch
+/// Metadata). Together they keep those pages from acting with the rights of a signed-in browser.
+struct CrossSite: Sendable {
+    let names: HostNames
+
+    /// - Returns: the kind of name in the Host header.
+    /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 for a name that is not this service's.
+    func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
+        // The codec removes the first Host from the headers; one that is left is a second one.
+        guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
+            throw RequestRefusal(
+                status: .badRequest, code: "badHost", message: "A request needs exactly one Host header.")
+        }
+        guard let kind = names.kind(of: authority, local: local, port: port) else {
+            throw RequestRefusal(
+                status: .forbidden, code: "foreignHost",
+                message: "This service is not known by that name. 'scan kiosk --name NAME' adds one.")
+        }
+        return kind
+    }
+
+    /// Refuses requests of another site's page: to change anything, and to load anything but a whole page.
+    ///
+    /// - Throws: ``RequestRefusal`` (403).
+    func check(_ request: Request) throws(RequestRefusal) {
+        let site = request.headers[.fetchSite]
+        if request.isSafe {
+            let isForeign = site == "cross-site" || site == "same-site"
+            guard isForeign, request.headers[.fetchMode] != "navigate" else { return }
+            throw Self.foreign
+        }
+        // A missing Origin is refused too. Referer is no substitute: the sending page can suppress it.
+        guard let origin = request.headers[.origin], request.headers[values: .origin].count == 1,
+            let authority = request.head.authority?.lowercased(),
+            origin.lowercased() == "http://" + authority || origin.lowercased() == "https://" + authority,
+            site == nil || site == "same-origin"
+        else { throw Self.foreign }
+    }
+
+    private static let foreign = RequestRefusal(
+        status: .forbidden, code: "foreignOrigin",
+        message: "Only this service's own pages may send this request: its Origin is missing or foreign.")
+}
+
+extension Request {
+    /// True for GET and HEAD (RFC 9110, 9.2.1).
+    var isSafe: Bool { method == .get || method == .head }
+}
+
+extension HTTPFields.Element.Name {
+    static let host = Self("Host")!
+    static let fetchSite = Self("Sec-Fetch-Site")!
+    static let fetchMode = Self("Sec-Fetch-Mode")!
+}
+
+/// The host names of this service. Any other name in a request's Host belongs to another site, whose DNS may point to this
+/// machine's address (DNS rebinding).
+struct HostNames: Sendable {
+    enum Kind: Sendable, Equatable {
+        /// localhost, 127.0.0.1 or ::1.
+        case loopback
+        /// Any other name of this machine.
+        case machine
+    }
+
+    private let address: String
+    /// Accepted with the port that the service listens on.
+    private let machine: Set<String>
+    /// Configured names, accepted with that port or none: a proxy in front has a port of its own.
+    private let configured: Set<String>
+
+    /// - Parameters:
+    ///   - names: configured host names.
+    ///   - host: the machine's name, without domain.
+    init(address: String, names: [String], host: String = Self.hostName()) {
+        self.address = address.lowercased()
+        let short = host.lowercased()
+        machine = short.isEmpty ? [] : [short, short + ".local"]
+        configured = Set(names.map { $0.lowercased() })
+    }
+
+    /// - Parameters:
+    ///   - authority: the request's Host, name and port (RFC 9110, 7.2).
+    ///   - local: the address of this end of the connection, which is one of several if the service listens on all of them.
+    ///   - port: the port that the service listens on.
+    /// - Returns: `nil` for a name that is not this service's.
+    func kind(of authority: String, local: String?, port: Int) -> Kind? {
+        guard let (name, namedPort) = Self.parts(of: authority) else { return nil }
+        if configured.contains(name), namedPort == nil || namedPort == port {
+            return Self.isLoopback(name) ? .loopback : .machine
+        }
+        guard (namedPort ?? 80) == port else { return nil }
+        if Self.isLoopback(name) { return .loopback }
+        if name == address || name == local.map(Self.plain) || machine.contains(name) { return .machine }
+        return nil
+    }
+
+    /// True for a configured name.
+    func isConfigured(_ authority: String) -> Bool {
+        Self.parts(of: authority).map { configured.contains($0.name) } ?? false
+    }
+
+    static func isLoopback(_ name: String) -> Bool { name == "localhost" || name == "127.0.0.1" || name == "::1" }
+
+    /// Returns an address in the form of a Host header: IPv4 inside IPv6 (RFC 4291, 2.5.5.2) as IPv4, without zone.
+    static func plain(_ address: String) -> String {
+        let address = address.lowercased().prefix { $0 != "%" }
+        return String(address.hasPrefix("::ffff:") && address.contains(".") ? address.dropFirst(7) : address)
+    }
+
+    /// - Returns: the name in lower case, without the brackets of IPv6 and a final dot; `nil` for an invalid authority.
+    static func parts(of authority: String) -> (name: String, port: Int?)? {
+        let text = authority.lowercased()
+        guard text.utf8.count <= 300 else { return nil }
+        var name: Substring
+        var rest: Substring
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+            name = text[text.index(after: text.startIndex)..<end]
+            rest = text[text.index(after: end)...]
+            guard name.contains(":") else { return nil }
+        } else {
+            let end = text.firstIndex(of: ":") ?? text.endIndex
+            (name, rest) = (text[..<end], text[end...])
+            if name.hasSuffix(".") { name = name.dropLast() }
+        }
+        guard !name.isEmpty else { return nil }
+        guard rest.first == ":" else { return rest.isEmpty ? (String(name), nil) : nil }
+        rest = rest.dropFirst()
+        guard (1...5).contains(rest.utf8.count), rest.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(rest)
+        else { return nil }
+        return (String(name), port)
+    }
+
+    static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
+        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(name.prefix { $0 != "." })
+    }
+}

@@ -1,0 +1,106 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// Serves the stream of server-sent events (WHATWG HTML, 9.2).
+struct EventRoutes: Sendable {
+    let events: EventHub
+    /// Differs with every start of the service: pages that see it change reload.
+    let run: String
+
+    var routes: [Route] { [Route(.get, "/api/events", for: .guests, stream)] }
+
+    private func stream(_ request: Request, _ context: KioskContext) -> Response {
+        let (stream, run) = (events.events(forGuest: context.isGuest, in: context.language), run)
+        let change = events.changes
+        return Response(
+            status: .ok, headers: .stream(of: "text/event-stream"),
+            body: ResponseBody { writer in
+                // Pages reconnect a second after the stream breaks.
+                try await writer.write(
+                    ByteBuffer(string: "retry: 1000\nevent: hello\ndata: {\"run\":\"\(run)\",\"change\":\(change)}\n\n")
+                )
+                for await event in stream.cancelOnGracefulShutdown() { try await writer.write(event) }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+/// An event that is sent to pages.
+struct KioskEvent: Sendable {
+    /// The event's type, which scripts listen for.
+    var name: String
+    /// The event's data in a page's language.
+    var data: @Sendable (Language) -> JSONValue
+
+    init(name: String, data: JSONValue) { self.init(name: name) { _ in data } }
+
+    init(name: String, data: @escaping @Sendable (Language) -> JSONValue) { (self.name, self.data) = (name, data) }
+
+    /// True for the two events that guests receive, which only announce a change. Guests never learn what the station sees and does.
+    var isForGuests: Bool { name == "library" || name == "batch" }
+
+    /// Returns the event as sent over the network.
+    func bytes(in language: Language) -> ByteBuffer {
+        ByteBuffer(string: "event: \(name)\ndata: \(data(language).text)\n\n")
+    }
+}
+
+/// Sends events to all listeners, encoding each once per language. Slow listeners lose the oldest events.
+final class EventHub: Sendable {
+    /// The most events that wait for a listener: more than a page needs to catch up.
+    static let bufferLimit = 64
+    /// The interval of heartbeats, by which a closed connection is noticed although nothing happens.
+    static let heartbeat: Duration = .seconds(15)
+
+    private struct Listener {
+        let stream: AsyncStream<ByteBuffer>.Continuation
+        let isGuest: Bool
+        let language: Language
+    }
+
+    private let listeners = Mutex<[UUID: Listener]>([:])
+    private let lastChange = Mutex(0)
+
+    /// The number of changes of the library in this run. A page compares it with the number at which it was rendered, and so
+    /// learns of changes before it began to listen.
+    var changes: Int { lastChange.withLock { $0 } }
+
+    var listenerCount: Int { listeners.withLock(\.count) }
+
+    /// - Parameter isGuest: true for the events alone that guests may receive.
+    func events(forGuest isGuest: Bool = false, in language: Language = .english) -> AsyncStream<ByteBuffer> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.bufferLimit))
+        let id = UUID()
+        continuation.onTermination = { [weak self] _ in
+            self?.listeners.withLock { _ = $0.removeValue(forKey: id) }
+        }
+        listeners.withLock { $0[id] = Listener(stream: continuation, isGuest: isGuest, language: language) }
+        return stream
+    }
+
+    func send(_ event: KioskEvent) {
+        let listeners = listeners.withLock { listeners in
+            listeners.values.filter { event.isForGuests || !$0.isGuest }
+        }
+        for (language, listeners) in Dictionary(grouping: listeners, by: \.language) {
+            let bytes = event.bytes(in: language)
+            for listener in listeners { listener.stream.yield(bytes) }
+        }
+    }
+
+    /// Announces a change of the library.
+    func libraryChanged(_ count: Int) {
+        lastChange.withLock { $0 = count }
+        send(KioskEvent(name: "library", data: ["change": .integer(count)]))
+    }
+
+    /// Sends a comment, which pages ignore.
+    func sendHeartbeat() {
+        let bytes = ByteBuffer(string: ":\n\n")
+        for listener in listeners.withLock({ Array($0.values) }) { listener.stream.yield(bytes) }
+    }
+}

@@ -1,0 +1,186 @@
+import Bookplate
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+
+/// Authenticates each request, turns errors into responses, and adds the security headers to every response.
+struct KioskMiddleware: RouterMiddleware {
+    let parts: KioskParts
+
+    func handle(
+        _ request: Request, context: KioskContext, next: (Request, KioskContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.language = Language(accepting: request.headers[.acceptLanguage])
+        context.acceptsGzip = request.acceptsGzip
+        context.change = parts.events.changes
+        var response: Response
+        do {
+            try request.checkTarget()
+            context = try await parts.authenticator.authenticate(request, context)
+            response = try await next(request, context)
+        } catch let error as HTTPParserError {
+            // ``RequestGuard`` has answered it.
+            throw error
+        } catch {
+            response = await self.response(to: error, request, context)
+        }
+        addHeaders(to: &response)
+        return response
+    }
+
+    /// Sources: OWASP Secure Headers; CSP level 3; Fetch, 3.7 for CORP.
+    private func addHeaders(to response: inout Response) {
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.resourcePolicy] = "same-origin"
+        if response.headers[.contentType] == "application/json" {
+            response.headers[.cacheControl] = "no-store"
+        } else if response.headers[.contentSecurityPolicy] == nil {
+            // Covers come with a stricter policy.
+            response.headers[.contentSecurityPolicy] = Self.contentSecurityPolicy
+        }
+    }
+
+    static let contentSecurityPolicy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+        + "form-action 'self'; frame-ancestors 'none'"
+
+    private func response(to error: any Error, _ request: Request, _ context: KioskContext) async -> Response {
+        let refusal = localizedRefusal(for: error, request, context)
+        context.logger.notice(
+            "refused status=\(refusal.status.code) code=\(refusal.code)", metadata: ["id": "\(context.id)"])
+        if request.wantsPage {
+            if refusal.status == .unauthorized { return Self.redirectToSignIn(from: request) }
+            if let page = await ErrorPage(parts: parts).render(refusal, context) { return page }
+        }
+        var error: [(key: String, value: JSONValue)] = [
+            ("code", .string(refusal.code)), ("message", .string(refusal.message)), ("id", .string(context.id)),
+        ]
+        if let now = refusal.now { error.append(("now", now)) }
+        let json = JSONResponse(["error": .object(error)], status: refusal.status)
+        var response = json.response(from: request, context: context)
+        response.headers.append(contentsOf: refusal.headers)
+        return response
+    }
+
+    /// Redirects to the page to sign in, which leads back to the requested one.
+    private static func redirectToSignIn(from request: Request) -> Response {
+        // The path is percent-encoded already. No page has a path with characters that mean something in a query.
+        let wanted = request.uri.path.utf8.contains { "&+#%".utf8.contains($0) } ? "/" : request.uri.path
+        return Response(
+            status: .seeOther, headers: [.location: "/sign-in?to=" + wanted, .cacheControl: "no-store"])
+    }
+
+    private func localizedRefusal(
+        for error: any Error, _ request: Request, _ context: KioskContext
+    ) -> RequestRefusal {
+        var refusal =
+            switch error {
+            case let refusal as RequestRefusal: refusal
+            case is NIOTooManyBytesError: RequestRefusal.tooLarge
+            case let error as HTTPError: self.refusal(forRouterError: error, request, context)
+            case let refusal as any Refusal: self.refusal(for: refusal, context)
+            default: self.refusal(for: KioskError(.fault, "\(error)"), context)
+            }
+        refusal.message = parts.pages.texts(context).message(for: refusal)
+        return refusal
+    }
+
+    /// Returns the refusal for an error of Hummingbird: mostly a missing route, or one without this method.
+    private func refusal(forRouterError error: HTTPError, _ request: Request, _ context: KioskContext) -> RequestRefusal
+    {
+        if error.status == .notFound, context.endpointPath == "NotFound" {
+            let methods = parts.methods(at: request.uri.path)
+            guard methods.isEmpty else {
+                return RequestRefusal(
+                    status: .methodNotAllowed, code: "wrongMethod", message: "This path does not allow this method.",
+                    headers: [.allow: methods.joined(separator: ", ")])
+            }
+            return .notFound("page")
+        }
+        if error.status == .contentTooLarge { return .tooLarge }
+        return RequestRefusal(
+            status: error.status, code: "http\(error.status.code)", message: error.status.reasonPhrase)
+    }
+
+    /// Failures are logged under the request's id, which the page shows instead of a message that may name files.
+    private func refusal(for refusal: any Refusal, _ context: KioskContext) -> RequestRefusal {
+        let text = parts.pages.texts(context).message(for: refusal, in: parts.ports.zone)
+        switch refusal.kind.httpStatus {
+        case 500:
+            context.logger.error("\(refusal)", metadata: ["id": "\(context.id)"])
+            return RequestRefusal(
+                status: .internalServerError, code: refusal.apiCode,
+                message: "Something went wrong here. What was saved is saved; try again. "
+                    + "The log has the details under \(context.id).",
+                values: ["id": context.id])
+        case 503:
+            context.logger.warning("\(refusal)", metadata: ["id": "\(context.id)"])
+            return RequestRefusal(
+                status: .serviceUnavailable, code: refusal.apiCode,
+                message: text ?? unavailableMessage(for: refusal, context), headers: [.retryAfter: "5"],
+                values: ["id": context.id], isTranslated: text != nil)
+        default: return RequestRefusal(refusal, message: text)
+        }
+    }
+
+    private func unavailableMessage(for refusal: any Refusal, _ context: KioskContext) -> String {
+        guard refusal.namesFile else { return refusal.description }
+        return switch refusal.code {
+        case "locked":
+            "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done."
+        case "diskFull": "The library's disk is full. Nothing that was acknowledged is lost; make room and try again."
+        default:
+            "The library is busy or its disk is full. Nothing that was saved is lost; try again. "
+                + "The log has the details under \(context.id)."
+        }
+    }
+}
+
+extension KioskParts {
+    /// - Returns: the methods of the routes at a path, sorted; empty if there is none.
+    fileprivate func methods(at path: String) -> [String] {
+        let asked = path.split(separator: "/", omittingEmptySubsequences: true)
+        var methods: Set<String> = []
+        for route in routes where RouterPath(route.path).matches(asked) {
+            methods.insert(route.method.rawValue)
+            if route.method == .get { methods.insert("HEAD") }
+        }
+        return methods.sorted()
+    }
+}
+
+extension RouterPath {
+    fileprivate func matches(_ path: [Substring]) -> Bool {
+        let isPrefix = components.last?.description == "**"
+        guard isPrefix ? path.count >= components.count : path.count == components.count else { return false }
+        return zip(components, path).allSatisfy { $0 ~= $1 }
+    }
+}
+
+extension Request {
+    /// True if a browser asks for a page to show, rather than a program for JSON.
+    fileprivate var wantsPage: Bool {
+        guard isSafe, !uri.path.hasPrefix("/api/") else { return false }
+        let accepts = headers[.accept] ?? ""
+        guard let html = accepts.range(of: "text/html") else { return false }
+        return accepts.range(of: "application/json").map { html.lowerBound < $0.lowerBound } ?? true
+    }
+}
+
+extension HTTPFields.Element.Name {
+    static let referrerPolicy = Self("Referrer-Policy")!
+    static let resourcePolicy = Self("Cross-Origin-Resource-Policy")!
+    fileprivate static let accelBuffering = Self("X-Accel-Buffering")!
+}
+
+extension HTTPFields {
+    /// Returns the headers of a response that streams events or pictures. nginx buffers responses unless X-Accel-Buffering
+    /// (ngx_http_proxy_module) forbids it.
+    static func stream(of type: String) -> HTTPFields {
+        var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
+        fields[.accelBuffering] = "no"
+        return fields
+    }
+}

@@ -1,0 +1,172 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+import Mustache
+
+/// The values of a template, by name.
+typealias View = [String: any Sendable]
+
+/// Renders pages: a template of Web/templates within the layout.
+struct Pages: Sendable {
+    let web: WebFolder
+    let ports: KioskPorts
+    let version: String
+
+    /// A page to render.
+    struct Page: Sendable {
+        /// The name of the template, and of /assets/NAME.css and /assets/NAME.js if these exist.
+        var template: String
+        /// The template whose style and script it uses instead.
+        var style: String?
+        var title: String
+        /// The current tab.
+        var tab: Tab?
+        var view: View = [:]
+        var status: HTTPResponse.Status = .ok
+    }
+
+    enum Tab: String, Sendable, CaseIterable {
+        case scan, home, library, intake, stats, settings
+
+        fileprivate static func shown(to caller: Caller) -> [Tab] {
+            switch caller {
+            case .household: allCases
+            case .guest: [.home, .library, .stats]
+            case .station, .stranger: []
+            }
+        }
+    }
+
+    func texts(_ context: KioskContext) -> Texts { web.texts[context.language]! }
+
+    /// Renders the page as HTML. Its script fetches it again to update live parts.
+    func render(_ page: Page, _ context: KioskContext) async throws -> Response {
+        let texts = texts(context)
+        var view = page.view
+        view["t"] = texts
+        view["language"] = context.language.rawValue
+        view["title"] = page.title
+        view["version"] = version
+        view["change"] = String(context.change)
+        view["isGuest"] = context.isGuest
+        view["maySignIn"] = context.caller == .guest
+        view["isStranger"] = context.caller == .stranger
+        let style = page.style ?? page.template
+        view["template"] = style
+        view["hasStyle"] = web.assets[style + ".css"] != nil
+        // Scripts are for actions, which guests do not have.
+        let hasScript = context.caller != .guest && web.assets[style + ".js"] != nil
+        view["hasScript"] = hasScript
+        let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? [style + ".js"] : [])
+        view["modules"] = web.imports.modules(of: scripts)
+        let waiting = context.isGuest ? 0 : try await ports.library.count(in: [.waiting])
+        view["tabs"] = Tab.shown(to: context.caller).map { tab -> View in
+            var item: View = [
+                "name": tab.rawValue, "label": texts("layout.\(tab.rawValue)"), "isCurrent": tab == page.tab,
+            ]
+            if tab == .intake, waiting > 0 { item["count"] = String(waiting) }
+            return item
+        }
+        view["scriptTexts"] = JSONValue.object(
+            texts.section("script").sorted { $0.key < $1.key }.map { (key: $0.key, value: .string($0.value)) }
+        ).text.replacing("<", with: "\\u003c")
+        guard let html = web.templates.render(view, withTemplate: page.template) else {
+            throw KioskError(.fault, "there is no template \(page.template)")
+        }
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store", .vary: "Accept-Encoding",
+        ]
+        var bytes = ByteBuffer(string: html)
+        if context.acceptsGzip, let compressed = Gzip.compressed(Array(html.utf8), .fast) {
+            headers[.contentEncoding] = "gzip"
+            bytes = ByteBuffer(bytes: compressed)
+        }
+        return Response(status: page.status, headers: headers, body: ResponseBody(byteBuffer: bytes))
+    }
+}
+
+/// Escapes texts for HTML byte by byte. Mustache's own escaping looks each character up in a table, which is noticeable where
+/// a list of 50 books is rendered with every letter typed. Templates select this one with `{{% CONTENT_TYPE:PAGE}}`.
+struct HTMLEscaping: MustacheContentType {
+    static func register() { MustacheContentTypes.register(HTMLEscaping(), named: "PAGE") }
+
+    func escapeText(_ text: String) -> String {
+        // Most texts have nothing to escape.
+        guard text.utf8.contains(where: { Self.escape($0) != nil }) else { return text }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 32)
+        for byte in text.utf8 {
+            if let escape = Self.escape(byte) { bytes += escape.description.utf8 } else { bytes.append(byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func escape(_ byte: UInt8) -> StaticString? {
+        switch byte {
+        case UInt8(ascii: "<"): "&lt;"
+        case UInt8(ascii: ">"): "&gt;"
+        case UInt8(ascii: "&"): "&amp;"
+        case UInt8(ascii: "\""): "&quot;"
+        case UInt8(ascii: "'"): "&#39;"
+        default: nil
+        }
+    }
+}
+
+/// The page that a browser gets instead of one that cannot be shown.
+struct ErrorPage: Sendable {
+    let parts: KioskParts
+
+    /// - Returns: `nil` if even this page cannot be rendered, because the library does not respond.
+    func render(_ refusal: RequestRefusal, _ context: KioskContext) async -> Response? {
+        let texts = parts.pages.texts(context)
+        let text: (title: String, what: String) =
+            switch refusal.status {
+            case .notFound: (texts("access.notThere"), texts("access.notThereMore"))
+            case .serviceUnavailable: (texts("access.unavailable"), texts("access.unavailableMore"))
+            case .internalServerError: (texts("access.fault"), texts("access.faultMore"))
+            default: (texts("access.refused"), refusal.message)
+            }
+        let page = Pages.Page(
+            template: "error", title: text.title,
+            view: ["what": text.what, "told": texts("access.id", ["id": context.id])], status: refusal.status)
+        do {
+            var response = try await parts.pages.render(page, context)
+            response.headers.append(contentsOf: refusal.headers)
+            return response
+        } catch {
+            context.logger.warning("cannot render the error page: \(error)")
+            return nil
+        }
+    }
+}
+
+/// The table of keyboard shortcuts. The dialog behind `?` loads it from this page.
+struct KeysPage: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] { [Route(.get, "/keys", for: .guests, page)] }
+
+    /// The names of keys with the text that says what they do. Names to be translated begin with "keys.".
+    private static let table: [(names: [String], action: String)] = [
+        (["s"], "scan"), (["h"], "home"), (["l"], "library"), (["i"], "intake"), ([","], "settings"), (["/"], "search"),
+        (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),
+        (["c"], "copy"), (["x"], "select"), (["keys.shift+x"], "selectAll"), (["keys.spaceKey"], "space"),
+        (["r"], "again"),
+        (["keys.delete"], "skip"), (["k"], "keypad"), (["a"], "add"), (["n"], "note"), (["p"], "page"),
+        (["t"], "session"), (["1 – 5"], "stars"), (["↑", "↓", "←", "→"], "move"), (["Esc"], "back"), (["?"], "help"),
+    ]
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let keys = Self.table.map { row -> View in
+            let names = row.names.map { name in
+                name.split(separator: "+").map { $0.hasPrefix("keys.") ? texts(String($0)) : String($0) }
+                    .joined(separator: " + ")
+            }
+            return ["names": names, "does": texts("keys.\(row.action)")]
+        }
+        return try await parts.pages.render(
+            Pages.Page(template: "keys", title: texts("keys.title"), view: ["keys": keys]), context)
+    }
+}

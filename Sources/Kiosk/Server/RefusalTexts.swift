@@ -1,0 +1,65 @@
+import Bookplate
+import FoundationEssentials
+
+/// Messages of refusals in a page's language, from Web/texts/refusals.json. Where the English text is empty there, the refusal's
+/// own description is the message.
+extension Texts {
+    /// - Parameter zone: the reader's time zone.
+    /// - Returns: whole sentences; `nil` if there is no text, or none but a description that may name a file.
+    func message(for refusal: any Refusal, in zone: TimeZone = .current) -> String? {
+        guard let key = [refusal.code, "code \(refusal.code)"].first(where: { section("refusals")[$0] != nil }) else {
+            return nil
+        }
+        let values = refusal.arguments.mapValues { format($0, in: zone) }
+        let text = self("refusals.\(key)", isSingular: values["count"] == "1", values)
+        guard text.isEmpty else { return Self.sentence(text) }
+        return refusal.namesFile ? nil : Self.sentence(refusal.description)
+    }
+
+    /// Returns the translated message of a refused request; its own message if there is no text for it.
+    func message(for refusal: RequestRefusal) -> String {
+        if refusal.isTranslated { return refusal.message }
+        let key = "refusals." + (refusal.key ?? "code \(refusal.code)")
+        let text = self(key, refusal.values)
+        return text.isEmpty || text == key ? refusal.message : text
+    }
+
+    /// Returns the message about the camera. The English one, the error's own, also names the device.
+    func message(for error: CameraError) -> String {
+        let text = self("refusals.camera \(error.kind.rawValue)")
+        return Self.sentence(text.isEmpty ? error.description : text)
+    }
+
+    /// Returns a whole sentence that says why something is not possible at the moment: the message of a refusal, or a general one
+    /// for the kind of failure, whose details are in the log.
+    func reason(of error: any Error) -> String {
+        guard let refusal = error as? any Refusal else { return self("refusals.trouble fault") }
+        if let message = message(for: refusal) { return message }
+        let text = self("refusals.trouble \(refusal.code)")
+        guard text.hasPrefix("refusals.") else { return text }
+        return self(refusal.kind.httpStatus == 503 ? "refusals.trouble unavailable" : "refusals.trouble fault")
+    }
+
+    /// Returns the name of a field, such as "note" or "page count", in this language.
+    func fieldName(_ what: String) -> String {
+        let text = self("refusals.what \(what)")
+        return text.hasPrefix("refusals.") ? what : text
+    }
+
+    private func format(_ argument: RefusalArgument, in zone: TimeZone) -> String {
+        func short(_ text: String) -> String { String(text.cleanedLine.prefix(80)) }
+        return switch argument {
+        case .text(let text): short(text)
+        case .list(let items): items.prefix(5).map(short).joined(separator: ", ")
+        case .term(let what): fieldName(what)
+        case .day(let day): when(day)
+        case .instant(let date): instant(date, in: zone)
+        case .status(let status): label(for: status)
+        }
+    }
+
+    private static func sentence(_ text: String) -> String {
+        let whole = text.capitalisedFirst
+        return whole.hasSuffix(".") ? whole : whole + "."
+    }
+}

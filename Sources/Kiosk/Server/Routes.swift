@@ -1,0 +1,137 @@
+import Bookplate
+import Hummingbird
+
+extension KioskParts {
+    /// All routes of the service. Web/openapi.json describes those below /api, and /healthz.
+    var routes: [Route] {
+        pageRoutes + apiRoutes + AssetRoutes(web: web).routes + [Route(.get, "/healthz", for: .everyone, health)]
+    }
+
+    /// Answers 200 when the library can be read.
+    private func health(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        _ = try await library.count(in: [.waiting])
+        return JSONResponse(["status": "ok", "version": .string(configuration.version)])
+    }
+
+    private var pageRoutes: [Route] {
+        [
+            ScanPage(parts: self).routes,
+            HomePage(parts: self).routes,
+            LibraryPage(parts: self).routes,
+            BookPage(parts: self).routes,
+            BookFormPage(parts: self).routes,
+            IntakePage(parts: self).routes,
+            StatsPage(parts: self).routes,
+            SettingsPage(parts: self).routes,
+            NamesPage(parts: self).routes,
+            ChangesPage(parts: self).routes,
+            KeysPage(parts: self).routes,
+            SignInPage(parts: self).routes,
+        ].flatMap(\.self)
+    }
+
+    private var apiRoutes: [Route] {
+        [
+            AccessAPI(parts: self).routes,
+            StationRoutes(parts: self).routes,
+            PreviewRoutes(parts: self).routes,
+            EventRoutes(events: events, run: run).routes,
+            ISBNAPI(parts: self).routes,
+            BooksAPI(parts: self).routes,
+            SuggestionsAPI(parts: self).routes,
+            BulkAPI(parts: self).routes,
+            HistoryAPI(parts: self).routes,
+            BookAPI(parts: self).routes,
+            ReadingAPI(parts: self).routes,
+            SessionAPI(parts: self).routes,
+            AnnotationAPI(parts: self).routes,
+            CoverAPI(parts: self).routes,
+            StatsAPI(parts: self).routes,
+            NamesAPI(parts: self).routes,
+            SettingsAPI(parts: self).routes,
+            MaintenanceAPI(parts: self).routes,
+            HubAPI(parts: self).routes,
+        ].flatMap(\.self)
+    }
+}
+
+/// A path of the service with its method, its audience and its handler.
+struct Route: Sendable {
+    /// The callers that may use a route.
+    enum Audience: Sendable {
+        /// Anybody who reaches the service: signing in, and the assets of that page.
+        case everyone
+        /// Guests, while the guest view is on, and the household.
+        case guests
+        /// Callers who are signed in or sit at this machine.
+        case household
+        /// Paired stations, identified by their token.
+        case stations
+
+        func includes(_ caller: Caller) -> Bool {
+            switch self {
+            case .everyone: true
+            case .guests: caller == .household || caller == .guest
+            case .household: caller == .household
+            case .stations: if case .station = caller { true } else { false }
+            }
+        }
+    }
+
+    /// The kind of body that a route accepts.
+    enum Body: Sendable {
+        /// application/json, at most ``Request/maxJSONBytes`` bytes; or no body.
+        case json
+        /// image/… or application/octet-stream, at most ``Request/maxPhotoBytes`` bytes; read with ``Request/photo()``.
+        case photo
+    }
+
+    let method: HTTPRequest.Method
+    /// A path pattern of Hummingbird: "/api/books/:id".
+    let path: String
+    let audience: Audience
+    let body: Body
+    let handler: @Sendable (Request, KioskContext) async throws -> Response
+
+    init(
+        _ method: HTTPRequest.Method, _ path: String, for audience: Audience, body: Body = .json,
+        _ handler: @escaping @Sendable (Request, KioskContext) async throws -> some ResponseGenerator
+    ) {
+        self.method = method
+        self.path = path
+        self.audience = audience
+        self.body = body
+        self.handler = { request, context in
+            try await handler(request, context).response(from: request, context: context)
+        }
+    }
+}
+
+extension Route {
+    /// Checks the declared type and length of a body before it is read.
+    ///
+    /// - Throws: ``RequestRefusal``: 415 for another type, 413 for a declared length above the limit.
+    func checkBody(of request: Request) throws(RequestRefusal) {
+        if request.isSafe { return }
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        // A missing body has no type to check; a route that needs one refuses it when reading.
+        if (length ?? 0) == 0, request.headers[.transferEncoding] == nil { return }
+        let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased() ?? ""
+        let limit: Int
+        switch body {
+        case .json:
+            guard type == "application/json" else {
+                throw RequestRefusal(
+                    status: .unsupportedMediaType, code: "notJSON", message: "The body must be application/json.")
+            }
+            limit = Request.maxJSONBytes
+        case .photo:
+            guard type.hasPrefix("image/") || type == "application/octet-stream" else {
+                throw RequestRefusal(
+                    status: .unsupportedMediaType, code: "notPhoto", message: "A photo must be sent as image/….")
+            }
+            limit = Request.maxPhotoBytes
+        }
+        if let length, length > limit { throw .tooLarge }
+    }
+}

@@ -1,0 +1,286 @@
+import Bookplate
+import FoundationEssentials
+import Mustache
+
+/// All texts of the pages in one language. The files of Web/texts hold them, one file for each page or topic, each key with all
+/// languages: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
+///
+/// Templates use them as `{{t.library.search}}`, code as `texts("library.search")`. `{name}` in a text is a placeholder; a text
+/// with a bar has a singular and a plural: "{count} book|{count} books".
+struct Texts: Sendable, MustacheParent {
+    let language: Language
+    private let sections: [String: [String: String]]
+
+    /// - Parameter files: names without extension, and contents.
+    /// - Throws: when a file is not in this format or lacks a language.
+    static func load(_ files: [(name: String, json: Data)]) throws -> [Language: Texts] {
+        var sections: [Language: [String: [String: String]]] = [:]
+        for file in files {
+            let table = try JSONDecoder().decode([String: [String: String]].self, from: file.json)
+            for (key, forms) in table {
+                for language in Language.allCases {
+                    guard let text = forms[language.rawValue] else {
+                        throw KioskError(.fault, "the text \(file.name).\(key) has no \(language.rawValue)")
+                    }
+                    sections[language, default: [:]][file.name, default: [:]][key] = language.typeset(text)
+                }
+            }
+        }
+        return Dictionary(
+            uniqueKeysWithValues: Language.allCases.map { ($0, Texts(language: $0, sections: sections[$0] ?? [:])) })
+    }
+
+    /// - Returns: the key itself if there is no such text, which shows on the page.
+    func callAsFunction(_ key: String, _ values: [String: String] = [:]) -> String {
+        let parts = key.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let text = sections[String(parts[0])]?[String(parts[1])] else { return key }
+        return values.isEmpty ? text : Self.filled(text[...], values)
+    }
+
+    /// Fills the placeholders in one pass, so that braces in a value are left alone.
+    private static func filled(_ text: Substring, _ values: [String: String]) -> String {
+        var (rest, result) = (text, "")
+        while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+            result += rest[..<start]
+            let name = rest[rest.index(after: start)..<end]
+            result += values[String(name)] ?? String(rest[start...end])
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
+    }
+
+    /// Returns the singular or plural for `count`, which replaces `{count}` with thousands separated.
+    func callAsFunction(_ key: String, count: Int, _ values: [String: String] = [:]) -> String {
+        self(
+            key, isSingular: isSingular(Double(count)),
+            values.merging(["count": grouped(count)]) { given, _ in given })
+    }
+
+    /// Returns the singular or plural for `n`, which replaces `{n}` with thousands separated.
+    func callAsFunction(_ key: String, n: Int) -> String { self(key, count: n, ["n": grouped(n)]) }
+
+    /// Returns the singular or plural for a number with tenths, which replaces `{n}`: "1 page an hour", "1.5 pages an hour".
+    func callAsFunction(_ key: String, n: Double) -> String {
+        self(key, isSingular: isSingular((n * 10).rounded() / 10), ["n": tenths(n)])
+    }
+
+    func callAsFunction(_ key: String, isSingular: Bool, _ values: [String: String]) -> String {
+        let text = self(key)
+        let forms = text.split(separator: "|", omittingEmptySubsequences: false)
+        return Self.filled(forms.count == 2 ? (isSingular ? forms[0] : forms[1]) : text[...], values)
+    }
+
+    /// True if a number takes the singular: in French, all numbers below two do (CLDR, plural rules).
+    private func isSingular(_ number: Double) -> Bool { language == .french ? abs(number) < 2 : number == 1 }
+
+    /// Returns the items of a text that is a list, such as "M,T,W".
+    func list(_ key: String) -> [String] { self(key).split(separator: ",").map(String.init) }
+
+    /// Returns the texts of one file by key.
+    func section(_ name: String) -> [String: String] { sections[name] ?? [:] }
+
+    func child(named name: String) -> Any? { sections[name] }
+}
+
+/// The languages of the pages. Raw values are ISO 639-1.
+enum Language: String, Sendable, CaseIterable {
+    case english = "en"
+    case german = "de"
+    case french = "fr"
+
+    /// Applies the typography of the language. French has no-break spaces at these marks, which are hard to type.
+    func typeset(_ text: String) -> String {
+        guard self == .french else { return text }
+        var text = text.replacing("'", with: "’").replacing("« ", with: "«\u{A0}")
+        for mark in [";", ":", "?", "!", "»"] { text = text.replacing(" \(mark)", with: "\u{A0}\(mark)") }
+        return text
+    }
+
+    /// Chooses the language with the highest weight in Accept-Language (RFC 9110, 12.5.4); English if none is listed.
+    init(accepting header: String?) {
+        var best: (language: Language, quality: Double)?
+        for range in (header ?? "").prefix(500).split(separator: ",") {
+            let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+            guard let tag = parts.first, let language = Language(rawValue: tag.prefix(2).lowercased()),
+                tag.count == 2 || tag.dropFirst(2).first == "-"
+            else { continue }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            if quality > (best?.quality ?? 0) { best = (language, quality) }
+        }
+        self = best?.language ?? .english
+    }
+}
+
+// MARK: Dates and times
+
+extension Texts {
+    /// Returns "17 March 1969", "March 1969" or "1969".
+    func day(_ day: CalendarDay) -> String {
+        guard let month = day.month else { return String(day.year) }
+        let name = self("dates.month\(month)")
+        guard let number = day.day else { return "\(name) \(day.year)" }
+        return self("dates.day", ["day": String(number), "month": name, "year": String(day.year)])
+    }
+
+    /// Returns a date with its preposition: "on 17 March 1969", "in March 1969", "in 1969".
+    func when(_ day: CalendarDay) -> String {
+        let key = day.day != nil ? "dates.onDay" : day.month != nil ? "dates.inMonth" : "dates.inYear"
+        return self(key, ["day": self.day(day)])
+    }
+
+    /// Returns "17 March 1969, 14:05".
+    func instant(_ date: Date, in zone: TimeZone) -> String {
+        let day = day(CalendarDay(date, in: zone))
+        let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
+        let minutes = ((seconds % 86_400) + 86_400) % 86_400 / 60
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(day), \(two(minutes / 60)):\(two(minutes % 60))"
+    }
+    /// Returns "2 h 05 min" or "34 min".
+    func duration(minutes: Int) -> String {
+        let (hours, rest) = (minutes / 60, minutes % 60)
+        guard hours > 0 else { return self("stats.minutes", ["n": String(minutes)]) }
+        if hours >= 100 || rest == 0 { return self("stats.hours", ["n": grouped(hours)]) }
+        return self("stats.hoursMinutes", ["h": grouped(hours), "m": (rest < 10 ? "0" : "") + String(rest)])
+    }
+
+    /// Returns a time as a running clock shows it: "12:34", "1:02:34".
+    func elapsed(_ seconds: Int) -> String {
+        let seconds = max(0, seconds)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let tail = "\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+        return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"
+    }
+}
+
+// MARK: Numbers
+
+extension Texts {
+    /// Returns a number with thousands separated: 12,345 in English, 12.345 in German, 12 345 in French.
+    func grouped(_ number: Int) -> String {
+        let digits = String(number.magnitude)
+        guard digits.count > 3 else { return String(number) }
+        let separator =
+            switch language {
+            case .english: ","
+            case .german: "."
+            case .french: "\u{202F}"
+            }
+        var groups: [Substring] = []
+        var rest = digits[...]
+        while !rest.isEmpty {
+            groups.insert(rest.suffix(3), at: 0)
+            rest = rest.dropLast(3)
+        }
+        return (number < 0 ? "-" : "") + groups.joined(separator: separator)
+    }
+
+    /// Returns a number with at most one decimal: 12, 12.5.
+    func tenths(_ number: Double) -> String {
+        guard number.isFinite, abs(number) < 1e15 else { return "–" }
+        let tenths = Int((number * 10).rounded())
+        let whole = grouped(tenths / 10)
+        return tenths % 10 == 0 ? whole : whole + (language == .english ? "." : ",") + String(abs(tenths % 10))
+    }
+
+    /// Returns a number with all its decimals: 4.5, in German and French 4,5.
+    func decimal(_ number: Double) -> String {
+        let text = JSONValue.number(number).text
+        return language == .english ? text : text.replacing(".", with: ",")
+    }
+
+    /// Returns a fraction as whole percent: "38 %".
+    func percent(_ fraction: Double) -> String { "\(ProgressEntry.Amount.wholePercent(fraction))\u{A0}%" }
+
+    /// Returns a rating as stars, "★★★½", for the eye; a text beside it is for screen readers.
+    func stars(_ rating: Double) -> String {
+        let quarters = Int((rating * 4).rounded())
+        return String(repeating: "★", count: min(5, quarters / 4)) + ["", "¼", "½", "¾"][max(0, quarters % 4)]
+    }
+
+    /// Returns a rating as a number with a fraction: "3¾".
+    func rating(_ rating: Double) -> String {
+        let quarters = Int((rating * 4).rounded())
+        let (whole, rest) = (quarters / 4, ["", "¼", "½", "¾"][quarters % 4])
+        return whole == 0 && !rest.isEmpty ? rest : "\(whole)\(rest)"
+    }
+
+    /// Returns the progress of a reading: "145 of 382 · 38 %", "145" or "38 %".
+    func progress(_ amount: ProgressEntry.Amount, pageCount: Int?) -> String {
+        let fraction = amount.fraction(of: pageCount).map { percent($0) }
+        guard let page = amount.page else { return fraction ?? "" }
+        let pages =
+            pageCount.map { self("book.pageOf", ["page": grouped(page), "count": grouped($0)]) }
+            ?? self("book.page", ["page": grouped(page)])
+        return [pages, fraction].compactMap(\.self).joined(separator: " · ")
+    }
+
+    /// Returns the progress of a book on the Home page: "145 of 382 · 38 %", "page 145" or "38 %".
+    func amount(_ amount: ProgressEntry.Amount?, of pageCount: Int?) -> String {
+        let percent = amount?.fraction(of: pageCount).map { String(ProgressEntry.Amount.wholePercent($0)) }
+        switch (amount, pageCount) {
+        case (.page(let page)?, let count?):
+            return self(
+                "home.amount", ["page": grouped(page), "count": grouped(count), "percent": percent ?? "0"])
+        case (.page(let page)?, nil): return self("home.amountPage", ["page": grouped(page)])
+        case (.percent?, _): return self("home.amountPercent", ["percent": percent ?? "0"])
+        case (nil, let count?): return self("home.amount", ["page": "0", "count": grouped(count), "percent": "0"])
+        case (nil, nil): return self("home.amountNone")
+        }
+    }
+}
+
+// MARK: Terms of the domain
+
+// One set of terms for every page.
+extension Texts {
+    func label(for role: Contributor.Role) -> String { self("common.role_\(role.rawValue)") }
+
+    func label(for format: Metadata.Format?) -> String { self("common.format_\(format?.rawValue ?? "unknown")") }
+
+    func label(for status: Copy.Status) -> String { self("common.\(status.rawValue)") }
+
+    func source(_ source: SourceName) -> String {
+        switch source {
+        case .library, .offlineIndex, .person: self("common.source_\(source.rawValue)")
+        case .openLibrary, .googleBooks, .openLibraryCovers, .googleBooksCovers: source.displayName
+        }
+    }
+
+    /// Returns a language's name, also with a region (BCP 47, 2.1): "German", "German (AT)". Unknown codes are returned as they are.
+    func language(code: String) -> String {
+        let names = section("languages")
+        let parts = code.cleanedLine.split(separator: "-", maxSplits: 1)
+        guard let name = parts.first.flatMap({ names[$0.lowercased()] }) else {
+            return String(code.cleanedLine.prefix(35))
+        }
+        return parts.count > 1 ? "\(name) (\(parts[1].prefix(20)))" : name
+    }
+
+    /// Returns the name of an identifier's scheme, which is the same in every language.
+    func identifier(_ scheme: String) -> String {
+        Self.identifiers[scheme.lowercased()] ?? scheme.cleanedLine.replacing("_", with: " ")
+    }
+
+    private static let identifiers = [
+        "amazon": "Amazon", "asin": "ASIN", "doi": "DOI", "goodreads": "Goodreads", "google": "Google Books",
+        "isbn_10": "ISBN-10", "isbn_13": "ISBN-13", "lccn": "LCCN", "librarything": "LibraryThing", "oclc": "OCLC",
+        "openlibrary": "Open Library", "overdrive": "OverDrive", "project_gutenberg": "Project Gutenberg",
+        "storygraph": "StoryGraph", "wikidata": "Wikidata",
+    ]
+
+    /// ``Book/displayTitle`` in this language.
+    func shownTitle(of book: Book) -> String {
+        book.edition.metadata.title ?? book.edition.isbn?.hyphenated ?? self("common.untitled")
+    }
+
+    /// ``Edition/displayTitle(_:_:)`` in this language.
+    func title(_ title: String?, _ isbn: ISBN?) -> String {
+        title.map { String($0.cleanedLine.prefix(TextLimit.title)) } ?? isbn?.hyphenated ?? self("common.untitled")
+    }
+}
+
+extension String {
+    /// The text with a capital at its beginning.
+    var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

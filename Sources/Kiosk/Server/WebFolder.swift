@@ -1,0 +1,191 @@
+import Bookplate
+import CZlib
+import Foundation
+import Hummingbird
+import Mustache
+
+/// The web files that come with the program: templates, texts and assets. Loaded once, at the start.
+struct WebFolder: Sendable {
+    struct Asset: Sendable {
+        let bytes: [UInt8]
+        /// The bytes compressed with gzip; `nil` if that would make them longer.
+        let compressed: [UInt8]?
+        let type: String
+        /// The entity tag, a hash of the bytes.
+        let tag: String
+    }
+
+    let templates: MustacheLibrary
+    let texts: [Language: Texts]
+    /// The description of the API (OpenAPI 3.1).
+    let description: Asset
+    /// Assets by their path below /assets.
+    let assets: [String: Asset]
+    /// The imports of the scripts among the assets.
+    let imports: ImportGraph
+
+    /// The folder that comes with this program.
+    static let bundled = Result { try WebFolder() }
+
+    /// - Throws: when the folder is missing or a file in it is invalid.
+    init(path: String = Bundle.module.bundlePath + "/Web") throws {
+        HTMLEscaping.register()
+        var templates = MustacheLibrary()
+        for file in try Self.files(in: path + "/templates") where file.hasSuffix(".mustache") {
+            let text = String(decoding: try Self.bytes(of: path + "/templates/" + file), as: UTF8.self)
+            try templates.register(text, named: String(file.dropLast(".mustache".count)))
+        }
+        self.templates = templates
+        texts = try Texts.load(
+            try Self.files(in: path + "/texts").filter { $0.hasSuffix(".json") }
+                .map { (String($0.dropLast(5)), Data(try Self.bytes(of: path + "/texts/" + $0))) })
+        var assets: [String: Asset] = [:]
+        for file in try Self.files(in: path + "/assets") {
+            assets[file] = try Self.asset(path + "/assets/" + file)
+        }
+        self.assets = assets
+        imports = ImportGraph(
+            scripts: assets.filter { $0.key.hasSuffix(".js") }.mapValues { String(decoding: $0.bytes, as: UTF8.self) })
+        description = try Self.asset(path + "/openapi.json")
+    }
+
+    private static func asset(_ path: String) throws -> Asset {
+        let bytes = try bytes(of: path)
+        return Asset(bytes: bytes, compressed: Gzip.compressed(bytes), type: type(of: path), tag: tag(of: bytes))
+    }
+
+    private static func files(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder).sorted().filter { path in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: folder + "/" + path, isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }
+    }
+
+    private static func bytes(of path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    private static func type(of file: String) -> String {
+        switch file.split(separator: ".").last {
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        case "png": "image/png"
+        case "json", "webmanifest": "application/json"
+        default: "application/octet-stream"
+        }
+    }
+
+    /// Returns an FNV-1a hash of 64 bits: enough to tell versions of a file apart, not a protection.
+    private static func tag(of bytes: [UInt8]) -> String {
+        let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return "\"" + String(hash, radix: 16) + "\""
+    }
+}
+
+/// The static imports of scripts, by which a page loads all of its scripts at once.
+struct ImportGraph: Sendable {
+    /// The scripts that each script imports itself, by name.
+    let imports: [String: [String]]
+
+    /// - Parameter scripts: source texts by name. An import is a line of its own: `import { text } from "./texts.js";`
+    init(scripts: [String: String]) {
+        imports = scripts.mapValues { source in
+            source.matches(of: /(?m)^import\s[^"\n]*"\.\/([^"\n]+)";/).map { String($0.output.1) }
+        }
+    }
+
+    /// The scripts that these import, directly and through others, each once.
+    func modules(of entries: [String]) -> [String] {
+        var seen = Set(entries)
+        var (found, open): ([String], [String]) = ([], entries)
+        while let script = open.popLast() {
+            for module in imports[script] ?? [] where seen.insert(module).inserted {
+                found.append(module)
+                open.append(module)
+            }
+        }
+        return found.sorted()
+    }
+}
+
+/// Serves scripts, styles and pictures, and the description of the API.
+struct AssetRoutes: Sendable {
+    let web: WebFolder
+
+    var routes: [Route] {
+        [
+            Route(.get, "/assets/**", for: .everyone, asset),
+            Route(.get, "/api/openapi.json", for: .everyone, description),
+        ]
+    }
+
+    private func asset(_ request: Request, _ context: KioskContext) throws -> Response {
+        let path = context.parameters.getCatchAll().joined(separator: "/")
+        guard let asset = web.assets[path] else { throw RequestRefusal.notFound("file") }
+        let compressed = request.acceptsGzip ? asset.compressed : nil
+        // A compressed representation needs a tag of its own (RFC 9110, 8.8.3).
+        let tag = compressed == nil ? asset.tag : asset.tag.dropLast() + "-gzip\""
+        var headers: HTTPFields = [
+            .contentType: asset.type, .eTag: tag, .cacheControl: "no-cache", .vary: "Accept-Encoding",
+        ]
+        if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
+        if compressed != nil { headers[.contentEncoding] = "gzip" }
+        let bytes = ByteBuffer(bytes: compressed ?? asset.bytes)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+    }
+
+    private func description(_ request: Request, _ context: KioskContext) -> Response {
+        let file = web.description
+        return Response(
+            status: .ok, headers: [.contentType: file.type],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
+    }
+}
+
+/// Compression with gzip (RFC 1952), for assets and pages.
+enum Gzip {
+    /// The effort to compress a response.
+    enum Effort {
+        /// For bytes that are compressed once and sent many times.
+        case best
+        /// For a page, which is compressed each time it is sent: at least twice as fast, and a tenth larger.
+        case fast
+
+        fileprivate var level: Int32 { self == .best ? Z_BEST_COMPRESSION : 3 }
+    }
+
+    /// - Returns: `nil` where the result would be no smaller, or memory runs out.
+    static func compressed(_ bytes: [UInt8], _ effort: Effort = .best) -> [UInt8]? {
+        var stream = z_stream()
+        // 15 bits of window, and 16 for gzip's header instead of zlib's (zlib.h, deflateInit2).
+        guard
+            deflateInit2_(
+                &stream, effort.level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+                Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        else { return nil }
+        defer { deflateEnd(&stream) }
+        var input = bytes
+        var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, uLong(bytes.count))))
+        let isWhole = input.withUnsafeMutableBufferPointer { input in
+            output.withUnsafeMutableBufferPointer { output in
+                (stream.next_in, stream.avail_in) = (input.baseAddress, uInt(input.count))
+                (stream.next_out, stream.avail_out) = (output.baseAddress, uInt(output.count))
+                return deflate(&stream, Z_FINISH) == Z_STREAM_END
+            }
+        }
+        let count = Int(stream.total_out)
+        return isWhole && count < bytes.count ? Array(output.prefix(count)) : nil
+    }
+}
+
+extension Request {
+    /// True if the client accepts gzip (RFC 9110, 12.5.3).
+    var acceptsGzip: Bool {
+        (headers[.acceptEncoding] ?? "").prefix(500).lowercased().split(separator: ",").contains { wish in
+            let parts = wish.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+            return parts.first == "gzip" && !parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" }
+        }
+    }
+}

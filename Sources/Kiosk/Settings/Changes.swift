@@ -1,0 +1,63 @@
+import Bookplate
+import Hummingbird
+
+/// The page of the library's changes in the last 30 days, each with a button to undo it.
+struct ChangesPage: Sendable {
+    let parts: KioskParts
+
+    private static let maxChanges = 200
+
+    var routes: [Route] { [Route(.get, "/changes", for: .household, page)] }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let changes = try await parts.library.changes(limit: Self.maxChanges)
+        let view: View = [
+            "isEmpty": changes.isEmpty,
+            "changes": changes.map { change -> View in
+                var view: View = [
+                    "summary": change.summary.cleanedLine, "when": texts.instant(change.at, in: parts.ports.zone),
+                    "station": parts.deviceLabel(change.device.cleanedLine, texts),
+                    "body": JSONValue.object([(key: "change", value: .string(change.id.rawValue))]).text,
+                    "undoLabel": texts("settings.undoNamed", ["summary": change.summary.cleanedLine]),
+                ]
+                if let undone = change.undone {
+                    view["undone"] = texts("settings.undone", ["when": texts.instant(undone, in: parts.ports.zone)])
+                } else {
+                    view["canUndo"] = true
+                }
+                return view
+            },
+        ]
+        return try await parts.pages.render(
+            Pages.Page(template: "changes", title: texts("settings.changes"), tab: .settings, view: view), context)
+    }
+}
+
+/// Lists and undoes changes.
+struct HistoryAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [Route(.get, "/api/changes", for: .household, changes), Route(.post, "/api/undo", for: .household, undo)]
+    }
+
+    /// Answers `{"changes": […]}`, newest first; `?limit=` is 50 by default and at most 500.
+    private func changes(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let text = try request.queryValue("limit") ?? "50"
+        guard let limit = Int(text), (1...500).contains(limit) else {
+            throw RequestRefusal(status: .badRequest, code: "badQuery", message: "limit is a number from 1 to 500.")
+        }
+        return JSONResponse(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
+    }
+
+    private struct Body: Decodable {
+        var change: String
+    }
+
+    /// Undoes the named change and answers it. A change must be named: the last one may have been made on another screen.
+    private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let change = ID<Change>(rawValue: try await request.json(Body.self).change)
+        return JSONResponse(try await parts.library.undo(change, at: parts.ports.now()).json)
+    }
+}

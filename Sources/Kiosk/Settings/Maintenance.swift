@@ -1,0 +1,138 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// Functions of the program that the Settings page offers: its settings, the sources, backups and exports. By default, none is
+/// available.
+public struct Maintenance: Sendable {
+    /// Returns the program's effective settings with secrets masked.
+    public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
+    /// Checks the sources like `scan doctor`, which takes seconds.
+    public var sources: @Sendable () async throws -> [SourceStatus] = { [] }
+    /// Returns the newest backup beside the library; `nil` if there is none.
+    public var lastBackup: @Sendable () async throws -> KeptBackup? = { nil }
+    /// Makes a backup beside the library, and a second one in the configured folder. `nil` for a library without a file.
+    public var backUp: (@Sendable () async throws -> KeptBackup)?
+    /// Exports the library into a temporary file, which is removed when closed. `nil` if exports are not available.
+    public var export: (@Sendable (ExportKind) async throws -> any ExportedFile)?
+
+    public init() {}
+}
+
+/// One of the program's settings.
+public struct ProgramSetting: Sendable, Equatable {
+    public var name: String
+    /// Masked if it is secret; `nil` if it is not set.
+    public var value: String?
+    /// The origin of the value: "flag", "environment", "file" or "default".
+    public var origin: String
+    /// The purpose of the setting in one line of English.
+    public var explanation: String
+
+    public init(name: String, value: String?, origin: String, explanation: String) {
+        self.name = name
+        self.value = value
+        self.origin = origin
+        self.explanation = explanation
+    }
+
+    var json: JSONValue {
+        [
+            "name": .string(name), "value": JSONValue(value), "origin": .string(origin),
+            "explanation": .string(explanation),
+        ]
+    }
+}
+
+/// The result of checking a source.
+public struct SourceStatus: Sendable, Equatable {
+    public var name: String
+    /// True if the source works.
+    public var isFine: Bool
+    /// The observation.
+    public var fact: String
+    /// Advice to the person.
+    public var next: String?
+
+    public init(name: String, isFine: Bool, fact: String, next: String?) {
+        self.name = name
+        self.isFine = isFine
+        self.fact = fact
+        self.next = next
+    }
+
+    var json: JSONValue {
+        ["name": .string(name), "fine": .bool(isFine), "fact": .string(fact), "next": JSONValue(next)]
+    }
+}
+
+/// A backup that was made.
+public struct KeptBackup: Sendable, Equatable {
+    public var path: String
+    public var at: Date
+    public var bytes: Int
+    /// The number of books; `nil` if not counted.
+    public var books: Int?
+
+    public init(path: String, at: Date, bytes: Int, books: Int?) {
+        self.path = path
+        self.at = at
+        self.bytes = bytes
+        self.books = books
+    }
+
+    /// Without the path, which is useless on other machines.
+    var json: JSONValue {
+        ["at": .string(at.rfc3339), "bytes": .integer(bytes), "books": JSONValue(books)]
+    }
+}
+
+/// The formats of exports. Raw values are the files' extensions.
+public enum ExportKind: String, Sendable, CaseIterable { case json, csv }
+
+/// A finished export, which is read once.
+public protocol ExportedFile: Sendable {
+    /// Reads the next bytes, at most 64 KiB; empty at the end.
+    func read() throws -> [UInt8]
+}
+
+/// Checks the sources, makes backups and exports.
+struct MaintenanceAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/sources", for: .household, sources),
+            Route(.post, "/api/backups", for: .household, backUp),
+            Route(.get, "/export/library.json", for: .household) { try await export(.json, $0, $1) },
+            Route(.get, "/export/library.csv", for: .household) { try await export(.csv, $0, $1) },
+        ]
+    }
+
+    private func sources(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        JSONResponse(["sources": .array(try await parts.ports.maintenance.sources().map(\.json))])
+    }
+
+    private func backUp(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard let backUp = parts.ports.maintenance.backUp else { throw RequestRefusal.notFound("folder for backups") }
+        return JSONResponse(try await backUp().json)
+    }
+
+    private func export(_ kind: ExportKind, _ request: Request, _ context: KioskContext) async throws -> Response {
+        guard let export = parts.ports.maintenance.export else { throw RequestRefusal.notFound("export") }
+        let file = try await export(kind)
+        let day = CalendarDay(parts.ports.now(), in: parts.ports.zone)
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: kind == .json ? "application/json" : "text/csv; charset=utf-8", .cacheControl: "no-store",
+                .contentDisposition: "attachment; filename=\"bookplate-\(day).\(kind.rawValue)\"",
+            ],
+            body: ResponseBody { writer in
+                while case let bytes = try file.read(), !bytes.isEmpty {
+                    try await writer.write(ByteBuffer(bytes: bytes))
+                }
+                try await writer.finish(nil)
+            })
+    }
+}

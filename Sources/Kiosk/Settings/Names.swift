@@ -1,0 +1,190 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// The pages to rename, merge and delete tags, shelves and authors.
+struct NamesPage: Sendable {
+    let parts: KioskParts
+
+    /// The most names on a page: a large library has tens of thousands of authors.
+    private static let maxNames = 200
+
+    var routes: [Route] {
+        NameList.allCases.map { list in
+            Route(.get, "/settings/\(list.rawValue)", for: .household) { request, context in
+                try await page(list, request, context)
+            }
+        }
+    }
+
+    private func page(_ list: NameList, _ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let query = try request.queryValue("q") ?? ""
+        let wanted = String(query.cleanedLine.prefix(100))
+        let all = try await names(list)
+        let matches = wanted.isEmpty ? all : all.filter { $0.name.lowercased().contains(wanted.lowercased()) }
+        var view: View = [
+            "list": list.rawValue, "wanted": wanted, "isEmpty": all.isEmpty, "hasFits": !matches.isEmpty,
+            "isFound": !all.isEmpty && matches.isEmpty, "emptyText": texts("settings.\(list.rawValue)Empty"),
+            "explanation": texts("settings.\(list.rawValue)Hint"),
+            "names": matches.prefix(Self.maxNames).map { entry -> View in
+                [
+                    "name": entry.name, "count": texts("stats.nBooks", n: entry.books),
+                    "href": "/library?\(list.filter)=\(PercentEncoding.encoded(entry.name))",
+                    "deletion": JSONValue.object([(key: "names", value: [.string(entry.name)])]).text,
+                    "deleteLabel": texts("settings.deleteNamed", ["name": entry.name]),
+                    "renameLabel": texts("settings.renameNamed", ["name": entry.name]),
+                    "selectLabel": texts("settings.selectNamed", ["name": entry.name]),
+                ]
+            },
+        ]
+        if list.kind != nil { view["canMake"] = true }
+        if matches.count > Self.maxNames {
+            view["cut"] = texts(
+                "settings.namesCut", ["n": texts.grouped(Self.maxNames), "all": texts.grouped(matches.count)])
+        }
+        return try await parts.pages.render(
+            Pages.Page(
+                template: "settings-names", title: texts("settings.\(list.rawValue)"), tab: .settings, view: view),
+            context)
+    }
+
+    private func names(_ list: NameList) async throws -> [(name: String, books: Int)] {
+        guard let kind = list.kind else { return try await parts.library.authors().map { ($0.name, $0.books) } }
+        return try await parts.library.labels(kind).map { ($0.name, $0.books) }
+    }
+}
+
+extension NameList {
+    /// The name of the Library page's filter.
+    fileprivate var filter: String {
+        switch self {
+        case .tags: "tag"
+        case .shelves: "shelf"
+        case .authors: "author"
+        }
+    }
+}
+
+/// Lists, creates, renames, merges and deletes tags, shelves and authors. Names are in bodies rather than paths because they may
+/// contain any character.
+struct NamesAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        NameList.allCases.flatMap { list in
+            let path = "/api/\(list.rawValue)"
+            let editor = NameListEditor(library: parts.library, list: list, now: parts.ports.now)
+            var routes = [
+                Route(.get, path, for: .guests) { _, _ in JSONResponse([list.rawValue: .array(try await editor.all())])
+                },
+                Route(.patch, path, for: .household) { request, _ in
+                    let body = try await request.json(Renaming.self)
+                    return JSONResponse(try await editor.rename(body.name, to: body.newName))
+                },
+                Route(.post, path + "/merge", for: .household) { request, _ in
+                    let body = try await request.json(Merge.self)
+                    return JSONResponse(try await editor.merge(try Self.checked(body.names), into: body.into))
+                },
+                Route(.delete, path, for: .household) { request, _ in
+                    let body = try await request.json(Deletion.self)
+                    return JSONResponse(try await editor.delete(try Self.checked(body.names)))
+                },
+            ]
+            if let kind = list.kind {
+                routes.append(
+                    Route(.post, path, for: .household) { request, _ in
+                        let body = try await request.json(Creation.self)
+                        return JSONResponse(try await editor.create(kind, body.name))
+                    })
+            }
+            return routes
+        }
+    }
+
+    private struct Creation: Decodable { let name: String }
+    private struct Renaming: Decodable { let name, newName: String }
+    private struct Merge: Decodable {
+        let names: [String]
+        let into: String
+    }
+    private struct Deletion: Decodable { let names: [String] }
+
+    /// - Throws: ``KioskError`` for no name or too many.
+    private static func checked(_ names: [String]) throws -> [String] {
+        guard (1...200).contains(names.count) else { throw KioskError(.refused, "Name 1 to 200 of them.") }
+        return names
+    }
+}
+
+/// The three lists of names. Raw values are in URLs.
+enum NameList: String, Sendable, CaseIterable {
+    case tags, shelves, authors
+
+    /// `nil` for authors, who are not created without a book.
+    var kind: Label.Kind? {
+        switch self {
+        case .tags: .tag
+        case .shelves: .shelf
+        case .authors: nil
+        }
+    }
+}
+
+/// Edits one of the lists and returns the result as JSON, for authors and labels alike.
+struct NameListEditor: Sendable {
+    let library: any KioskLibrary
+    let list: NameList
+    let now: @Sendable () -> Date
+
+    func all() async throws -> [JSONValue] {
+        guard let kind = list.kind else { return try await library.authors().map(\.json) }
+        return try await library.labels(kind).map(\.json)
+    }
+
+    func create(_ kind: Label.Kind, _ name: String) async throws -> JSONValue {
+        try await library.addLabel(kind, name, to: [], at: now()).json
+    }
+
+    func rename(_ name: String, to newName: String) async throws -> JSONValue {
+        guard let kind = list.kind else {
+            return try await library.renameAuthor(name, to: newName, at: now()).json
+        }
+        return try await library.renameLabel(kind, name, to: newName, at: now()).json
+    }
+
+    func merge(_ names: [String], into target: String) async throws -> JSONValue {
+        guard let kind = list.kind else {
+            return try await library.mergeAuthors(names, into: target, at: now()).json
+        }
+        return try await library.mergeLabels(kind, names, into: target, at: now()).json
+    }
+
+    func delete(_ names: [String]) async throws -> JSONValue {
+        if let kind = list.kind {
+            let done = try await library.deleteLabels(kind, names, at: now())
+            return [list.rawValue: .array(done.map(\.label.json)), "change": JSONValue(done.first?.change?.rawValue)]
+        }
+        let done = try await library.deleteAuthors(names, at: now())
+        return [list.rawValue: .array(done.map(\.author.json)), "change": JSONValue(done.first?.change?.rawValue)]
+    }
+}
+
+extension LabelChange {
+    fileprivate var json: JSONValue { label.json.with(changedBooks, change) }
+}
+
+extension AuthorChange {
+    fileprivate var json: JSONValue { author.json.with(changedBooks, change) }
+}
+
+extension JSONValue {
+    fileprivate func with(_ changedBooks: Int, _ change: ID<Change>?) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members + [
+                (key: "changedBooks", value: .integer(changedBooks)),
+                (key: "change", value: JSONValue(change?.rawValue)),
+            ])
+    }
+}

@@ -1,0 +1,136 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// The Settings page: settings of the library and the program, backups, exports, and links to names and changes.
+struct SettingsPage: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] { [Route(.get, "/settings", for: .household, page)] }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let maintenance = parts.ports.maintenance
+        let stored = try await parts.library.settings()
+        var view: View = [
+            "settings": LibrarySetting.allCases.map { texts.view(of: $0, stored: stored[$0.rawValue]) },
+            "canBackUp": maintenance.backUp != nil, "canExport": maintenance.export != nil,
+        ]
+        let program = try await maintenance.settings()
+        view["hasProgram"] = !program.isEmpty
+        view["program"] = program.map { setting -> View in
+            [
+                "name": setting.name, "value": setting.value?.cleanedLine ?? "–",
+                "origin": texts("settings.origin.\(setting.origin)"), "explanation": setting.explanation,
+            ]
+        }
+        view["isOffline"] = program.contains { $0.name == "offline" && $0.value == "1" }
+        do {
+            view["backup"] =
+                if let backup = try await maintenance.lastBackup() {
+                    texts("settings.lastBackup", ["when": texts.instant(backup.at, in: parts.ports.zone)])
+                } else { texts("settings.noBackup") }
+        } catch {
+            // Settings must be reachable when something is broken: the error is shown in place of the backup.
+            context.logger.warning(
+                "cannot list the backups: \(error)",
+                metadata: ["id": "\(context.id)"])
+            view["backup"] = texts("settings.backupsUnseen", ["id": context.id])
+        }
+        return try await parts.pages.render(
+            Pages.Page(template: "settings", title: texts("layout.settings"), tab: .settings, view: view), context)
+    }
+}
+
+extension LibrarySetting {
+    var isSwitch: Bool { value(parsing: "on") != nil }
+}
+
+extension Texts {
+    /// Returns the label of a setting; its English explanation if there is no text yet.
+    func label(of setting: LibrarySetting) -> String {
+        let label = self("settings.\(setting.rawValue)")
+        return label.hasPrefix("settings.") ? setting.explanation : label
+    }
+
+    fileprivate func view(of setting: LibrarySetting, stored: String?) -> View {
+        let value = stored ?? setting.defaultValue
+        var view: View = ["name": setting.rawValue, "label": label(of: setting), "value": value]
+        let hint = self("settings.\(setting.rawValue)Hint")
+        if !hint.hasPrefix("settings.") { view["hint"] = hint }
+        if setting.isSwitch {
+            let isOn = value == "1"
+            let flag: View = ["isOn": isOn, "checked": isOn ? "true" : "false", "other": isOn ? "false" : "true"]
+            view["switch"] = flag
+        }
+        return view
+    }
+}
+
+/// Lists the settings of library and program, and changes those of the library.
+struct SettingsAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/api/settings", for: .household, list),
+            Route(.put, "/api/settings/:name", for: .household, set),
+        ]
+    }
+
+    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let stored = try await parts.library.settings()
+        let program = try await parts.ports.maintenance.settings()
+        return JSONResponse([
+            "library": .array(
+                LibrarySetting.allCases.map { setting in
+                    [
+                        "name": .string(setting.rawValue), "value": JSONValue(stored[setting.rawValue]),
+                        "default": JSONValue(setting.defaultValue.isEmpty ? nil : setting.defaultValue),
+                        "allowed": .string(setting.allowed), "explanation": .string(setting.explanation),
+                    ]
+                }), "program": .array(program.map(\.json)),
+        ])
+    }
+
+    /// The value of a form: text, number or switch; `null` for the default.
+    private struct NewValue: Decodable {
+        let text: String?
+
+        private enum Key: String, CodingKey { case value }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            if try container.decodeNil(forKey: .value) {
+                text = nil
+            } else if let flag = try? container.decode(Bool.self, forKey: .value) {
+                text = flag ? "1" : "0"
+            } else if let number = try? container.decode(Int.self, forKey: .value) {
+                text = String(number)
+            } else {
+                let given = try container.decode(String.self, forKey: .value)
+                text = given.isEmpty ? nil : given
+            }
+        }
+    }
+
+    private func set(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard let setting = LibrarySetting(rawValue: try context.parameters.require("name")) else {
+            throw RequestRefusal.notFound("setting")
+        }
+        let given = try await request.json(NewValue.self).text
+        let value = given.flatMap(setting.value(parsing:))
+        if let given, value == nil {
+            let shown = String(given.cleanedLine.prefix(40))
+            throw RequestRefusal(
+                status: .unprocessableContent, code: "refused",
+                message: "\"\(shown)\" is no value for \(setting.rawValue); it is \(setting.allowed).",
+                values: ["value": shown, "setting": parts.pages.texts(context).label(of: setting)],
+                key: setting.isSwitch ? "settingSwitch" : "settingNumber")
+        }
+        let change = try await parts.library.set(setting.rawValue, to: value, at: parts.ports.now())
+        return JSONResponse([
+            "name": .string(setting.rawValue), "value": JSONValue(value), "change": JSONValue(change?.rawValue),
+        ])
+    }
+}

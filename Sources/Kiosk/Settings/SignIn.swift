@@ -1,0 +1,135 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+
+/// The page to sign in with the access code.
+struct SignInPage: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] { [Route(.get, "/sign-in", for: .everyone, page)] }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let then = Self.destination(request.uri.queryParameters["to"].map { String($0) })
+        if context.caller == .household {
+            return Response(status: .seeOther, headers: [.location: then, .cacheControl: "no-store"])
+        }
+        let texts = parts.pages.texts(context)
+        var stranger = context
+        // The page shows nothing of the library, even while the guest view is on.
+        stranger.caller = .stranger
+        return try await parts.pages.render(
+            Pages.Page(template: "sign-in", title: texts("access.signIn"), view: ["then": then]), stranger)
+    }
+
+    /// Returns the path to open afterwards; "/" unless `wanted` is a path of this service.
+    static func destination(_ wanted: String?) -> String {
+        // Browsers take "//host" and "/\host" for other hosts (WHATWG URL, 4.4).
+        guard let wanted, wanted.hasPrefix("/"), !wanted.hasPrefix("//"), wanted.utf8.count <= 1000,
+            wanted.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+        else { return "/" }
+        return wanted
+    }
+}
+
+/// Signs in and out, and lists and ends sign-ins.
+struct AccessAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.post, "/api/sign-in", for: .everyone, signIn),
+            Route(.post, "/api/sign-out", for: .household, signOut),
+            Route(.get, "/api/sign-ins", for: .household, list),
+            Route(.delete, "/api/sign-ins/:id", for: .household, end),
+        ]
+    }
+
+    private struct Code: Decodable { var code: String }
+
+    private func signIn(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let body = try await request.json(Code.self)
+        let device = DeviceName.describe(request.headers[.userAgent] ?? "")
+        let outcome = try await parts.library.signIn(
+            code: body.code, from: context.address, device: device, at: parts.ports.now())
+        switch outcome {
+        case .signedIn(let signIn, let token):
+            var response = JSONResponse(["signIn": json(signIn, context)]).response(from: request, context: context)
+            // Browsers keep cookies for at most 400 days; the library ends an unused sign-in sooner.
+            response.headers[.setCookie] = cookie(token, seconds: 400 * 86_400)
+            return response
+        case .refused(let check): throw RequestRefusal(of: check) ?? .signInNeeded
+        }
+    }
+
+    private func signOut(_ request: Request, _ context: KioskContext) async throws -> Response {
+        if let id = context.signIn { _ = try await parts.library.endSignIn(id) }
+        var response = JSONResponse(["ended": .bool(context.signIn != nil)]).response(from: request, context: context)
+        response.headers[.setCookie] = cookie("", seconds: 0)
+        return response
+    }
+
+    private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let signIns = try await parts.library.signIns(at: parts.ports.now())
+        return JSONResponse(["signIns": .array(signIns.map { json($0, context) })])
+    }
+
+    private func end(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard try await parts.library.endSignIn(context.id(of: SignIn.self)) else {
+            throw RequestRefusal.notFound("sign-in")
+        }
+        return JSONResponse(["ended": .bool(true)])
+    }
+
+    private func json(_ signIn: SignIn, _ context: KioskContext) -> JSONValue {
+        [
+            "id": .string(signIn.id.rawValue), "device": .string(signIn.device),
+            "created": .string(signIn.created.rfc3339),
+            "used": .string(signIn.used.rfc3339), "isCurrent": .bool(signIn.id == context.signIn),
+        ]
+    }
+
+    private func cookie(_ token: String, seconds: Int) -> String {
+        "\(Authenticator.cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+    }
+}
+
+extension RequestRefusal {
+    /// The refusal of a wrong code; `nil` for the right one. Also used for pairing stations, which needs the same code.
+    init?(of check: CodeCheck) {
+        switch check {
+        case .right: return nil
+        case .wrong:
+            self.init(
+                status: .unauthorized, code: "wrongCode",
+                message: "That is not the access code. Try again; 'scan kiosk code' at the station sets a new one.")
+        case .throttled(let seconds):
+            self.init(
+                status: .tooManyRequests, code: "throttled",
+                message: "Too many wrong codes. Try again in \(seconds) s.",
+                headers: [.retryAfter: String(seconds)], values: ["seconds": String(seconds)])
+        case .noCode:
+            self.init(
+                status: .forbidden, code: "noCode",
+                message: "No access code is set. 'scan kiosk code' at the station sets one.")
+        }
+    }
+}
+
+/// Names browsers for people by their User-Agent: "Firefox, Android".
+enum DeviceName {
+    static func describe(_ userAgent: String) -> String {
+        let text = String(userAgent.prefix(500))
+        // The first match counts: newer browsers also name older ones.
+        let browser = [
+            ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("Edg/", "Edge"), ("OPR/", "Opera"),
+            ("Chromium/", "Chromium"),
+            ("CriOS/", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"),
+        ].first { text.contains($0.0) }?.1
+        let system = [
+            ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"), ("Mac OS X", "Mac"),
+            ("Linux", "Linux"),
+        ].first { text.contains($0.0) }?.1
+        let known = [browser, system].compactMap(\.self)
+        return known.isEmpty ? String(text.cleanedLine.prefix(40)) : known.joined(separator: ", ")
+    }
+}
