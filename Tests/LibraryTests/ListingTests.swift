@@ -13,7 +13,7 @@ import Testing
     let books: [Book]
 
     init() async throws {
-        try await makeLibrary(at: folder("library.sqlite"), copies: 400, seed: 5)
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 400, seed: 5)
         library = try LibraryFile.open(at: folder("library.sqlite"))
         var query = BookQuery()
         query.limit = .max

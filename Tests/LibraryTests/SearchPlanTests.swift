@@ -11,7 +11,7 @@ import Testing
     let library: LibraryFile
 
     init() async throws {
-        try await makeLibrary(at: folder("library.sqlite"), copies: 100)
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 100, seed: 1)
         library = try LibraryFile.open(at: folder("library.sqlite"))
     }
 

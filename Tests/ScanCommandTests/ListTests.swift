@@ -9,7 +9,7 @@ import Testing
 
     init() async throws {
         scan = try ScanProcess()
-        try await makeLibrary(at: scan.library, copies: 120, seed: 3)
+        try await copyMadeLibrary(to: scan.library, copies: 120, seed: 3)
     }
 
     private func ids(_ ending: ScanProcess.Ending) throws -> [String] {
