@@ -178,7 +178,7 @@ enum OpenedLibraries {
             let daily = try await changed.library.backUpIfDue(at: Date(), copying: changed.backupFolder) {
                 bar.set(Int($0 * 100), of: 100)
             }
-            if let trouble = daily?.trouble { tell(trouble) }
+            if let error = daily?.secondError { tell(error) }
         } catch {
             tell(error)
         }

@@ -13,9 +13,9 @@ import Testing
     private enum Moment: CaseIterable, Sendable { case beforeTheHubHasIt, afterTheHubHasDoneIt }
 
     @Test(.timeLimit(.minutes(15)))
-    func `loses nothing that it acknowledged, and doubles nothing`() async throws {
+    func `loses nothing that it acknowledged, and duplicates nothing`() async throws {
         var killed = 0
-        // At each request in one of the two moments in turn, or in both. Until a run gets through without coming to the request.
+        // At each request, alternately in one of the two moments, or in both, until a run ends before that request.
         while try await run(killedAt: killed, Moment.allCases[killed % 2]) {
             if isLong { _ = try await run(killedAt: killed, Moment.allCases[(killed + 1) % 2]) }
             killed += 1
@@ -23,7 +23,7 @@ import Testing
         #expect(killed >= 3)
     }
 
-    /// - Returns: whether it came to the request.
+    /// - Returns: true if the request was made.
     private func run(killedAt number: Int, _ moment: Moment) async throws -> Bool {
         let hub = try await RunningHub()
         let program = try ScanProgram()
@@ -32,7 +32,7 @@ import Testing
         let strike: @Sendable (Int) -> Void = { request in
             guard request == number else { return }
             isOver.withLock { $0 = true }
-            // Only while it runs: its number may be another's after that.
+            // Only while it runs, because another process may have its id afterwards.
             victim.withLock { if $0 > 0 { kill($0, SIGKILL) } }
         }
         let proxy = try CutProxy(
@@ -50,7 +50,7 @@ import Testing
             pid = running.process.processIdentifier
             return running
         }
-        // What it reads no more after it was killed is nobody's.
+        // Input that it has not read when it is killed is lost.
         try? running.say(Self.books.map { $0 + "\n" }.joined())
         try await running.end()
         victim.withLock { $0 = 0 }

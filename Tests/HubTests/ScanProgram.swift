@@ -7,7 +7,7 @@ import TestTools
 /// The built program as a station runs it, in a home folder of its own, without any online source.
 struct ScanProgram {
     let home: String
-    /// What stands before the program: a network namespace to run it in.
+    /// The command before the program, such as a network namespace to run it in.
     var prefix: [String] = []
 
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -27,7 +27,7 @@ struct ScanProgram {
 
     /// Writes what pairing writes.
     func pair(with address: String, token: String, as station: PairedStation) throws {
-        try PairedHubs(path: home + "/.config/bookplate/hub.json").keep(
+        try PairedHubs(path: home + "/.config/bookplate/hub.json").save(
             PairedHub(
                 address: try HubAddress(address).description, token: token, name: station.name, station: station.id))
     }
@@ -75,7 +75,7 @@ struct ScanProgram {
             String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         }
 
-        /// The ISBNs that it has told an event of.
+        /// Returns the ISBNs of the printed events of a kind.
         func isbns(_ event: String) -> [String] {
             output.split(separator: "\n").compactMap { line in
                 let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]

@@ -39,7 +39,7 @@ struct StationRig: Sendable {
 
     /// The same library as another process has it.
     func another() throws -> LibraryFile {
-        try LibraryFile.open(at: kiosk.folder + "/library.sqlite", station: "terminal")
+        try LibraryFile.open(at: kiosk.folder + "/library.sqlite", device: "terminal")
     }
 
     /// Waits until the camera is there.

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `The watch on the library` {
-    @Test func `tells what this process and another one commit`() async throws {
+    @Test func `reports commits of this process and of another one`() async throws {
         let place = try WatchedPlace()
         let (mine, other) = (try LibraryFile.open(at: place.path), try LibraryFile.open(at: place.path))
         var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
@@ -17,7 +17,7 @@ import Testing
         #expect(await changes.next() == 3)
     }
 
-    @Test func `begins anew with a file that takes the place of the old one`() async throws {
+    @Test func `follows a file that replaces the old one`() async throws {
         let place = try WatchedPlace()
         let mine = try LibraryFile.open(at: place.path)
         var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
@@ -27,7 +27,7 @@ import Testing
         #expect(await changes.next() == 2)
     }
 
-    @Test func `tells once that the file is gone, and goes on when it is back`() async throws {
+    @Test func `reports once that the file is missing, and continues when it is back`() async throws {
         let place = try WatchedPlace()
         let mine = try LibraryFile.open(at: place.path)
         let troubles = ToldTroubles()
@@ -41,7 +41,7 @@ import Testing
         #expect(troubles.count == 1)
     }
 
-    @Test func `never tells of a library in memory`() async throws {
+    @Test func `never reports a library in memory`() async throws {
         let library = try LibraryFile.inMemory()
         let changes = library.changes { Issue.record($0) }
         try await library.addBook()

@@ -38,7 +38,7 @@ public protocol Shelf: Sendable {
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?)
     /// Removes copies from the trash for good, with all that hangs on them: no undo brings them back. All or none.
-    func deleteForGood(_ ids: [ID<Copy>]) async throws
+    func purge(_ ids: [ID<Copy>]) async throws
 }
 
 extension Shelf {

@@ -83,7 +83,7 @@ struct BulkAPI: Sendable {
         try await body.checkCount(parts)
         let (copies, next) = try await body.copies(parts, piece: 100)
         do {
-            try await parts.library.deleteForGood(copies)
+            try await parts.library.purge(copies)
             return Self.answer(copies.count, nil, next, of: body)
         } catch {
             var inTrash: [ID<Copy>] = []
@@ -99,7 +99,7 @@ struct BulkAPI: Sendable {
                     message: "Not all of these are in the trash. Nothing was deleted.")
             }
             // Somebody took one out of the trash since the search found it.
-            try await parts.library.deleteForGood(inTrash)
+            try await parts.library.purge(inTrash)
             return Self.answer(inTrash.count, nil, next, of: body)
         }
     }

@@ -170,7 +170,7 @@ struct RestoreCommand: AsyncParsableCommand {
         } catch LibraryError.corrupt(let damaged, let what) where damaged != path {
             throw CommandError(.corrupt, "the backup \(backup) is damaged (\(what)). The library was left as it is.")
         }
-        if report.isClosed {
+        if report.isAccessClosed {
             Output.shared.note(
                 "Whom the library let in that was there could not be read: no access code is set now, and no station is paired. "
                     + "Set a code with 'scan kiosk code', and pair the stations again.")

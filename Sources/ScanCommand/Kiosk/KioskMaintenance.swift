@@ -171,7 +171,7 @@ struct KioskMaintenance: Sendable {
                 isOver.withLock { $0 = true }
             }
             for made in daily?.made ?? [] { logger.notice("backup: \(made.path) books=\(made.books)") }
-            if let trouble = daily?.trouble { logger.error("backup: the second one was not made: \(trouble)") }
+            if let error = daily?.secondError { logger.error("backup: the second one was not made: \(error)") }
         } catch {
             if !Task.isCancelled { logger.error("backup: not made, tried again in an hour: \(error)") }
         }
