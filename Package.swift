@@ -7,6 +7,7 @@ import PackageDescription
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
 // Pixels in a debug build: without the optimiser a photo takes seconds, and so would every test that reads one.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
@@ -28,6 +29,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Descriptors, error numbers and calls that a signal interrupts.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
         .target(name: "Bookplate"),
@@ -50,17 +53,17 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(
-            name: "Capture", dependencies: [domain, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+            name: "Capture", dependencies: [domain, system, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
             swiftSettings: optimized),
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
-        .target(name: "Processes", dependencies: ["CProcess"]),
+        .target(name: "Processes", dependencies: [system, "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
-        .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb]),
+        .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "HTTP"]),
-        .target(name: "Library", dependencies: [domain, grdb, "CCrypt"]),
+        .target(name: "Library", dependencies: [domain, grdb, system, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),
         // Bursts, semaphore, time limit: what tasks of several modules wait with.
         .target(name: "Async"),
@@ -79,7 +82,7 @@ let package = Package(
             name: "ScanCommand",
             dependencies: [
                 domain, "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-                "Station", "Kiosk", "Hub", "CProcess",
+                "Station", "Kiosk", "Hub", "CProcess", system,
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -98,7 +101,8 @@ let package = Package(
             name: "DecodeBench", dependencies: [domain, "Capture", "Decoder", "CodeMaker", "ZBarPeer"],
             path: "Tests/DecodeBench"),
         .testTarget(name: "BookplateTests", dependencies: [domain]),
-        .testTarget(name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput"]),
+        .testTarget(
+            name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput", system]),
         .testTarget(
             name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"], swiftSettings: optimized),
         .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),
@@ -120,7 +124,8 @@ let package = Package(
         .testTarget(
             name: "HubTests",
             dependencies: [
-                domain, "Async", "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer", "TestTools",
+                domain, "Async", "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer",
+                "TestTools",
                 .product(name: "Logging", package: "swift-log"), grdb,
             ]),
         .testTarget(
@@ -132,7 +137,8 @@ let package = Package(
         .testTarget(
             name: "ScanCommandTests",
             dependencies: [
-                domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station", "Kiosk",
+                domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station",
+                "Kiosk",
                 "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
             ]),
         .testTarget(

@@ -1,6 +1,6 @@
 #pragma once
-// libv4l2, opened with the first camera instead of at the start of the program: photos, lists and exports need none, and a
-// station without it still takes typed and scanned numbers.
+// libv4l2, opened with the first camera instead of at the start of the program: photos, lists and exports do not need it, and
+// a station without it still accepts typed and scanned numbers.
 //
 // The second reason for this header: v4l2_ioctl() is variadic and the VIDIOC_* requests expand through _IOR(); Swift imports
 // neither. Remove each part when it does. No logic here.
@@ -20,7 +20,7 @@ struct cv4l2 {
     __typeof__(v4l2_munmap) *munmap;
 };
 
-// Fills the table. Returns NULL, or what is missing (valid until the next dl call of this thread).
+// Fills the table. Returns NULL, or the loader's message if something is missing (valid until this thread's next dl call).
 static inline const char *cv4l2_open(struct cv4l2 *table) {
     void *library = dlopen("libv4l2.so.0", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return dlerror();
@@ -32,7 +32,7 @@ static inline const char *cv4l2_open(struct cv4l2 *table) {
     CV4L2_FIND(mmap);
     CV4L2_FIND(munmap);
 #undef CV4L2_FIND
-    // Every errno is reported by the caller; what libv4l2 prints beside it would run across the live picture.
+    // The caller reports every errno; libv4l2's own messages would run across the live picture.
     FILE **log = (FILE **)dlsym(library, "v4l2_log_file");
     if (log != NULL) *log = fopen("/dev/null", "we");
     return NULL;
@@ -42,7 +42,7 @@ static inline int cv4l2_ioctl(const struct cv4l2 *table, int descriptor, unsigne
     return table->ioctl(descriptor, request, argument);
 }
 
-// open() is variadic as well.
+// open() is variadic too.
 static inline int cv4l2_open_node(const char *path) { return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC); }
 
 static const unsigned long CV4L2_VIDIOC_QUERYCAP = VIDIOC_QUERYCAP;

@@ -1,7 +1,8 @@
 import Glibc
-import Synchronization
+import SystemPackage
 
-/// The names in a folder without "." and ".."; none when it is not there or not to be read, as other users' processes are.
+/// Returns the names in a folder, without "." and ".."; empty if it is missing or unreadable, as other users' processes
+/// are.
 func entries(of folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -15,24 +16,52 @@ func entries(of folder: String) -> [String] {
     return names
 }
 
-/// The beginning of a kernel's text file; empty when it cannot be read.
-func textFile(_ path: String, atMost limit: Int) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
+/// Reads the beginning of one of the kernel's text files; empty if it cannot be read.
+func readTextFile(_ path: String, atMost limit: Int) -> String {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: min(limit, 64 << 10))
-    while bytes.count < limit {
-        let count = read(descriptor, &chunk, min(chunk.count, limit - bytes.count))
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { break }
-        bytes.append(contentsOf: chunk[..<count])
+    do {
+        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        try file.closeAfter {
+            while bytes.count < limit {
+                let room = min(chunk.count, limit - bytes.count)
+                let count = try chunk.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<room])) }
+                if count == 0 { break }
+                bytes.append(contentsOf: chunk[..<count])
+            }
+        }
+    } catch {
+        // A process that ends while its files are read leaves what was read so far.
     }
     return String(decoding: bytes, as: UTF8.self)
 }
 
+extension Errno {
+    /// The error of the last C call of this thread.
+    static var current: Errno { Errno(rawValue: errno) }
+
+    /// True if a device is not there, or no longer there.
+    var isDeviceGone: Bool {
+        [.operationNotSupportedByDevice, .noSuchAddressOrDevice, .noSuchFileOrDirectory].contains(self)
+    }
+}
+
+/// Makes a C call, again if a signal interrupts it.
+///
+/// SystemPackage does this for its own calls; this is for the ones it does not have, such as ioctl().
+///
+/// - Returns: the error; `nil` if the call succeeded.
+func retryOnInterrupt(_ call: () -> Int32) -> Errno? {
+    while call() < 0 {
+        let error = Errno.current
+        if error != .interrupted { return error }
+    }
+    return nil
+}
+
 extension String {
-    /// A name that a device or a driver gives, as one line: whoever makes a device can put anything into it, and it goes to terminals.
+    /// The text without control characters, as one line. A device or driver can put anything into its name, and names
+    /// are printed to terminals.
     var withoutControls: String {
         let scalars = unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
@@ -41,63 +70,5 @@ extension String {
             }
         }
         return String(String.UnicodeScalarView(scalars))
-    }
-}
-
-/// Ends a wait from another thread, for good.
-///
-/// Without descriptors to spare there is no pipe to do it with; then a wait ends with its time, at most a second.
-final class Wake: Sendable {
-    private let isSet = Atomic(false)
-    /// -1 where they could not be made; poll() passes over them.
-    private let ends: (read: Int32, write: Int32)
-
-    init() {
-        var ends: [Int32] = [-1, -1]
-        self.ends = pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
-        for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    }
-
-    deinit {
-        for end in [ends.read, ends.write] where end >= 0 { close(end) }
-    }
-
-    var isStopped: Bool { isSet.load(ordering: .acquiring) }
-
-    /// From any thread, any number of times.
-    func stop() {
-        guard !isSet.exchange(true, ordering: .acquiringAndReleasing), ends.write >= 0 else { return }
-        // Never read, so the pipe stays readable for every later wait.
-        var byte: UInt8 = 0
-        _ = retryingOnInterrupt { Int32(write(ends.write, &byte, 1)) }
-    }
-
-    enum Outcome: Equatable {
-        /// There is something on the descriptor, be it an error.
-        case ready
-        /// The time is up, ``stop()`` was called, or a signal came.
-        case over
-        case failed(errno: Int32)
-    }
-
-    /// Waits for what comes first: something on `descriptor`, ``stop()``, a signal, or the end of the time.
-    func wait(for descriptor: Int32, atMost time: Duration) -> Outcome {
-        if isStopped { return .over }
-        var waiting = (
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: ends.read, events: Int16(POLLIN), revents: 0)
-        )
-        let milliseconds = Int32(clamping: Int64((time / .milliseconds(1)).rounded(.up)))
-        let (count, code) = withUnsafeMutableBytes(of: &waiting) { bytes in
-            let count = poll(bytes.bindMemory(to: pollfd.self).baseAddress, 2, milliseconds)
-            return (count, errno)
-        }
-        if count < 0 { return code == EINTR ? .over : .failed(errno: code) }
-        return waiting.0.revents != 0 ? .ready : .over
-    }
-
-    /// Waits until ``stop()`` or the end of the time. Where even that fails (no memory) it sleeps a little: no pause is a tight loop.
-    func pause(_ time: Duration) {
-        if case .failed = wait(for: -1, atMost: time) { usleep(100_000) }
     }
 }

@@ -1,19 +1,20 @@
 import Bookplate
 
-/// What the stages have seen of one picture so far, and which of it is believed.
+/// The codes that the stages have seen in one picture so far, and which of them to believe.
 ///
-/// Most misreads of EAN-13 swap 1 with 7 and 2 with 8, two of them so that the check digit fits again. They are told from the truth by
-/// how many lines say so, and by the grey levels.
+/// Most misreads of EAN-13 swap 1 with 7 and 2 with 8, in pairs, so that the check digit fits again. The number of
+/// lines that agree and the grey levels separate them from correct reads.
 struct Evidence {
-    /// One payload at one place.
+    /// One payload in one region.
     struct Claim {
         var digits: Digits
         var addon: Digits?
         var lines: Int
         var pointsPerEnd: Int
         var corners: Corners
-        var place: Region
-        /// What the grey levels say of it, once they were asked.
+        var region: Region
+        /// True if the grey levels confirm it, false if they contradict it, `nil` if they were not checked or do not
+        /// decide.
         var isConfirmed: Bool?
 
         var symbol: RawSymbol {
@@ -22,36 +23,40 @@ struct Evidence {
     }
 
     private var claims: [Claim] = []
-    /// Regions in which everything is read.
+    /// The regions in which everything is read.
     private var settled: [Region] = []
 
-    /// Lines that are believed without the grey levels; a code that is no book has no prefix to vouch for it.
-    static let sureLines = 6
-    static let sureLinesOfOthers = 10
+    /// The number of lines that suffice without the grey levels. Other codes need more, because they have no prefix to
+    /// vouch for them.
+    static let certainLines = 6
+    static let certainLinesOfOthers = 10
 
-    /// What was read from the grey levels, beyond doubt: it takes what else stands there for a misread, unless that was confirmed as well.
-    mutating func add(sure symbol: RawSymbol) {
-        let place = Region(around: symbol.corners)
+    /// Adds a code that the grey levels prove. Other claims in its region are dropped as misreads, unless they were
+    /// confirmed as well.
+    mutating func add(certain symbol: RawSymbol) {
+        let region = Region(around: symbol.corners)
         claims.removeAll {
             $0.digits != symbol.digits && $0.isConfirmed != true
-                && ($0.place.contains(place.centre) || place.contains($0.place.centre))
+                && ($0.region.contains(region.centre) || region.contains($0.region.centre))
         }
         add([symbol])
         confirm(symbol.digits, true)
     }
 
+    /// Adds the codes that one scan saw.
+    ///
     /// - Parameters:
-    ///   - symbols: of one look, corners in pixels of the stored full-size picture.
-    ///   - region: in which they were seen: what few lines showed is somewhere there.
-    mutating func add(_ symbols: [RawSymbol], in region: Region? = nil) {
+    ///   - symbols: with corners in pixels of the stored full-size picture.
+    ///   - searched: the region that was scanned. A code that only few lines showed lies somewhere in it.
+    mutating func add(_ symbols: [RawSymbol], in searched: Region? = nil) {
         for symbol in symbols {
             let around = Region(around: symbol.corners)
-            let place = symbol.isPlaced ? around : region ?? around
+            let region = symbol.isLocated ? around : searched ?? around
             if let known = claims.firstIndex(where: { $0.digits == symbol.digits }) {
                 if symbol.pointsPerEnd > claims[known].pointsPerEnd {
                     claims[known].pointsPerEnd = symbol.pointsPerEnd
                     claims[known].corners = symbol.corners
-                    claims[known].place = place
+                    claims[known].region = region
                     claims[known].addon = symbol.addon ?? claims[known].addon
                 }
                 claims[known].addon = claims[known].addon ?? symbol.addon
@@ -60,97 +65,101 @@ struct Evidence {
                 claims.append(
                     Claim(
                         digits: symbol.digits, addon: symbol.addon, lines: symbol.lines,
-                        pointsPerEnd: symbol.pointsPerEnd, corners: symbol.corners, place: place))
+                        pointsPerEnd: symbol.pointsPerEnd, corners: symbol.corners, region: region))
             }
         }
     }
 
-    /// Notes what the grey levels said of a claim.
+    /// Records whether the grey levels confirm a claim.
     mutating func confirm(_ digits: Digits, _ isConfirmed: Bool) {
         for index in claims.indices where claims[index].digits == digits { claims[index].isConfirmed = isConfirmed }
     }
 
-    /// Takes a region for read where one of these digits, which were seen there, is settled.
+    /// Marks a region as read if one of these codes, which were seen in it, is settled.
     mutating func settle(_ region: Region, by digits: [Digits]) {
         if claims.contains(where: { digits.contains($0.digits) && isSettled($0) }) { settled.append(region) }
     }
 
-    /// Books that were seen in a region, and not often enough.
+    /// Returns the ISBNs that were seen in a region, but not often enough.
     func hints(in region: Region) -> [Digits] {
         claims.filter { claim in
             claim.digits.isBook && !isSettled(claim)
-                && (region.contains(claim.place.centre) || claim.place.contains(region.centre))
+                && (region.contains(claim.region.centre) || claim.region.contains(region.centre))
         }.map(\.digits)
     }
 
-    /// Codes among these digits that are settled and have no add-on yet.
+    /// Returns the codes among these digits that are settled and have no add-on yet.
     func withoutAddon(_ digits: [Digits]) -> [RawSymbol] {
         claims.filter { digits.contains($0.digits) && $0.addon == nil && $0.pointsPerEnd > 0 && isSettled($0) }
             .map(\.symbol)
     }
 
-    /// Adds what was read beside a code.
+    /// Adds an add-on to a code.
     mutating func join(_ addon: Digits, to digits: Digits) {
         for index in claims.indices where claims[index].digits == digits { claims[index].addon = addon }
     }
 
-    /// Where codes are that are settled.
-    var settledPlaces: [Region] { claims.filter(isSettled).map(\.place) }
+    /// The regions of the settled codes.
+    var settledRegions: [Region] { claims.filter(isSettled).map(\.region) }
 
-    /// Where something was read that is not settled.
-    var doubtful: [Region] { claims.filter { !isSettled($0) }.map(\.place) }
+    /// The regions of the codes that are not settled.
+    var doubtful: [Region] { claims.filter { !isSettled($0) }.map(\.region) }
 
-    /// What is believed.
+    /// The codes that are believed.
     var symbols: [RawSymbol] { claims.filter(isBelieved).map(\.symbol) }
 
-    /// Whether a place needs no further look.
+    /// Returns true if a region needs no further reading.
     func isSettled(_ region: Region) -> Bool {
         settled.contains { $0.withAddon.contains(region.centre) }
-            || claims.contains { isSettled($0) && $0.place.withAddon.contains(region.centre) }
+            || claims.contains { isSettled($0) && $0.region.withAddon.contains(region.centre) }
     }
 
-    /// Whether nothing else can stand in its place: a misread of a book as something else is a matter of a few lines.
+    /// Returns true if no other code can take the claim's place: a few lines are enough to misread a book's code as
+    /// another.
     func isSettled(_ claim: Claim) -> Bool {
         isBelieved(claim) && (claim.digits.isBook || claim.isConfirmed == true)
     }
 
-    /// What was read and is not believed, and what is no book and was not confirmed: the grey levels have not been asked yet.
+    /// The unsettled claims for which the grey levels have not been checked yet.
     var unconfirmed: [Claim] { claims.filter { $0.isConfirmed == nil && !isSettled($0) } }
 
     func isBelieved(_ claim: Claim) -> Bool {
         if let isConfirmed = claim.isConfirmed { return isConfirmed }
-        guard claim.lines >= (claim.digits.isBook ? Self.sureLines : Self.sureLinesOfOthers),
+        guard claim.lines >= (claim.digits.isBook ? Self.certainLines : Self.certainLinesOfOthers),
             !claim.digits.looksLikeMisreadBook
         else { return false }
         return claims.allSatisfy { other in
-            // Of a thousand misreads two begin as books do: one line that says book weighs more.
+            // Of a thousand misreads only two have a book's prefix, so a line that shows one weighs more.
             let weight = other.digits.isBook && !claim.digits.isBook ? 12 : 3
             return other.digits == claim.digits || claim.lines >= weight * other.lines
-                || !(other.place.contains(claim.place.centre) || claim.place.contains(other.place.centre))
+                || !(other.region.contains(claim.region.centre) || claim.region.contains(other.region.centre))
         }
     }
 }
 
 extension Digits {
-    /// 978 or 979 in front.
+    /// True for the prefixes 978 and 979.
     var isBook: Bool { (978...979).contains(number / 10_000_000_000) }
 
-    /// 912, 918, 919 and 972 are what 978 and 979 become when a 7 is read as 1 or an 8 as 2. Real codes that begin so (Austrian
-    /// goods) are no books either, so nothing is lost with them.
+    /// True for the prefixes 912, 918, 919 and 972, which result from 978 and 979 if a 7 is read as 1 or an 8 as 2.
+    /// Real codes with these prefixes (Austrian goods) are not books, so nothing is lost.
     var looksLikeMisreadBook: Bool {
         [912, 918, 919, 972].contains(number / 10_000_000_000)
     }
 }
 
 extension Region {
-    /// - Parameter corners: of a code. Where only a line of it was read, its height is taken for a third of its length.
+    /// Creates the region of a code.
+    ///
+    /// - Parameter corners: the code's corners. If only one line of it was read, its height is assumed to be a third of
+    ///   its length.
     init(around corners: Corners) {
         let left = corners.topLeft.middle(to: corners.bottomLeft)
         let right = corners.topRight.middle(to: corners.bottomRight)
         let (x, y) = (right.x - left.x, right.y - left.y)
         let length = (x * x + y * y).squareRoot()
         let across = length > 0 ? Point(x: x / length, y: y / length) : Point(x: 1, y: 0)
-        // Without an array of them: this is asked for every code of every frame.
+        // No array of corners here: this runs for every code of every frame.
         func height(_ point: Point) -> Double { point.y * across.x - point.x * across.y }
         let (a, b) = (height(corners.topLeft), height(corners.topRight))
         let (c, d) = (height(corners.bottomRight), height(corners.bottomLeft))

@@ -1,86 +1,86 @@
 import Bookplate
 
-/// What the grey levels of several frames say of the places where something looks like bars: what one frame does not tell, two or three
-/// tell together, because noise, glare and a moving hand are others in each.
+/// Collects the grey levels of bar-like regions over several frames. Two or three frames together show what one does
+/// not, because noise, glare and a moving hand differ in each.
 struct FrameEvidence {
-    /// One place, and how the code lay on the profiles of the last frames.
-    private struct Place {
+    /// One region, and how the code lay on the profiles of the last frames.
+    private struct TrackedRegion {
         var corners: Corners
-        var looks: [GreyReader.Look] = []
+        var lines: [GreyReader.LineFit] = []
         var digits: [Digits] = []
         var last: Duration
     }
 
     private var reader = GreyReader()
-    private var places: [Place] = []
+    private var regions: [TrackedRegion] = []
 
-    /// So long, and in so many frames, a place is remembered.
+    /// The time for which a region is remembered, and the most frames and regions.
     private static let memory: Duration = .seconds(1)
-    private static let mostLooks = 5
-    private static let mostPlaces = 6
-    /// From how many frames together something is told.
-    private static let fewestLooks = 2
-    /// How much better the digits must fit than any others. Of 5,654 findings in 6,000 drawn sequences the
-    /// 1,230 wrong ones had at most 1.42, and 97 of 100 right ones more than 1.5.
-    private static let leastRatio: Float = 1.5
-    /// What one frame must say to be worth keeping; a code that can be read in the end fits no worse.
-    private static let worstCost: Float = 0.03
+    private static let maxLines = 5
+    private static let maxRegions = 6
+    /// The number of frames that must agree.
+    private static let minLines = 2
+    /// The least ratio by which the digits must fit better than any others. Of 5,654 findings in 6,000 drawn sequences
+    /// the 1,230 wrong ones had at most 1.42, and 97 of 100 right ones more than 1.5.
+    private static let minRatio: Float = 1.5
+    /// The highest cost at which a frame is kept; a code that can be read in the end fits no worse.
+    private static let maxCost: Float = 0.03
 
-    /// Looks at one region of a frame.
+    /// Adds one region of a frame.
     ///
     /// - Parameters:
     ///   - hints: payloads that were read there.
-    ///   - slack: as of ``GreyReader/read(_:region:slack:hints:)``.
-    /// - Returns: a book that this frame and others before it say together.
-    mutating func look(
+    ///   - slack: see ``GreyReader/read(_:region:slack:hints:)``.
+    /// - Returns: an ISBN that this frame and earlier ones show together.
+    mutating func add(
         _ frame: Frame, at region: Region, slack: Double, hints: [Digits]
     ) -> RawSymbol? {
-        places.removeAll { frame.timestamp - $0.last >= Self.memory || frame.timestamp < $0.last }
+        regions.removeAll { frame.timestamp - $0.last >= Self.memory || frame.timestamp < $0.last }
         guard let bars = BarRun(frame, region: region, slack: slack) else { return nil }
         let profile = bars.profile(frame, at: 0, thickness: 0.3, lines: 9)
-        let index = place(of: region, at: frame.timestamp)
-        let known = places[index].digits + hints.filter { !places[index].digits.contains($0) }
+        let index = index(of: region, at: frame.timestamp)
+        let known = regions[index].digits + hints.filter { !regions[index].digits.contains($0) }
         guard
             let found = reader.find(on: profile, spans: bars.spans(frame), hints: known, isThorough: false),
-            found.sequence.cost < Self.worstCost
+            found.sequence.cost < Self.maxCost
         else { return nil }
-        places[index].looks += found.looks
-        places[index].digits.removeAll { $0 == found.sequence.digits }
-        places[index].digits.append(found.sequence.digits)
-        if places[index].looks.count > Self.mostLooks { places[index].looks.removeFirst() }
-        if places[index].digits.count > 3 { places[index].digits.removeFirst() }
-        guard let all = together(places[index]) else { return nil }
-        let look = found.looks[0]
+        regions[index].lines += found.lines
+        regions[index].digits.removeAll { $0 == found.sequence.digits }
+        regions[index].digits.append(found.sequence.digits)
+        if regions[index].lines.count > Self.maxLines { regions[index].lines.removeFirst() }
+        if regions[index].digits.count > 3 { regions[index].digits.removeFirst() }
+        guard let all = readTogether(regions[index]) else { return nil }
         return RawSymbol(
-            digits: all.sequence.digits, lines: all.looks.count, wholeLines: all.looks.count,
-            pointsPerEnd: all.looks.count, corners: bars.corners(of: look))
+            digits: all.sequence.digits, lines: all.lines.count, wholeLines: all.lines.count,
+            pointsPerEnd: all.lines.count, corners: bars.corners(of: found.lines[0]))
     }
 
-    private mutating func place(of region: Region, at time: Duration) -> Int {
+    /// Returns the index of a tracked region, adding it if it is new.
+    private mutating func index(of region: Region, at time: Duration) -> Int {
         let corners = region.corners
-        if let index = places.firstIndex(where: { $0.corners.isSamePlace(corners) }) {
-            (places[index].corners, places[index].last) = (corners, time)
+        if let index = regions.firstIndex(where: { $0.corners.isSamePlace(corners) }) {
+            (regions[index].corners, regions[index].last) = (corners, time)
             return index
         }
-        if places.count == Self.mostPlaces { places.removeFirst() }
-        places.append(Place(corners: corners, last: time))
-        return places.count - 1
+        if regions.count == Self.maxRegions { regions.removeFirst() }
+        regions.append(TrackedRegion(corners: corners, last: time))
+        return regions.count - 1
     }
 
-    private mutating func together(_ place: Place) -> GreyReader.Finding? {
-        guard place.looks.count >= Self.fewestLooks else { return nil }
+    private mutating func readTogether(_ region: TrackedRegion) -> GreyReader.Finding? {
+        guard region.lines.count >= Self.minLines else { return nil }
         var best: GreyReader.Finding?
-        for digits in place.digits.reversed() {
-            guard let all = reader.settle(place.looks, digits), all.looks.count >= Self.fewestLooks else { continue }
+        for digits in region.digits.reversed() {
+            guard let all = reader.settle(region.lines, digits), all.lines.count >= Self.minLines else { continue }
             if all.sequence.cost < best?.sequence.cost ?? .infinity { best = all }
         }
-        guard let best, best.isClear, best.sequence.ratio > Self.leastRatio, reader.isBook(best) else { return nil }
+        guard let best, best.isClear, best.sequence.ratio > Self.minRatio, reader.isBook(best) else { return nil }
         return best
     }
 }
 
 extension Frame {
-    /// The brightness of every eighth pixel of every eighth row.
+    /// Measures the brightness of every eighth pixel of every eighth row.
     func light(offset: Int) -> FrameResult.Light {
         var (sum, clipped, count) = (0, 0, 0)
         withLuma { luma in
@@ -98,28 +98,28 @@ extension Frame {
     }
 }
 
-/// What lines across a region show, whether or not they can be read.
+/// Measurements of lines across a region, readable or not.
 struct Stripes {
-    /// Share of the ink's whole range that one pixel's step takes; the mean over the lines.
+    /// The share of the whole range between ink and paper that one pixel's step covers; the mean over the lines.
     var sharpness: Double
-    /// How often light and dark change, in the line that shows it least often.
+    /// The number of changes between light and dark, in the line with the fewest.
     var changes: Int
-    /// How like each other lines a part of the height away are, -1 to 1.
+    /// The similarity of lines a part of the height apart, -1 to 1.
     var likeness: Double
-    /// Grey levels between ink and paper, in the line that has fewest.
+    /// The grey levels between ink and paper, in the line with the fewest.
     var range: Double
 
-    /// A code changes 60 times; blurred until its narrow bars run together, still 16 times. Lines of print and most textures differ from
-    /// line to line.
+    /// True if the lines look like a code. A code changes 60 times, or 16 times if it is blurred until its narrow bars
+    /// merge. Lines of print and most textures differ from line to line.
     var areBars: Bool { likeness > 0.6 && changes >= 14 && range > 20 }
 }
 
 extension LineScan {
     private static let offsets = [-0.32, -0.16, 0, 0.16, 0.32]
 
-    /// Looks at five lines across a region.
+    /// Measures five lines across a region.
     ///
-    /// - Returns: `nil` for a region too small for it.
+    /// - Returns: `nil` if the region is too small.
     mutating func stripes(of frame: Frame, in region: Region) -> Stripes? {
         let count = Int(region.length)
         guard count > 40, count < 16_384, frame.width > 1, frame.height > 1 else { return nil }
@@ -152,7 +152,7 @@ extension LineScan {
 }
 
 extension UnsafeBufferPointer<Int16> {
-    /// How often the values go from rising to falling and back by more than `hysteresis`.
+    /// Counts how often the values turn from rising to falling or back by more than `hysteresis`.
     fileprivate func changes(hysteresis: Int) -> Int {
         var (changes, isRising, extreme) = (0, true, Int(self[0]))
         for value in self {
@@ -167,17 +167,18 @@ extension UnsafeBufferPointer<Int16> {
         return changes
     }
 
-    /// Correlation with another line of the same length, at the best of a few shifts: a region's direction is known to some degrees.
+    /// Returns the correlation with another line of the same length, at the best of a few shifts: a region's direction
+    /// is only known to some degrees.
     fileprivate func likeness(to other: UnsafeBufferPointer<Int16>) -> Double {
         var best = -1.0
         for shift in -4...4 {
             var (x, y, xx, yy, xy) = (0, 0, 0, 0, 0)
-            let places = Swift.max(0, shift)..<Swift.min(count, count + shift)
-            for at in places {
+            let overlap = Swift.max(0, shift)..<Swift.min(count, count + shift)
+            for at in overlap {
                 let (a, b) = (Int(self[at]), Int(other[at - shift]))
                 (x, y, xx, yy, xy) = (x &+ a, y &+ b, xx &+ a &* a, yy &+ b &* b, xy &+ a &* b)
             }
-            let n = Double(places.count)
+            let n = Double(overlap.count)
             let (mx, my) = (Double(x) / n, Double(y) / n)
             let variances = (Double(xx) / n - mx * mx) * (Double(yy) / n - my * my)
             if variances > 1 { best = Swift.max(best, (Double(xy) / n - mx * my) / variances.squareRoot()) }

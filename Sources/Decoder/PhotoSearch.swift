@@ -1,32 +1,32 @@
 import Bookplate
 
-/// What is known of one picture while it is searched. Regions and corners are in pixels of the stored full-size picture.
+/// The state of searching one picture. Regions and corners are in pixels of the stored full-size picture.
 struct PhotoSearch<Photo: Picture> {
     private let picture: Photo
     var evidence = Evidence()
-    /// What looks like bars, the likeliest first.
+    /// The regions that look like bars, likeliest first.
     private(set) var regions: [Region] = []
-    /// The most of them that are read.
-    var mostRegions = Stage.mostRegions
-    /// Regions whose grey levels were read, and what was known of them then.
-    private var tried: [(region: Region, hints: [Digits])] = []
-    /// Of which regions how many lines were read, in a frame of which width.
+    /// The most regions that are read.
+    var maxRegions = Stage.maxRegions
+    /// The regions whose grey levels were read, each with the hints known at that time.
+    private var readGreyLevels: [(region: Region, hints: [Digits])] = []
+    /// The regions whose lines were read, each with the number of lines and the width of the frame.
     private var readLines: [(region: Region, lines: Int, width: Int)] = []
 
     init(_ picture: Photo) { self.picture = picture }
 
     private var longSide: Int { max(picture.width, picture.height) }
 
-    /// The picture as it can be had most cheaply.
+    /// Returns the picture at the size that is cheapest to decode.
     func overview() throws -> Frame { try picture.luma(atLeast: Stage.overviewSide) }
 
-    /// The picture at its full size.
+    /// Returns the picture at its full size.
     func largest() throws -> Frame { try picture.luma(atLeast: longSide) }
 
-    /// Adds what was found, unless it is read; also what is known already, for in a larger picture a code may be told from what lies
-    /// beside it.
+    /// Adds regions that are not settled yet. Known regions are added too: a larger picture may separate a code from
+    /// its surroundings.
     ///
-    /// - Returns: what was added.
+    /// - Returns: the regions that were added.
     mutating func add(_ found: [Region]) -> [Region] {
         let new = found.filter { $0.length >= Stage.shortestCode && !evidence.isSettled($0) }
         regions += new
@@ -34,7 +34,7 @@ struct PhotoSearch<Photo: Picture> {
         return new
     }
 
-    /// All of the picture.
+    /// The region of the whole picture.
     var whole: Region {
         let (width, height) = (Double(picture.width), Double(picture.height))
         return Region(
@@ -42,17 +42,17 @@ struct PhotoSearch<Photo: Picture> {
             weight: 0)
     }
 
-    /// Whether there may be codes that were not found because they are small.
+    /// True if there may be codes that were missed because they are small.
     var mayHaveSmallCodes: Bool {
         guard longSide > Stage.overviewSide * 3 / 2 else { return false }
         let lengths = evidence.symbols.map(\.length)
         return lengths.isEmpty || lengths.contains { $0 < Stage.smallPart * Double(longSide) }
     }
 
-    /// The same made small by whole parts.
+    /// Returns the overview reduced by a whole factor.
     func reduced() throws -> Frame {
         let frame = try overview()
-        // No thinner than a pixel: a picture can be all length.
+        // A very long picture must keep at least one pixel of its short side.
         let scale = min(scale(of: frame), frame.width, frame.height)
         guard scale > 1 else { return frame }
         var result = Frame(width: 1, height: 1)
@@ -60,46 +60,46 @@ struct PhotoSearch<Photo: Picture> {
         return result
     }
 
-    /// How many times larger a frame is than what is looked at.
+    /// Returns the factor by which a frame is larger than the overview.
     func scale(of frame: Frame) -> Int {
         max(1, (max(frame.width, frame.height) + Stage.overviewSide / 2) / Stage.overviewSide)
     }
 
-    /// A frame in which a region is large enough.
+    /// Returns a frame in which a region is large enough to be read.
     func frame(for region: Region) throws -> Frame {
         let frame = try overview()
-        return seen(region, in: frame).length < Stage.smallCode ? try largest() : frame
+        return map(region, to: frame).length < Stage.smallCode ? try largest() : frame
     }
 
-    /// Where a book may still be: what was read and is not believed, and what looks like bars.
+    /// The regions where a book may still be found: unsettled bars, and codes that were read but are not believed.
     var open: [Region] {
         regions.filter(isOpen) + evidence.doubtful.filter { claim in !regions.contains { $0.contains(claim.centre) } }
     }
 
-    /// Once codes are read, only what looks about as much like bars as the least of them is open: other books of the same photo do, most
-    /// print and textures do not.
+    /// Returns true if a region should still be read. Once codes are read, only regions whose weight is close to the
+    /// lowest of them are open: other books in the same photo are, most print and textures are not.
     func isOpen(_ region: Region) -> Bool {
         if evidence.isSettled(region) { return false }
         if region.weight == 0 { return true }
-        // The likeliest region of each code stands for it.
-        let weights = evidence.settledPlaces.compactMap { place in
-            regions.first { place.withAddon.contains($0.centre) }?.weight
+        // The likeliest region of each code represents it.
+        let weights = evidence.settledRegions.compactMap { settled in
+            regions.first { settled.withAddon.contains($0.centre) }?.weight
         }
-        return region.weight > (weights.min() ?? 0) * Self.likeness
+        return region.weight > (weights.min() ?? 0) * Self.minWeightRatio
     }
 
-    /// Of the weight of a code that was read; tried on photos of several books.
-    private static var likeness: Double { 0.25 }
+    /// The least weight of a region, relative to a code that was read; determined on photos of several books.
+    private static var minWeightRatio: Double { 0.25 }
 
-    /// Whether the grey levels of a region were not read yet, or not with what is known of it now.
+    /// Returns true if the grey levels of a region were not read yet with these hints.
     func isNew(_ region: Region, hints: [Digits]) -> Bool {
-        !tried.contains { other, known in
+        !readGreyLevels.contains { other, known in
             other.contains(region.centre) && other.length * 0.7 < region.length && region.length * 0.7 < other.length
                 && hints.allSatisfy(known.contains)
         }
     }
 
-    /// Whether so many lines of a region were not read yet in a frame of this size.
+    /// Returns true if this many lines of a region were not read yet in a frame of this size.
     func isNew(_ region: Region, lines: Int, of frame: Frame) -> Bool {
         !readLines.contains {
             $0.region.centre == region.centre && $0.region.length == region.length && $0.lines == lines
@@ -107,13 +107,16 @@ struct PhotoSearch<Photo: Picture> {
         }
     }
 
-    mutating func note(_ region: Region, lines: Int, of frame: Frame) { readLines.append((region, lines, frame.width)) }
+    mutating func markRead(_ region: Region, lines: Int, of frame: Frame) {
+        readLines.append((region, lines, frame.width))
+    }
 
-    mutating func note(_ region: Region, hints: [Digits]) { tried.append((region, hints)) }
+    mutating func markRead(_ region: Region, hints: [Digits]) { readGreyLevels.append((region, hints)) }
 
-    // From one frame to the picture and back.
+    // MARK: coordinates
 
-    /// With its weight in the picture's pixels, so that those of two frames can be compared.
+    /// Maps a region of a frame to the full-size picture, including its weight, so that regions of different frames can
+    /// be compared.
     func full(_ region: Region, from frame: Frame) -> Region {
         let (x, y) = (
             Double(picture.width) / Double(frame.width), Double(picture.height) / Double(frame.height)
@@ -123,11 +126,11 @@ struct PhotoSearch<Photo: Picture> {
         return region
     }
 
-    func seen(_ region: Region, in frame: Frame) -> Region {
+    func map(_ region: Region, to frame: Frame) -> Region {
         region.scaled(x: Double(frame.width) / Double(picture.width), y: Double(frame.height) / Double(picture.height))
     }
 
-    func seen(_ corners: Corners, in frame: Frame) -> Corners {
+    func map(_ corners: Corners, to frame: Frame) -> Corners {
         let x = Double(frame.width) / Double(picture.width)
         let y = Double(frame.height) / Double(picture.height)
         return corners.mapped { Point(x: $0.x * x, y: $0.y * y) }
@@ -141,7 +144,7 @@ struct PhotoSearch<Photo: Picture> {
         return result
     }
 
-    /// In the picture as it stands upright.
+    /// Maps corners to the upright picture.
     func upright(_ corners: Corners) -> Corners {
         corners.mapped { picture.orientation.upright($0, width: picture.width, height: picture.height) }
     }

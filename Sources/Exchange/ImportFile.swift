@@ -1,13 +1,13 @@
 import Bookplate
 import FoundationEssentials
 
-/// A file on its way into the library: recognised by what is in it, never by its name, then read row by row in bounded memory.
+/// A file to import: recognised by its contents, never by its name, then read row by row in bounded memory.
 public final class ImportFile {
-    /// What every row of a file gets beside what the file says. Our own JSON takes none of it.
+    /// The values added to every row of a file. They do not apply to Bookplate's own JSON.
     public struct Preset: Sendable, Equatable {
         public var shelf: String?
         public var tags: [String] = []
-        /// The books are owned, whatever the file says.
+        /// True to mark the books as owned, whatever the file says.
         public var isOwned = false
 
         public init(shelf: String? = nil, tags: [String] = [], isOwned: Bool = false) {
@@ -26,19 +26,19 @@ public final class ImportFile {
     private let source: Source
     private let preset: Preset
     private let counter: Counter
-    /// How often each book was met of those that have no number.
-    private var marks: [UInt64: Int] = [:]
+    /// The number of times that each book without an id has occurred.
+    private var occurrences: [UInt64: Int] = [:]
 
-    /// How much of the file has been read, in bytes.
+    /// The bytes of the file read so far.
     public var bytesRead: Int { counter.bytes }
 
     private final class Counter { var bytes = 0 }
 
     /// - Parameters:
-    ///   - name: what errors call it.
-    ///   - format: for a table whose columns are not recognised although the person knows whose they are.
-    ///   - next: the file's next bytes, at most some hundred kilobytes; `nil` at its end.
-    /// - Throws: ``ExchangeError``, and what `next` throws.
+    ///   - name: the file's name in errors.
+    ///   - format: the format of a table whose columns are not recognised; `nil` to recognise it.
+    ///   - next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at its end.
+    /// - Throws: ``ExchangeError``, and any error of `next`.
     public init(
         _ name: String, as format: ExchangeFormat? = nil, preset: Preset = Preset(),
         next: @escaping () throws -> [UInt8]?
@@ -58,7 +58,7 @@ public final class ImportFile {
         guard first != nil else {
             throw chunks.head.isEmpty || chunks.head.allSatisfy { $0 <= 0x20 && $0 != 0 }
                 ? ExchangeError.empty(file: name)
-                : .wrongKind(file: name, what: "no text", advice: "Export the books as CSV.")
+                : .wrongKind(file: name, what: "not a text file", advice: "Export the books as CSV.")
         }
         if first == UInt8(ascii: "[") || first == UInt8(ascii: "{") {
             source = .json(try JSONLines(chunks, file: name))
@@ -69,24 +69,25 @@ public final class ImportFile {
         let columns = try Self.header(reader, name)
         guard
             let tracker = trackers.first(where: {
-                $0.format == format ?? $0.format && (format != nil || $0.isIts(Set(columns.keys)))
+                $0.format == format ?? $0.format && (format != nil || $0.matches(Set(columns.keys)))
             })
         else {
             throw ExchangeError.unknownColumns(
-                file: name, found: columns.sorted { $0.value < $1.value }.prefix(12).map { String($0.key.beginning) })
+                file: name, found: columns.sorted { $0.value < $1.value }.prefix(12).map { String($0.key.excerpt) })
         }
         guard columns["title"] != nil else { throw ExchangeError.notThatFormat(file: name, tracker.format) }
         source = .table(reader, tracker, columns: columns)
         self.format = tracker.format
     }
 
-    /// - Returns: the columns by their names in lower case; of two alike the first.
+    /// - Returns: the columns by their names in lower case; of two equal names the first.
     private static func header(_ reader: DelimitedReader, _ name: String) throws -> [String: Int] {
         try reader.chooseDelimiter()
         switch try reader.next() {
         case .end: throw ExchangeError.empty(file: name)
         case .refused(let reason):
-            throw ExchangeError.wrongKind(file: name, what: "no table: \(reason)", advice: "Export the books as CSV.")
+            throw ExchangeError.wrongKind(
+                file: name, what: "not a table: \(reason)", advice: "Export the books as CSV.")
         case .row, .repairedRow: break
         }
         var columns: [String: Int] = [:]
@@ -95,13 +96,13 @@ public final class ImportFile {
             if !column.isEmpty, columns[column] == nil { columns[column] = index }
         }
         guard reader.count <= 1000, !columns.isEmpty else {
-            throw ExchangeError.wrongKind(file: name, what: "no table", advice: "Export the books as CSV.")
+            throw ExchangeError.wrongKind(file: name, what: "not a table", advice: "Export the books as CSV.")
         }
         reader.columns = reader.count
         return columns
     }
 
-    /// - Returns: `nil` at the end of the file.
+    /// - Returns: the next row; `nil` at the end of the file.
     public func nextRow() throws -> ImportRow? {
         switch source {
         case .json(let lines): return try lines.next()
@@ -110,7 +111,7 @@ public final class ImportFile {
             switch try reader.next() {
             case .end: return nil
             case .refused(let reason): return .refused(row: reader.row, reason: reason)
-            case .repairedRow: draft.doubt("its quotes are not balanced; it was read as one line")
+            case .repairedRow: draft.addDoubt("its quotes are not balanced; it was read as one line")
             case .row: break
             }
             let own = tracker.read(&draft)
@@ -123,15 +124,16 @@ public final class ImportFile {
         }
     }
 
-    /// For trackers that number nothing. A book that comes again gets a request of its own, the same in every import of the file.
+    /// Returns a request id for a row of a tracker without ids. A repeated book gets an id of its own, the same in
+    /// every import.
     private func derivedRequest(_ draft: inout RowDraft) -> String {
-        let mark = draft.mark
-        let count = (marks[mark] ?? 0) + 1
-        marks[mark] = count
-        let request = "\(format.rawValue):\(String(mark, radix: 16))"
+        let fingerprint = draft.fingerprint
+        let count = (occurrences[fingerprint] ?? 0) + 1
+        occurrences[fingerprint] = count
+        let request = "\(format.rawValue):\(String(fingerprint, radix: 16))"
         guard count > 1 else { return request }
         draft.isFurther = true
-        draft.doubt("the book stands in an earlier row too; what this one says of it was added there")
+        draft.addDoubt("an earlier row has the same book; this row was added to it")
         return "\(request):\(count)"
     }
 
@@ -142,18 +144,18 @@ public final class ImportFile {
     }
 }
 
-/// Brings a file into the library, some hundred rows at a time, so that others can write in between. While the library writes some
-/// rows, the next are read.
+/// Imports a file, some hundred rows at a time, so that others can write to the library in between. While the library
+/// saves rows, the next ones are read.
 public struct ImportRun {
     private let file: ImportFile
     private let library: any BookImport
     private let rowsAtOnce: Int
     private var ahead: Result<[ImportRow], any Error>?
-    /// What ended the reading; told when what was read before it is in the library.
+    /// The error that ended the reading; thrown once the rows read before it are in the library.
     private var failure: (any Error)?
     public private(set) var summary = ImportSummary()
 
-    /// In bytes of the file: rows of megabytes go in fewer at once.
+    /// The most bytes of the file in one batch: rows of megabytes are saved a few at a time.
     private static let bytesAtOnce = 8 << 20
 
     public init(_ file: ImportFile, into library: any BookImport, rowsAtOnce: Int = 500) {
@@ -162,20 +164,20 @@ public struct ImportRun {
         self.rowsAtOnce = rowsAtOnce
     }
 
-    /// Takes the next rows in.
+    /// Imports the next rows.
     ///
-    /// - Returns: what became of them, durable by now; `nil` when the file is at its end.
+    /// - Returns: the results, on disk by now; `nil` at the end of the file.
     public mutating func next(at now: Date) async throws -> [ImportResult]? {
         let rows = if let ahead { try ahead.get() } else { try read() }
         guard !rows.isEmpty else { return nil }
         let library = library
-        async let taken = library.take(rows, at: now)
+        async let saved = library.importRows(rows, at: now)
         do {
             ahead = .success(try read())
         } catch {
             ahead = .failure(error)
         }
-        let results = try await taken
+        let results = try await saved
         for result in results { summary.count(result) }
         return results
     }

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// One transfer of libcurl's: its handle, what has come so far, and the limits on it. Lives on the loop's thread.
+/// One transfer of libcurl: its handle, its limits, and the answer so far. Lives on the loop's thread.
 final class Transfer {
     let easy: UnsafeMutableRawPointer
     private let curl: CurlLibrary
@@ -19,7 +19,7 @@ final class Transfer {
     /// The most bytes of all headers together.
     private static let headerLimit = 64 << 10
 
-    /// - Returns: `nil` when there is no memory.
+    /// - Returns: `nil` if memory runs out.
     init?(_ request: HTTPRequest, identity: HTTPClient.Identity, curl: CurlLibrary) {
         guard let easy = curl.table.pointee.easy_init() else {
             errorText.deallocate()
@@ -28,7 +28,7 @@ final class Transfer {
         self.easy = easy
         self.curl = curl
         self.request = request
-        // Without the second, libcurl asks before a longer body whether it may come, and waits a second for the answer.
+        // Without the empty Expect, libcurl asks for permission before a longer body and waits a second for the reply.
         var lines = ["Accept: \(request.accept)", "Expect:"]
         if let body = request.body { lines.append("Content-Type: \(body.type)") }
         if let origin = request.origin { lines.append("Origin: \(origin)") }
@@ -61,7 +61,7 @@ final class Transfer {
         if request.method != .get { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
         guard let body = request.body else { return }
         _ = ccurl_set_offset(curl.table, easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.bytes.count))
-        // Copied by libcurl, so the pointer need not outlive the call.
+        // libcurl copies the body, so the pointer need not outlive the call.
         body.bytes.withUnsafeBytes { bytes in
             var none: UInt8 = 0
             withUnsafeMutablePointer(to: &none) { empty in
@@ -80,7 +80,7 @@ final class Transfer {
         set(CURLOPT_LOW_SPEED_TIME, max(1, limits.slowFor.milliseconds / 1000))
         _ = ccurl_set_offset(curl.table, easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.body))
         set(CURLOPT_NOSIGNAL, 1)
-        // A resolver that hangs must not hold up the end of a transfer: its thread ends by itself.
+        // A resolver that hangs must not delay the end of a transfer; its thread ends on its own.
         set(CURLOPT_QUICK_EXIT, 1)
     }
 
@@ -96,11 +96,11 @@ final class Transfer {
         _ = ccurl_set_pointer(curl.table, easy, CURLOPT_ERRORBUFFER, errorText)
         _ = ccurl_set_pointer(curl.table, easy, CURLOPT_WRITEDATA, context)
         _ = ccurl_set_data_function(curl.table, easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-            Transfer.at(context)?.take(data, size * count) ?? 0
+            Transfer.at(context)?.appendBody(data, size * count) ?? 0
         }
         _ = ccurl_set_pointer(curl.table, easy, CURLOPT_HEADERDATA, context)
         _ = ccurl_set_data_function(curl.table, easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-            Transfer.at(context)?.takeHeader(data, size * count) ?? 0
+            Transfer.at(context)?.parseHeader(data, size * count) ?? 0
         }
         _ = ccurl_set_pointer(curl.table, easy, CURLOPT_OPENSOCKETDATA, context)
         _ = ccurl_set_socket_function(curl.table, easy) { context, _, address in
@@ -109,13 +109,13 @@ final class Transfer {
         }
     }
 
-    /// The transfer that a callback is for. The loop keeps it alive for as long as libcurl knows its handle.
+    /// Returns the transfer of a callback. The loop keeps it alive as long as libcurl has its handle.
     private static func at(_ context: UnsafeMutableRawPointer?) -> Transfer? {
         context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Takes part of the body, already decompressed: a bomb is counted at its full size.
-    private func take(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+    /// Appends a part of the body. It is already decompressed, so a decompression bomb counts at its full size.
+    private func appendBody(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard count > 0, let data else { return 0 }
         guard answer.body.count + count <= request.limits.body else {
             excess = request.limits.body
@@ -125,7 +125,7 @@ final class Transfer {
         return count
     }
 
-    private func takeHeader(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+    private func parseHeader(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard count > 0, let data else { return 0 }
         headerBytes += count
         guard headerBytes <= Self.headerLimit else {
@@ -133,7 +133,7 @@ final class Transfer {
             return 0
         }
         let line = String(decoding: UnsafeRawBufferPointer(start: data, count: count), as: UTF8.self)
-        // A new block: an interim answer (1xx) came before.
+        // A status line starts a new block: the one before was an interim answer (1xx).
         if line.hasPrefix("HTTP/") { answer = HTTPAnswer(status: 0) }
         guard let colon = line.firstIndex(of: ":") else { return count }
         let value = String(line[line.index(after: colon)...]).cleaned
@@ -141,7 +141,7 @@ final class Transfer {
         case "content-type": answer.contentType = value.lowercased()
         case "retry-after": answer.retryAfter = value
         case "date": answer.date = value
-        case "location": answer.redirectText = String(value.prefix(WebAddress.longest))
+        case "location": answer.redirectText = String(value.prefix(WebAddress.maxLength))
         default: break
         }
         return count
@@ -151,10 +151,10 @@ final class Transfer {
     private func openSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         let length = Int(target.pointee.addrlen)
         let isAllowed = withUnsafePointer(to: &target.pointee.addr) { address in
-            switch request.reach {
-            case .anywhere: true
-            case .publicAddresses: PublicAddress.isPublic(address, length: length)
-            case .privateAddresses: PrivateAddress.isPrivate(address, length: length)
+            switch request.allowed {
+            case .any: true
+            case .publicOnly: PublicAddress.isPublic(address, length: length)
+            case .privateOnly: PrivateAddress.isPrivate(address, length: length)
             }
         }
         guard isAllowed else {
@@ -165,7 +165,7 @@ final class Transfer {
             target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol)
     }
 
-    /// What the transfer came to, by libcurl's code.
+    /// Returns the result of the transfer for libcurl's code.
     func result(_ code: CURLcode) -> Result<HTTPAnswer, TransportError> {
         guard code == CURLE_OK else { return .failure(error(code)) }
         answer.status = long(CURLINFO_RESPONSE_CODE)
@@ -183,7 +183,7 @@ final class Transfer {
         if let excess { return .tooLarge(limit: excess) }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
-            return refusal ?? .offline(message)
+            return addressError ?? .offline(message)
         case CURLE_OPERATION_TIMEDOUT:
             var ready = 0.0
             _ = ccurl_get_double(curl.table, easy, CURLINFO_PRETRANSFER_TIME, &ready)
@@ -200,9 +200,9 @@ final class Transfer {
         }
     }
 
-    /// Why no socket was opened.
-    private var refusal: TransportError? {
-        refusedAddress.map { request.reach == .privateAddresses ? .publicAddress($0) : .privateAddress($0) }
+    /// The reason why no socket was opened.
+    private var addressError: TransportError? {
+        refusedAddress.map { request.allowed == .privateOnly ? .publicAddress($0) : .privateAddress($0) }
     }
 
     private func long(_ info: CURLINFO) -> Int {
@@ -216,16 +216,17 @@ final class Transfer {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least 1: libcurl takes 0 for "no limit".
+    /// The duration in whole milliseconds, at least 1: to libcurl, 0 means "no limit".
     fileprivate var milliseconds: Int {
         let (seconds, attoseconds) = components
         return max(1, Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 }
 
-/// The thread that runs the transfers: hands new ones to libcurl's multi interface, ends cancelled ones, tells results.
+/// The thread that runs the transfers: adds new ones to libcurl's multi interface, ends cancelled ones, and delivers
+/// results.
 ///
-/// Everything of libcurl happens on this thread but curl_multi_wakeup(), the one function that may be called from others.
+/// All calls to libcurl are made on this thread, except curl_multi_wakeup(), which may be called from others.
 final class TransferLoop: Sendable {
     typealias Ticket = UInt64
     typealias Answer = CheckedContinuation<Result<HTTPAnswer, TransportError>, Never>
@@ -242,10 +243,10 @@ final class TransferLoop: Sendable {
         var bell: Bell?
     }
 
-    /// What wakes the thread.
+    /// A handle to wake the thread.
     ///
-    /// `@unchecked Sendable` holds: the handle is used only for curl_multi_wakeup(), under the mailbox's lock, and is taken out of
-    /// the mailbox under the same lock before the thread frees it.
+    /// `@unchecked Sendable` holds: the handle is used only for curl_multi_wakeup(), under the mailbox's lock, and is
+    /// removed from the mailbox under the same lock before the thread frees it.
     private struct Bell: @unchecked Sendable {
         let curl: CurlLibrary
         let multi: UnsafeMutableRawPointer
@@ -261,7 +262,7 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Hands a request over. `answer` is resumed exactly once.
+    /// Submits a request. `answer` is resumed exactly once.
     func submit(_ request: HTTPRequest, as ticket: Ticket, _ answer: Answer) {
         let (isCancelled, needsThread) = mailbox.withLock { box in
             guard !box.cancelled.contains(ticket) else { return (true, false) }
@@ -285,10 +286,10 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Ends what is left of a ticket; call it after the answer.
+    /// Removes the record of a cancelled ticket; must be called after the answer.
     func forget(_ ticket: Ticket) { mailbox.withLock { _ = $0.cancelled.remove(ticket) } }
 
-    /// Ends the thread; transfers under way end as cancelled.
+    /// Ends the thread; running transfers end as cancelled.
     func stop() {
         mailbox.withLock {
             $0.isStopping = true
@@ -359,13 +360,14 @@ final class TransferLoop: Sendable {
     }
 }
 
-/// libcurl, opened at the first use and never closed.
+/// The library libcurl, opened at the first use and never closed.
 ///
-/// `@unchecked Sendable` holds: the table is written once, before it is published by the `static let`, and only read after that.
+/// `@unchecked Sendable` holds: the table is written once, before it is published by the `static let`, and only read
+/// after that.
 public struct CurlLibrary: @unchecked Sendable {
     let table: UnsafePointer<ccurl>
 
-    /// The library, or why it cannot be used.
+    /// The library, or the reason why it cannot be used.
     public static let shared: Result<CurlLibrary, TransportError> = {
         let table = UnsafeMutablePointer<ccurl>.allocate(capacity: 1)
         table.initialize(to: ccurl())
@@ -378,7 +380,8 @@ public struct CurlLibrary: @unchecked Sendable {
         return .success(CurlLibrary(table: table))
     }()
 
-    /// Reads a date of an HTTP header in any of its three forms (RFC 9110, 5.6.7). The function of libcurl is curl_getdate().
+    /// Parses the date of an HTTP header in any of its three forms (RFC 9110, 5.6.7). The corresponding function is
+    /// curl_getdate().
     ///
     /// - Returns: `nil` for anything else.
     public func date(_ text: String) -> Date? {

@@ -1,26 +1,29 @@
 import Glibc
 
-/// An absolute http or https address, read strictly: what two parsers could understand differently is refused, so that the
-/// host that is checked is the host that is connected to.
+/// An absolute http or https address, parsed strictly: an address that two parsers could understand differently is
+/// refused, so that the host that is checked is the host that is connected to.
 ///
-/// No user name, no percent sign, backslash or non-ASCII letter in the host; an international name is written in its `xn--` form.
+/// The host must not have a user name, percent sign, backslash or non-ASCII letter; an international name must be in
+/// its `xn--` form.
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     public let scheme: Scheme
-    /// In lower case; an IPv6 address stands in its brackets.
+    /// The host in lower case; an IPv6 address is in brackets.
     public let host: String
-    /// `nil` is the scheme's own.
+    /// The port; `nil` for the scheme's default.
     public let port: UInt16?
-    /// Path and query, begins with "/". No fragment.
+    /// Path and query, starting with "/", without a fragment.
     public let target: String
 
     public enum Scheme: String, Sendable { case http, https }
 
-    /// The longest address that is looked at, in bytes.
-    public static let longest = 2048
+    /// The longest address that is accepted, in bytes.
+    public static let maxLength = 2048
 
     /// - Returns: `nil` for anything but a plain absolute address.
     public init?(_ text: String) {
-        guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        guard text.utf8.count <= Self.maxLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return nil
+        }
         guard !text.utf8.contains(where: { #""<>\^`{|}"#.utf8.contains($0) }) else { return nil }
         let lowered = text.prefix(8).lowercased()
         guard let scheme: Scheme = lowered.hasPrefix("https://") ? .https : lowered.hasPrefix("http://") ? .http : nil
@@ -44,16 +47,16 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, host and port.
     public var origin: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }
 
-    /// Whether the host is this machine by its literal address or by the name every machine has for itself.
+    /// True if the host is this machine, by a loopback address or as "localhost".
     public var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The address below this one's path.
+    /// Returns an address below this one's path.
     ///
-    /// - Parameter target: path and query without a leading slash, already percent-encoded.
+    /// - Parameter target: the path and query without a leading slash, already percent-encoded.
     public func appending(_ target: String) -> WebAddress {
         let base = self.target.prefix { $0 != "?" }
         return WebAddress(
@@ -87,7 +90,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension String {
-    /// Percent-encoded for a path segment or a query value (RFC 3986, 2.3: all but the unreserved characters).
+    /// The text percent-encoded for a path segment or a query value (RFC 3986, 2.3: all but the unreserved characters).
     public var percentEncoded: String {
         var out = ""
         for byte in utf8 {
@@ -105,13 +108,13 @@ extension String {
     }
 }
 
-/// Tells addresses of this machine and of private networks: those to which plain http may go, as nobody on the way to them is
-/// outside the house.
+/// Recognises addresses of this machine and of private networks. Plain http may be used with them, because no outsider
+/// is on the way.
 ///
-/// Loopback, 10/8, 172.16/12, 192.168/16 (RFC 1918), 169.254/16 (RFC 3927), fc00::/7 (RFC 4193), fe80::/10 (RFC 4291). All else is
-/// not private, also what ``PublicAddress`` does not count as public.
+/// These are loopback, 10/8, 172.16/12, 192.168/16 (RFC 1918), 169.254/16 (RFC 3927), fc00::/7 (RFC 4193) and fe80::/10
+/// (RFC 4291). All others are not private, even if ``PublicAddress`` does not count them as public.
 enum PrivateAddress {
-    /// - Parameter address: a socket address of which `length` bytes are there.
+    /// - Parameter address: a socket address of `length` bytes.
     static func isPrivate(_ address: UnsafePointer<sockaddr>, length: Int) -> Bool {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -140,11 +143,11 @@ enum PrivateAddress {
     }
 }
 
-/// Tells addresses of the public internet from those of this machine and of private networks.
+/// Recognises addresses of the public internet.
 ///
 /// Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates).
 enum PublicAddress {
-    /// - Parameter address: a socket address of which `length` bytes are there.
+    /// - Parameter address: a socket address of `length` bytes.
     static func isPublic(_ address: UnsafePointer<sockaddr>, length: Int) -> Bool {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -167,17 +170,19 @@ enum PublicAddress {
     static func isPublic(v6 bytes: [UInt8]) -> Bool {
         guard bytes.count == 16 else { return false }
         func v4(at offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
-        // ::ffff:a.b.c.d is the IPv4 address in it, so are 64:ff9b:: (NAT64) and 2002:: (6to4).
+        // ::ffff:a.b.c.d, 64:ff9b:: (NAT64) and 2002:: (6to4) contain an IPv4 address, which decides.
         if let address = mappedV4(bytes) { return isPublic(v4: address) }
         if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) { return isPublic(v4: v4(at: 12)) }
         if bytes.starts(with: [0x20, 0x02]) { return isPublic(v4: v4(at: 2)) }
-        // Only 2000::/3 is global unicast; of it, documentation (2001:db8::/32) and 2001::/23 (Teredo and tests) are not.
+        // Only 2000::/3 is global unicast, except documentation (2001:db8::/32) and 2001::/23 (Teredo and tests).
         guard bytes[0] & 0xE0 == 0x20 else { return false }
         if bytes.starts(with: [0x20, 0x01, 0x0D, 0xB8]) { return false }
         return !(bytes.starts(with: [0x20, 0x01]) && bytes[2] < 0x02)
     }
 
-    /// - Parameter bytes: sixteen, of which the last four are an IPv4 address where it is written as ::ffff:a.b.c.d.
+    /// Returns the IPv4 address of one written as ::ffff:a.b.c.d; `nil` for any other.
+    ///
+    /// - Parameter bytes: sixteen.
     static func mappedV4(_ bytes: [UInt8]) -> UInt32? {
         guard bytes.count == 16, bytes[0..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
             return nil

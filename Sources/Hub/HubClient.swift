@@ -122,7 +122,7 @@ public struct HubClient: HubAPI {
         if token == nil, path != Self.pairing { throw .revoked }
         var request = HTTPRequest(
             method, address: address.web.appending(path), limits: limits,
-            reach: address.isPlain ? .privateAddresses : .anywhere,
+            allowed: address.isPlain ? .privateOnly : .any,
             authorization: token.map { "Bearer \($0)" }, body: body)
         request.origin = address.web.origin
         // A proxy could read requests that are not encrypted.

@@ -89,7 +89,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         do {
             return try await outbox.undeliveredCount() == 0
         } catch {
-            report(.error("\(error)"))
+            if !Task.isCancelled { report(.error("\(error)")) }
             return false
         }
     }
@@ -131,7 +131,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 guard case .failed = error else { throw error }
                 return error
             }
-            report(try await outbox.take(receipts, of: batch))
+            report(try await outbox.apply(receipts, of: batch))
             set(.up)
             try await reportWaiting()
         }
@@ -205,7 +205,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 default: throw error
                 }
             }
-            try await outbox.noteThumbnail(of: item)
+            try await outbox.markThumbnailDelivered(of: item)
         }
     }
 
@@ -225,7 +225,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
             let lost = batch.filter { !known.contains($0) }
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
             lostCount += lost.count
-            report(try await outbox.take(receipts, of: []))
+            report(try await outbox.apply(receipts, of: []))
             guard !open.isEmpty, try await outbox.undeliveredCount() <= stuckCount + lostCount else { return }
         }
     }

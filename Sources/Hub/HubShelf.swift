@@ -46,7 +46,7 @@ public struct HubShelf: Shelf {
             return try await outbox.confirmedBooks(with: isbns, undelivered: false)
         }
         let waiting = try await outbox.confirmedBooks(with: isbns, undelivered: true)
-        let undone = Set(try await outbox.copiesAtHub(with: isbns).values.filter(\.isTakenBack).map(\.id))
+        let undone = Set(try await outbox.copiesAtHub(with: isbns).values.filter(\.isUndone).map(\.id))
         let there = known.map { known in (known.isbn, known.books.filter { !undone.contains($0.id) }) }
         return Dictionary(there, uniquingKeysWith: { $1 })
             .merging(waiting) { $0 + $1 }.filter { !$0.value.isEmpty }

@@ -133,7 +133,7 @@ func updateEdition(_ db: Database, _ stored: StoredBook, to edition: Edition) th
     // A difference in white space alone is not an edit.
     changed.formIntersection(offered.fields(differingFrom: old.metadata))
     for field in changed {
-        new.metadata.take(field, from: offered)
+        new.metadata.copy(field, from: offered)
         new.metadata.sources[field] = new.metadata.filledFields.contains(field) ? .person : nil
     }
     new.editedFields.formUnion(changed)
@@ -268,10 +268,10 @@ struct BookSaver {
         var new = stored.edition
         let offered = confirmed.metadata.storable
         for field in confirmed.editedFields.subtracting(new.editedFields) {
-            new.metadata.take(field, from: offered)
+            new.metadata.copy(field, from: offered)
         }
         new.metadata.fillGaps(from: offered)
-        for field in stored.edition.editedFields { new.metadata.take(field, from: stored.edition.metadata) }
+        for field in stored.edition.editedFields { new.metadata.copy(field, from: stored.edition.metadata) }
         new.editedFields.formUnion(confirmed.editedFields)
         try stored.update(to: new, db)
     }
@@ -328,7 +328,7 @@ extension LibraryFile: BookEntry {
                 case .wishFulfilled, .restored:
                     // The book was here before: what the person has entered now replaces its metadata.
                     var edition = stored.book.edition
-                    for field in confirmed.editedFields { edition.metadata.take(field, from: confirmed.metadata) }
+                    for field in confirmed.editedFields { edition.metadata.copy(field, from: confirmed.metadata) }
                     try updateEdition(db, stored, to: edition)
                 default: break
                 }

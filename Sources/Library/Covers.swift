@@ -107,7 +107,7 @@ extension LibraryFile: Covers {
         }
     }
 
-    public func coverMissing(of edition: ID<Edition>, retryAt: Date?) async throws {
+    public func recordMissingCover(of edition: ID<Edition>, retryAt: Date?) async throws {
         let now = clock().milliseconds
         try await write { db in
             try db.run(

@@ -24,7 +24,7 @@ extension LibraryFile: Labels {
 
     public func addLabel(
         _ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date
-    ) async throws -> Relabelling {
+    ) async throws -> LabelChange {
         let name = try name.checked(as: kind.rawValue, limit: TextLimit.name)
         let (done, change) = try await changed(.edit, at: now) { db, _ in
             let row = try kind == .tag ? tagRow(db, name) : shelfRow(db, name)
@@ -32,7 +32,7 @@ extension LibraryFile: Labels {
             let label = try StoredLabel.require(db, kind, name)
             let titles = try Self.apply(db, to: copies) { try label.attach(db, to: $0) }
             return (
-                Relabelling(label: try label.counted(db), changedBooks: titles.count),
+                LabelChange(label: try label.counted(db), changedBooks: titles.count),
                 titles.isEmpty
                     ? "added the \(kind.rawValue) \(quoted(label.name))"
                     : "put \(quoted(titles)) \(kind == .tag ? "under the tag" : "on the shelf") \(quoted(label.name))"
@@ -43,12 +43,12 @@ extension LibraryFile: Labels {
 
     public func removeLabel(
         _ kind: Label.Kind, _ name: String, from copies: [ID<Copy>], at now: Date
-    ) async throws -> Relabelling {
+    ) async throws -> LabelChange {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
             let label = try StoredLabel.require(db, kind, name)
             let titles = try Self.apply(db, to: copies) { try label.detach(db, from: $0) }
             return (
-                Relabelling(label: try label.counted(db), changedBooks: titles.count),
+                LabelChange(label: try label.counted(db), changedBooks: titles.count),
                 "took \(quoted(titles)) off the \(kind.rawValue) \(quoted(label.name))"
             )
         }
@@ -57,7 +57,7 @@ extension LibraryFile: Labels {
 
     public func renameLabel(
         _ kind: Label.Kind, _ name: String, to newName: String, at now: Date
-    ) async throws -> Relabelling {
+    ) async throws -> LabelChange {
         let newName = try newName.checked(as: kind.rawValue, limit: TextLimit.name)
         let (done, change) = try await changed(.edit, at: now) { db, _ in
             let label = try StoredLabel.require(db, kind, name)
@@ -67,7 +67,7 @@ extension LibraryFile: Labels {
             try label.rename(db, to: newName)
             let now = try StoredLabel.require(db, kind, newName).counted(db)
             return (
-                Relabelling(label: now, changedBooks: now.books),
+                LabelChange(label: now, changedBooks: now.books),
                 "renamed the \(kind.rawValue) \(quoted(label.name)) to \(quoted(now.name)) on \(bookCount(now.books))"
             )
         }
@@ -76,7 +76,7 @@ extension LibraryFile: Labels {
 
     public func mergeLabels(
         _ kind: Label.Kind, _ names: [String], into target: String, at now: Date
-    ) async throws -> Relabelling {
+    ) async throws -> LabelChange {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
             let target = try StoredLabel.require(db, kind, target)
             let merged = try StoredLabel.require(db, kind, names).filter { $0.row != target.row }
@@ -89,20 +89,20 @@ extension LibraryFile: Labels {
             }
             let names = merged.map { quoted($0.name) }.joined(separator: ", ")
             return (
-                Relabelling(label: try target.counted(db), changedBooks: changed),
+                LabelChange(label: try target.counted(db), changedBooks: changed),
                 "merged the \(kind.rawValue) \(names.prefix(200)) into \(quoted(target.name)) on \(bookCount(changed))"
             )
         }
         return done.with(change: change)
     }
 
-    public func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [Relabelling] {
+    public func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [LabelChange] {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
             let labels = try StoredLabel.require(db, kind, names)
             let gone = try labels.map { stored in
                 let label = try stored.counted(db)
                 try stored.delete(db)
-                return Relabelling(label: label, changedBooks: label.books)
+                return LabelChange(label: label, changedBooks: label.books)
             }
             let names = labels.map { quoted($0.name) }.joined(separator: ", ")
             let books = gone.reduce(0) { $0 + $1.changedBooks }
@@ -126,16 +126,16 @@ extension LibraryFile: Labels {
     }
 }
 
-extension Relabelling {
-    fileprivate func with(change: ID<Change>?) -> Relabelling {
+extension LabelChange {
+    fileprivate func with(change: ID<Change>?) -> LabelChange {
         var result = self
         result.change = change
         return result
     }
 }
 
-extension [Relabelling] {
-    fileprivate func with(change: ID<Change>?) -> [Relabelling] { map { $0.with(change: change) } }
+extension [LabelChange] {
+    fileprivate func with(change: ID<Change>?) -> [LabelChange] { map { $0.with(change: change) } }
 }
 
 /// A tag or a shelf as a row.

@@ -10,7 +10,7 @@ extension LibraryFile: LibraryWatch {
 
     /// Polls `PRAGMA data_version` on a separate connection: it changes with every commit of any other connection, in this
     /// process too. A library in memory never reports a change.
-    public func changes(trouble: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
+    public func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }
         let task = Task { [watches] in
@@ -26,7 +26,7 @@ extension LibraryFile: LibraryWatch {
                     isReported = false
                 } catch {
                     if Task.isCancelled { break }
-                    if !isReported { trouble(LibraryError.translated(error, path: path)) }
+                    if !isReported { onError(LibraryError.translated(error, path: path)) }
                     isReported = true
                     watcher.close()
                 }

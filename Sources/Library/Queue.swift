@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: Intake {
-    public func capture(
+    public func enqueue(
         _ detections: [Detection], preset: Preset, lease: Duration, at now: Date
     ) async throws -> [IntakeItem] {
         guard !detections.isEmpty else { return [] }
@@ -19,7 +19,7 @@ extension LibraryFile: Intake {
                     id: detection.item ?? ID(), isbn: detection.isbn,
                     raw: detection.raw.storable(TextLimit.name) ?? detection.isbn.digits,
                     addon: detection.addon?.storable(TextLimit.name), origin: detection.origin,
-                    image: detection.image?.storable(4096), station: device, captured: instant, preset: preset)
+                    image: detection.image?.storable(4096), device: device, captured: instant, preset: preset)
                 try db.run(
                     """
                     INSERT INTO intakeItem
@@ -29,7 +29,7 @@ extension LibraryFile: Intake {
                     """,
                     [
                         item.id.rawValue, item.isbn.digits, item.raw, item.addon, item.origin.rawValue, item.image,
-                        item.station, now.milliseconds, presetJSON, now.milliseconds,
+                        item.device, now.milliseconds, presetJSON, now.milliseconds,
                         leaseHolder, leaseUntil,
                     ])
                 if let thumbnail = detection.thumbnail {
@@ -87,7 +87,7 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func give(_ preset: Preset, to ids: [ID<IntakeItem>]) async throws {
+    public func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws {
         guard !ids.isEmpty else { return }
         try await write { db in
             try db.run(
@@ -117,7 +117,7 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func pictured(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>> {
+    public func itemsWithThumbnail(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>> {
         try await read { db in
             let ids = try db.rows(
                 """
@@ -158,7 +158,7 @@ struct StoredItem {
         if let holder = row["leaseHolder"] as String? { lease = (holder, row["leaseUntil"]) }
         item = IntakeItem(
             id: ID(rawValue: row["uuid"]), isbn: isbn, raw: row["raw"], addon: row["addon"],
-            origin: try row.word("origin"), image: row["image"], station: row["station"],
+            origin: try row.word("origin"), image: row["image"], device: row["station"],
             captured: Date(milliseconds: row["captured"]), preset: try decodeJSON(Preset.self, row["preset"]),
             state: try row.word("state"), outcome: try row.optionalWord("outcome"), reason: row["reason"],
             source: try row.optionalWord("source"),
@@ -294,7 +294,7 @@ extension StoredItem {
         guard let old = item.metadata else { return found }
         var merged = found
         if found.isWeakMatch || !old.isWeakMatch { merged.fillGaps(from: old) }
-        for (field, source) in old.sources where source == .person { merged.take(field, from: old) }
+        for (field, source) in old.sources where source == .person { merged.copy(field, from: old) }
         return merged
     }
 }

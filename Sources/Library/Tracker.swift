@@ -153,7 +153,7 @@ extension LibraryFile {
             if session.endPage == nil {
                 try StoredSessions.deleteEntry(of: id, db)
             } else if try StoredSessions.updateEntry(of: session, endedBefore: old.session.end, db) {
-                try track(old, db) { $0.giveWay(to: session, of: old.reading) }
+                try track(old, db) { $0.moveAutomaticEntry(before: session, of: old.reading) }
             } else {
                 try track(old, db) { $0.record(session, of: old.reading, endedAt: nil) }
             }
@@ -216,7 +216,7 @@ extension LibraryFile {
 extension SessionRecord {
     /// A running session can be changed even if its book is in the trash, so that it can be ended.
     fileprivate func checkOutsideTrash() throws {
-        if isInTrash, !session.isRunning { throw InTrash(copy) }
+        if isInTrash, !session.isRunning { throw InTrashRefusal(copy) }
     }
 }
 

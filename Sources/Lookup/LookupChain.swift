@@ -2,12 +2,13 @@ import Bookplate
 import FoundationEssentials
 import HTTP
 
-/// Asks in this order and merges: the answer cache, the offline index, Open Library, Google Books.
+/// Asks the sources in this order and merges their records: the answer cache, the offline index, Open Library, Google
+/// Books.
 ///
-/// - A record of the offline index with title and authors is enough; nothing is asked online for it.
-/// - The next online source is asked when the book is not found yet or a fact of ``Metadata/essentials`` is missing.
-/// - Answers in which an online source took part go to the cache, if they are *found* or *not found*. The index needs no cache.
-/// - Sources the caller had to leave out are told with every answer; the others are asked all the same.
+/// - A record of the offline index with title and authors is enough; no online source is asked for it.
+/// - The next online source is asked if the book is not found yet or a field of ``Metadata/essentials`` is missing.
+/// - Answers of online sources are cached if they are *found* or *not found*. The index needs no cache.
+/// - Sources that the caller had to leave out are listed in every answer; the others are asked all the same.
 public struct LookupChain: MetadataLookup {
     private let index: (any MetadataSource)?
     private let notAsked: [NotAsked]
@@ -18,19 +19,19 @@ public struct LookupChain: MetadataLookup {
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - index: the ``OfflineIndex``, where there is one.
-    ///   - notAsked: sources left out before the chain was made, such as an index that is missing or damaged, and why; listed in
-    ///     every answer.
-    ///   - states: the machine's memory of the sources.
-    ///   - clock: for waits and for the 8 s of a lookup.
-    ///   - now: the calendar's time, for what processes share and what is kept.
-    ///   - report: takes what does not change an answer but should be logged: a cache that cannot be read or written.
+    ///   - index: the ``OfflineIndex``, if there is one.
+    ///   - notAsked: the sources that are left out from the start, such as a missing or damaged index, with the reason;
+    ///     listed in every answer.
+    ///   - states: the rate limits of the sources, shared by all processes of this machine.
+    ///   - clock: measures waits and the 8 s of a lookup.
+    ///   - now: returns the calendar time, for the state that processes share and for cached answers.
+    ///   - report: logs errors that do not change an answer: a cache that cannot be read or written.
     public init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [],
         cache: (any AnswerCache)? = nil, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }, report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        let policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: now))
+        let policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now))
         self.init(
             configuration, index: index, notAsked: notAsked, cache: cache, policy: policy, report: report)
     }
@@ -52,7 +53,7 @@ public struct LookupChain: MetadataLookup {
         self.report = report
     }
 
-    /// Each ISBN is answered once, however often it is given. Ending the stream ends the requests.
+    /// Looks up each ISBN once, even if it is given repeatedly. Ending the stream cancels the requests.
     public func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { stream in
             let task = Task {
@@ -70,16 +71,16 @@ public struct LookupChain: MetadataLookup {
         guard !open.isEmpty, !Task.isCancelled else { return }
         var drafts = open.map { LookupDraft($0, notAsked: notAsked) }
         await askIndex(&drafts)
-        let (enough, lacking) = drafts.partitioned(by: \.hasTitleAndAuthors)
-        for draft in enough { stream.yield(draft.answer) }
-        guard !lacking.isEmpty else { return }
-        let (sources, unavailable) = await askedToday()
-        let left = lacking.map { draft in
+        let (complete, incomplete) = drafts.partitioned(by: \.hasTitleAndAuthors)
+        for draft in complete { stream.yield(draft.answer) }
+        guard !incomplete.isEmpty else { return }
+        let (sources, unavailable) = await availableSources()
+        let remaining = incomplete.map { draft in
             var draft = draft
             for one in unavailable { draft.add(.notAsked(reason: one.reason), from: one.source) }
             return draft
         }
-        await ask(sources, left, into: stream)
+        await ask(sources, remaining, into: stream)
     }
 
     private func answerFromCache(
@@ -112,9 +113,9 @@ public struct LookupChain: MetadataLookup {
         }
     }
 
-    /// The online sources that can be asked, and those that cannot with the reason.
-    private func askedToday() async -> ([any OnlineSource], [NotAsked]) {
-        var asked: [any OnlineSource] = []
+    /// Returns the online sources that can be asked, and the others with the reason.
+    private func availableSources() async -> ([any OnlineSource], [NotAsked]) {
+        var available: [any OnlineSource] = []
         var notAsked: [NotAsked] = []
         let now = policy.time.date()
         for source in online {
@@ -122,20 +123,20 @@ public struct LookupChain: MetadataLookup {
                 notAsked.append(NotAsked(source: source.name, reason: "offline is switched on"))
                 continue
             }
-            // A state that cannot be read is met again, and told, when the source's turn is taken.
+            // An error in reading the state occurs again, and is reported, when the source is asked.
             let reason =
                 source.hasKey ? nil : try? await policy.states.update(source.name) { $0.reasonNotToAsk(at: now) }
             if let reason {
                 notAsked.append(NotAsked(source: source.name, reason: reason))
             } else {
-                asked.append(source)
+                available.append(source)
             }
         }
-        return (asked, notAsked)
+        return (available, notAsked)
     }
 
-    /// Two stages side by side: the first source is asked for whole batches; books that lack something after that go one by one
-    /// through the others, each with its own time.
+    /// Runs two stages concurrently: the first source is asked for whole batches; books whose records are incomplete
+    /// then go through the others one by one, each with its own deadline.
     private func ask(
         _ sources: [any OnlineSource], _ drafts: [LookupDraft], into stream: AsyncStream<LookupAnswer>.Continuation
     ) async {
@@ -143,17 +144,17 @@ public struct LookupChain: MetadataLookup {
             for draft in drafts { stream.yield(draft.answer) }
             return
         }
-        let itinerary = Itinerary(sources: sources, policy: policy)
-        let (lacking, channel) = AsyncStream.makeStream(of: (LookupDraft, Budget.Rest).self)
-        async let completed: Void = complete(lacking, itinerary, isAlone: drafts.count == 1, into: stream)
+        let plan = LookupPlan(sources: sources, policy: policy)
+        let (incomplete, channel) = AsyncStream.makeStream(of: (LookupDraft, Deadline.Remainder).self)
+        async let completed: Void = complete(incomplete, plan, isAlone: drafts.count == 1, into: stream)
         for start in stride(from: 0, to: drafts.count, by: first.batchSize) where !Task.isCancelled {
             let batch = drafts[start..<min(drafts.count, start + first.batchSize)]
-            let budget = Budget(policy.time)
-            let answers = await first.lookUp(batch.map(\.isbn), on: itinerary.visit(first, budget))
+            let deadline = Deadline(policy.time)
+            let answers = await first.lookUp(batch.map(\.isbn), through: plan.client(for: first, deadline))
             var complete: [LookupDraft] = []
             for var draft in batch {
                 draft.add(answers[draft.isbn] ?? .notFound, from: first.name)
-                if draft.wantsMore { channel.yield((draft, budget.rest)) } else { complete.append(draft) }
+                if draft.needsMore { channel.yield((draft, deadline.remainder)) } else { complete.append(draft) }
             }
             await finish(complete, into: stream)
         }
@@ -162,21 +163,22 @@ public struct LookupChain: MetadataLookup {
     }
 
     private func complete(
-        _ drafts: AsyncStream<(LookupDraft, Budget.Rest)>, _ itinerary: Itinerary, isAlone: Bool,
+        _ drafts: AsyncStream<(LookupDraft, Deadline.Remainder)>, _ plan: LookupPlan, isAlone: Bool,
         into stream: AsyncStream<LookupAnswer>.Continuation
     ) async {
-        guard let first = itinerary.sources.first else { return }
-        for await (draft, rest) in drafts where !Task.isCancelled {
+        guard let first = plan.sources.first else { return }
+        for await (draft, remainder) in drafts where !Task.isCancelled {
             var draft = draft
-            let budget = Budget(rest, policy.time)
+            let deadline = Deadline(remainder, policy.time)
             if let record = draft.record(of: first.name),
                 record.authorNames.isEmpty || (record.language == nil && isAlone)
             {
-                let completed = await first.completed(record, of: draft.isbn, on: itinerary.visit(first, budget))
+                let completed = await first.complete(
+                    record, of: draft.isbn, through: plan.client(for: first, deadline))
                 draft.replace(completed, from: first.name)
             }
-            for source in itinerary.sources.dropFirst() where draft.wantsMore {
-                let answers = await source.lookUp([draft.isbn], on: itinerary.visit(source, budget))
+            for source in plan.sources.dropFirst() where draft.needsMore {
+                let answers = await source.lookUp([draft.isbn], through: plan.client(for: source, deadline))
                 draft.add(answers[draft.isbn] ?? .notFound, from: source.name)
             }
             await finish([draft], into: stream)
@@ -186,9 +188,9 @@ public struct LookupChain: MetadataLookup {
     private func finish(_ drafts: [LookupDraft], into stream: AsyncStream<LookupAnswer>.Continuation) async {
         guard !Task.isCancelled, !drafts.isEmpty else { return }
         for draft in drafts { stream.yield(draft.answer) }
-        let kept = drafts.filter(\.isWorthKeeping).map { draft in
+        let kept = drafts.filter(\.isCacheable).map { draft in
             var answer = draft.answer
-            // What is missing today is no part of what the sources said.
+            // A source that is left out today is not part of the answer for later.
             answer.notAsked.removeAll(where: notAsked.contains)
             return answer
         }
@@ -196,21 +198,21 @@ public struct LookupChain: MetadataLookup {
         do {
             try await cache.keep(kept, at: policy.time.date())
         } catch {
-            report("lookup: answers cannot be kept in the cache: \(error)")
+            report("lookup: the answer cache cannot be written: \(error)")
         }
     }
 }
 
-/// The sources that one call asks, in their order, and what it learned of them on the way.
-private struct Itinerary: Sendable {
+/// The sources that one call asks, in order, and the ones it could not reach.
+private struct LookupPlan: Sendable {
     let sources: [any OnlineSource]
     let policy: RequestPolicy
-    let reach = Reach()
+    let unreachable = UnreachableSources()
 
-    /// A source that others follow leaves 3 s for them.
-    func visit(_ source: any OnlineSource, _ budget: Budget) -> Visit {
-        Visit(
-            source: source.name, policy: policy, budget: budget, reach: reach,
+    /// Returns the client for a source. All but the last source must leave 3 s for the next ones.
+    func client(for source: any OnlineSource, _ deadline: Deadline) -> SourceClient {
+        SourceClient(
+            source: source.name, policy: policy, deadline: deadline, unreachable: unreachable,
             reserve: source.name == sources.last?.name ? .zero : .seconds(3), honoursNotAsked: !source.hasKey)
     }
 }
@@ -223,13 +225,13 @@ extension LookupDraft {
 }
 
 extension Array {
-    /// Those for which `condition` holds, and the others, each in their order.
+    /// Returns the elements that fulfil the condition, and the others, both in order.
     fileprivate func partitioned(by condition: (Element) -> Bool) -> ([Element], [Element]) {
         (filter(condition), filter { !condition($0) })
     }
 }
 
-/// One ISBN's answer while it is put together.
+/// The answer for one ISBN while it is assembled.
 struct LookupDraft: Sendable {
     let isbn: ISBN
     private var records: [(source: SourceName, metadata: Metadata)] = []
@@ -237,7 +239,7 @@ struct LookupDraft: Sendable {
     private var failures: [(source: SourceName, answer: SourceAnswer)] = []
     private(set) var notAsked: [NotAsked]
 
-    /// - Parameter notAsked: the sources that are left out from the beginning.
+    /// - Parameter notAsked: the sources that are left out from the start.
     init(_ isbn: ISBN, notAsked: [NotAsked]) {
         self.isbn = isbn
         self.notAsked = notAsked
@@ -252,34 +254,34 @@ struct LookupDraft: Sendable {
         }
     }
 
-    /// Puts a completed record in the place of the one that `source` gave.
+    /// Replaces the record of `source` by a completed one.
     mutating func replace(_ metadata: Metadata, from source: SourceName) {
         guard let index = records.firstIndex(where: { $0.source == source }) else { return }
         records[index].metadata = metadata
     }
 
-    /// The record that `source` gave.
+    /// Returns the record of `source`.
     func record(of source: SourceName) -> Metadata? { records.first { $0.source == source }?.metadata }
 
-    /// The records as one: the first source wins, the next fill the gaps. A weak match may be another book: it stands alone, and
-    /// only where nothing better was found.
+    /// The merged record: the first source wins, the next ones fill the gaps. A weak match may be another book, so it
+    /// is used only alone and if nothing better was found.
     var merged: (metadata: Metadata, from: SourceName)? {
-        let sure = records.filter { !$0.metadata.isWeakMatch }
-        guard let first = sure.first ?? records.first else { return nil }
+        let certain = records.filter { !$0.metadata.isWeakMatch }
+        guard let first = certain.first ?? records.first else { return nil }
         var metadata = first.metadata
-        for other in sure.dropFirst() { metadata.fillGaps(from: other.metadata) }
+        for other in certain.dropFirst() { metadata.fillGaps(from: other.metadata) }
         return (metadata, first.source)
     }
 
-    /// Whether another source is worth a request: nothing sure is found yet, or it lacks an essential fact.
-    var wantsMore: Bool { merged.map { $0.metadata.isWeakMatch || !$0.metadata.missingEssentials.isEmpty } ?? true }
+    /// True if another source is worth a request: no certain match is found yet, or an essential field is missing.
+    var needsMore: Bool { merged.map { $0.metadata.isWeakMatch || !$0.metadata.missingEssentials.isEmpty } ?? true }
 
-    /// Whether an online source has answered.
+    /// True if an online source has answered.
     private var wasAnsweredOnline: Bool { (records.map(\.source) + misses).contains { $0 != .offlineIndex } }
 
-    /// Whether the answer may stand in for asking again: *found* or *not found* by an online source. A weak match may not as long
-    /// as a source that failed could know better.
-    var isWorthKeeping: Bool {
+    /// True if the answer may be cached: *found* or *not found* by an online source. A weak match may not if a source
+    /// failed, because that source could know better.
+    var isCacheable: Bool {
         guard wasAnsweredOnline else { return false }
         return switch outcome {
         case .found(let metadata, _): !metadata.isWeakMatch || failures.isEmpty
@@ -288,8 +290,9 @@ struct LookupDraft: Sendable {
         }
     }
 
-    /// A record wins over every failure. Else the first online source that failed names the outcome, since it might have known the
-    /// book; *not found* needs all that were asked to have answered, one of them online.
+    /// The answer. A record wins over every failure. Otherwise the first online source that failed decides, because it
+    /// might have known the book; *not found* requires that all sources that were asked have answered, at least one of
+    /// them online.
     var answer: LookupAnswer {
         LookupAnswer(isbn: isbn, outcome: outcome, notAsked: notAsked)
     }
@@ -310,7 +313,7 @@ struct LookupDraft: Sendable {
 }
 
 extension [ISBN] {
-    /// An answer for every one of them.
+    /// Returns an answer for each ISBN.
     func answered(by answer: (ISBN) -> SourceAnswer) -> [ISBN: SourceAnswer] {
         Dictionary(map { ($0, answer($0)) }, uniquingKeysWith: { first, _ in first })
     }

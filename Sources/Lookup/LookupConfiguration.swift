@@ -1,7 +1,7 @@
 import Bookplate
 import HTTP
 
-/// Whom to ask, and as whom.
+/// The addresses of the sources, and how Bookplate identifies itself to them.
 public struct LookupConfiguration: Sendable {
     let openLibrary: WebAddress
     let googleBooks: WebAddress
@@ -12,16 +12,17 @@ public struct LookupConfiguration: Sendable {
     let isOffline: Bool
 
     /// - Parameters:
-    ///   - version: of the program, goes into the User-Agent.
-    ///   - homepage: where a source's operator reads about the program; goes into the User-Agent.
-    ///   - contact: an e-mail or web address of who runs this station; Open Library asks for one.
-    ///   - openLibrary: base address of Open Library; https, or plain http on this machine itself. So are the next two.
-    ///   - googleBooks: base address of Google Books, without `/books/v1`.
-    ///   - covers: base address of Open Library's covers.
-    ///   - googleBooksKey: without one Google Books usually refuses to answer.
-    ///   - certificateFile: a PEM file of authorities to trust instead of the system's.
-    ///   - isOffline: whether no online source is asked (`BOOKPLATE_OFFLINE`).
-    /// - Throws: ``LookupConfigurationError`` that names the setting.
+    ///   - version: the version of the program, for the User-Agent.
+    ///   - homepage: the web page of the program for the operators of the sources; for the User-Agent.
+    ///   - contact: an e-mail or web address of the person who runs this station; Open Library asks for one.
+    ///   - openLibrary: the base address of Open Library. This and the next two must be https, or plain http on this
+    ///     machine itself.
+    ///   - googleBooks: the base address of Google Books, without `/books/v1`.
+    ///   - covers: the base address of Open Library's covers.
+    ///   - googleBooksKey: the API key; without one Google Books usually refuses to answer.
+    ///   - certificateFile: a PEM file of certificate authorities to trust instead of the system's.
+    ///   - isOffline: true if no online source may be asked (`BOOKPLATE_OFFLINE`).
+    /// - Throws: ``LookupConfigurationError``, which names the setting.
     public init(
         version: String, homepage: String, contact: String? = nil,
         openLibrary: String = "https://openlibrary.org", googleBooks: String = "https://www.googleapis.com",
@@ -62,18 +63,18 @@ public enum LookupConfigurationError: Error, Sendable, Equatable, CustomStringCo
     public var description: String {
         switch self {
         case .badAddress(let what, let text):
-            "the \(what) address \"\(text.cleaned.prefix(100))\" is no address; it looks like https://example.org"
+            "the \(what) address \"\(text.cleaned.prefix(100))\" is not valid; write it like https://example.org"
         case .plainHTTP(let what, let text):
-            "the \(what) address \"\(text.cleaned.prefix(100))\" is plain http, which only this machine itself may use; write https"
-        case .badKey: "the Google Books key has a space or a letter that no key has; copy it again"
+            "the \(what) address \"\(text.cleaned.prefix(100))\" is plain http, which is allowed only on this machine itself; use https"
+        case .badKey: "the Google Books key contains a space or another character that keys do not have; copy it again"
         case .badContact(let text):
-            "the contact \"\(text.prefix(100))\" cannot stand in a header; an e-mail or web address in plain letters can"
+            "the contact \"\(text.prefix(100))\" cannot be sent in a header; use an e-mail or web address in plain letters"
         }
     }
 }
 
 extension HTTPClient {
-    /// As who the configuration says, trusting whom it says.
+    /// Creates a client with the user agent and the certificate authorities of the configuration.
     convenience init(_ configuration: LookupConfiguration) {
         self.init(userAgent: configuration.userAgent, certificateFile: configuration.certificateFile)
     }

@@ -1,12 +1,12 @@
 import Bookplate
 
-/// A grey picture at the size at which print is read.
+/// A grey picture at the size at which printed text is read.
 struct OCRImage: Sendable, Equatable {
     let width: Int
     let height: Int
     private var grey: [UInt8]
 
-    /// - Parameter longSide: at most, in pixels; a smaller frame keeps its size.
+    /// - Parameter longSide: the longest side, in pixels; a smaller frame keeps its size.
     init(_ frame: Frame, longSide: Int) {
         var page = OCRImage(width: frame.width, height: frame.height)
         frame.withLuma { luma in
@@ -15,7 +15,7 @@ struct OCRImage: Sendable, Equatable {
                 page.grey.replaceSubrange((y * frame.width)..<((y + 1) * frame.width), with: row)
             }
         }
-        // Halved first: between two pixels that lie further apart than that, print would be lost.
+        // Halved first: interpolating between pixels further apart would lose print.
         while max(page.width, page.height) >= 2 * longSide { page = page.halved() }
         let long = max(page.width, page.height)
         self = long > longSide ? page.resized(by: Double(longSide) / Double(long)) : page
@@ -26,7 +26,7 @@ struct OCRImage: Sendable, Equatable {
         grey = [UInt8](repeating: 0, count: self.width * self.height)
     }
 
-    /// Means of two by two pixels; one row or column that is left over is dropped.
+    /// Returns the means of two by two pixels; an odd row or column is dropped.
     private func halved() -> OCRImage {
         var half = OCRImage(width: width / 2, height: height / 2)
         grey.withUnsafeBufferPointer { from in
@@ -46,18 +46,18 @@ struct OCRImage: Sendable, Equatable {
         return half
     }
 
-    /// Each new pixel between the four around its middle.
+    /// Returns the image scaled down by bilinear interpolation.
     private func resized(by factor: Double) -> OCRImage {
         var page = OCRImage(width: Int(Double(width) * factor), height: Int(Double(height) * factor))
-        /// The first of two pixels, and the share of the second in 1/256.
-        func places(_ count: Int, of old: Int) -> [(first: Int, second: Int, share: Int)] {
+        /// Returns the two old pixels around each new one, and the share of the second in 1/256.
+        func neighbours(_ count: Int, of old: Int) -> [(first: Int, second: Int, share: Int)] {
             (0..<count).map { index in
                 let middle = max(0, (Double(index) + 0.5) * Double(old) / Double(count) - 0.5)
                 let first = min(Int(middle), old - 1)
                 return (first, min(first + 1, old - 1), Int((middle - Double(first)) * 256))
             }
         }
-        let (columns, rows) = (places(page.width, of: width), places(page.height, of: height))
+        let (columns, rows) = (neighbours(page.width, of: width), neighbours(page.height, of: height))
         grey.withUnsafeBufferPointer { from in
             page.grey.withUnsafeMutableBufferPointer { to in
                 for (y, row) in rows.enumerated() {
@@ -77,19 +77,19 @@ struct OCRImage: Sendable, Equatable {
         return page
     }
 
-    /// The page as it stands upright.
+    /// Returns the image turned upright.
     func turned(by orientation: Orientation) -> OCRImage {
         guard orientation != .up else { return self }
         let size = orientation.uprightSize(width: width, height: height)
         var page = OCRImage(width: size.width, height: size.height)
-        /// Where a pixel goes: its middle to the middle of a pixel.
-        func place(_ x: Int, _ y: Int) -> Int {
-            let middle = orientation.upright(
+        /// Returns the new index of a pixel, mapping its centre to the centre of a pixel.
+        func index(_ x: Int, _ y: Int) -> Int {
+            let centre = orientation.upright(
                 Point(x: Double(x) + 0.5, y: Double(y) + 0.5), width: width, height: height)
-            return Int(middle.y) * size.width + Int(middle.x)
+            return Int(centre.y) * size.width + Int(centre.x)
         }
-        let origin = place(0, 0)
-        let (across, down) = (width > 1 ? place(1, 0) - origin : 0, height > 1 ? place(0, 1) - origin : 0)
+        let origin = index(0, 0)
+        let (across, down) = (width > 1 ? index(1, 0) - origin : 0, height > 1 ? index(0, 1) - origin : 0)
         grey.withUnsafeBufferPointer { from in
             page.grey.withUnsafeMutableBufferPointer { to in
                 for y in 0..<height {
@@ -100,6 +100,6 @@ struct OCRImage: Sendable, Equatable {
         return page
     }
 
-    /// As a Portable Greymap. Source: pgm(5) of Netpbm.
+    /// The image as a Portable Greymap. Source: pgm(5) of Netpbm.
     var pgm: [UInt8] { Array("P5\n\(width) \(height)\n255\n".utf8) + grey }
 }

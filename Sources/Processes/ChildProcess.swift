@@ -1,18 +1,20 @@
 import CProcess
 import Foundation
+import SystemPackage
 
-/// A program that is given bytes and answers with bytes, and is not trusted: nothing of this process is handed on to it but its input,
-/// its output and where it complains, and it is gone when this returns.
+/// Runs a program that reads bytes and answers with bytes, and that is not trusted: it inherits nothing but its input,
+/// output and standard error, and it has ended when the call returns.
 public enum ChildProcess {
-    /// What is run, and with what.
+    /// The program to run, its arguments and its environment.
     public struct Command: Sendable {
         public var path: String
-        /// With the name that it is called by first.
+        /// The arguments, starting with the program's name.
         public var arguments: [String]
-        /// All of it, each as `NAME=value`.
+        /// The whole environment, each variable as `NAME=value`.
         public var environment: [String]
 
-        /// - Parameter environment: a crash is an answer, too: nobody waits for its stack to be written down.
+        /// - Parameter environment: by default without backtraces, because a crash is an answer too and nobody waits
+        ///   for its stack.
         public init(
             path: String, arguments: [String], environment: [String] = ["LANG=C.UTF-8", "SWIFT_BACKTRACE=enable=no"]
         ) {
@@ -20,179 +22,189 @@ public enum ChildProcess {
         }
     }
 
-    /// How it was over.
-    public enum Ending: Sendable, Equatable {
-        /// It closed its output: what it said, what it said on standard error (``ChildProcess/longestErrorText`` bytes at most), and how
-        /// it ended.
+    /// The outcome of a run.
+    public enum Outcome: Sendable, Equatable {
+        /// The program closed its output: its answer, the first ``ChildProcess/maxErrorBytes`` bytes of its standard
+        /// error, and how it ended.
         case answered([UInt8], standardError: [UInt8], Status)
-        /// It was killed, for it took longer than it may.
+        /// The program took too long and was killed.
         case tooLong
-        /// It was killed, for it said more than it may.
+        /// The program answered with too many bytes and was killed.
         case tooMuch
     }
 
-    /// How the process itself ended.
+    /// The way in which the process ended.
     public enum Status: Sendable, Equatable {
         case exited(Int32)
         case signalled(Int32)
     }
 
-    /// Bytes of standard error that are kept; the rest is read and dropped.
-    public static let longestErrorText = 4096
-    /// How long a child that has closed its output may take to end by itself.
-    private static let leave: Duration = .seconds(2)
+    /// The number of bytes of standard error that are kept; the rest is read and dropped.
+    public static let maxErrorBytes = 4096
+    /// The time a child may take to end after it has closed its output.
+    private static let exitTimeout: Duration = .seconds(2)
 
-    /// Blocks until it is over.
+    /// Runs a program. Blocks until it has ended.
     ///
     /// - Parameters:
-    ///   - time: from its start; then it is killed.
-    ///   - limit: bytes of its answer.
-    /// - Throws: ``ProcessError`` when it cannot be started.
+    ///   - time: the time from its start after which it is killed.
+    ///   - limit: the most bytes of its answer.
+    /// - Throws: ``ProcessError`` if it cannot be started.
     public static func run(
         _ command: Command, input: [UInt8], within time: Duration, limit: Int
-    ) throws(ProcessError) -> Ending {
+    ) throws(ProcessError) -> Outcome {
         let deadline = ContinuousClock.now + time
-        // Sockets in place of pipes: a write to a pipe whose reader is gone raises a signal, MSG_NOSIGNAL asks for none.
-        let (near, far) = try pair()
-        defer { close(near) }
-        let errors: Int32
+        // Sockets instead of pipes: writing to a pipe whose reader is gone raises a signal, which MSG_NOSIGNAL
+        // prevents.
+        let (near, far) = try makeSocketPair()
+        defer { try? near.close() }
+        let errors: FileDescriptor
         let id: pid_t
         do {
-            defer { close(far) }
-            let (nearErrors, farErrors) = try pair()
+            defer { try? far.close() }
+            let (nearErrors, farErrors) = try makeSocketPair()
             errors = nearErrors
-            defer { close(farErrors) }
+            defer { try? farErrors.close() }
             do {
-                id = try Spawn.start(command, talkingTo: far, complainingTo: farErrors)
+                id = try Spawn.start(command, inputAndOutput: far, standardError: farErrors)
             } catch {
-                close(errors)
+                try? errors.close()
                 throw error
             }
         }
-        defer { close(errors) }
-        var conversation = Conversation(
+        defer { try? errors.close() }
+        var exchange = Exchange(
             descriptor: near, errors: errors, input: input, deadline: deadline, limit: limit)
         do throws(ProcessError) {
-            let end = try conversation.run()
-            let status = end == .over ? wait(for: id, until: min(deadline, .now + leave)) : bury(id)
+            let end = try exchange.run()
+            let status = end == .closed ? wait(for: id, until: min(deadline, .now + exitTimeout)) : killAndReap(id)
             switch end {
-            case .over: return .answered(conversation.answer, standardError: conversation.standardError, status)
+            case .closed: return .answered(exchange.answer, standardError: exchange.standardError, status)
             case .tooLong: return .tooLong
             case .tooMuch: return .tooMuch
             }
         } catch {
-            bury(id)
+            killAndReap(id)
             throw error
         }
     }
 
-    /// Both ends close when something else is run; the near one never blocks.
-    private static func pair() throws(ProcessError) -> (near: Int32, far: Int32) {
+    /// Creates two connected sockets that no other child inherits. The near one never blocks; how the child reads is
+    /// its own choice.
+    private static func makeSocketPair() throws(ProcessError) -> (near: FileDescriptor, far: FileDescriptor) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw ProcessError("socketpair", errno) }
-        // Only this end: how the child reads is its own affair.
-        guard fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 else {
-            let code = errno
-            for end in ends { close(end) }
-            throw ProcessError("fcntl", code)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw ProcessError("socketpair", .current) }
+        let (near, far) = (FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1]))
+        guard fcntl(near.rawValue, F_SETFL, O_NONBLOCK) == 0 else {
+            let error = Errno.current
+            try? near.close()
+            try? far.close()
+            throw ProcessError("fcntl", error)
         }
-        return (ends[0], ends[1])
+        return (near, far)
     }
 
-    /// Waits until the child has ended by itself, and kills it where it does not in time.
+    /// Waits until the child has ended, and kills it if it does not end in time.
     private static func wait(for id: pid_t, until limit: ContinuousClock.Instant) -> Status {
-        // Readable when the process has ended.
-        let handle = cprocess_handle(id)
-        defer { if handle >= 0 { close(handle) } }
-        while handle >= 0 {
+        let handle = FileDescriptor(rawValue: cprocess_handle(id))
+        guard handle.rawValue >= 0 else { return killAndReap(id) }
+        defer { try? handle.close() }
+        while true {
             let left = Int((limit - .now) / .milliseconds(1))
             guard left > 0 else { break }
-            var ended = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+            var ended = pollfd(fd: handle.rawValue, events: Int16(POLLIN), revents: 0)
             let count = poll(&ended, 1, Int32(min(left, 60_000)))
             if count > 0 { return reap(id) }
-            if count < 0, errno != EINTR { break }
+            if count < 0, Errno.current != .interrupted { break }
         }
-        return bury(id)
+        return killAndReap(id)
     }
 
-    /// Kills the child, where it has not ended yet.
+    /// Kills the child if it has not ended yet.
     @discardableResult
-    private static func bury(_ id: pid_t) -> Status {
+    private static func killAndReap(_ id: pid_t) -> Status {
         kill(id, SIGKILL)
         return reap(id)
     }
 
     private static func reap(_ id: pid_t) -> Status {
         var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        while waitpid(id, &status, 0) < 0, Errno.current == .interrupted {}
         // WIFEXITED, WEXITSTATUS and WTERMSIG of wait(2), which Swift does not import.
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
     }
 }
 
-/// What the system says when no other program can be run.
+/// An error of the system while running another program.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The call that failed, and on what.
+    /// The call that failed.
     public let call: String
-    public let code: Int32
+    public let errno: Errno
 
-    init(_ call: String, _ code: Int32) { (self.call, self.code) = (call, code) }
+    init(_ call: String, _ errno: Errno) { (self.call, self.errno) = (call, errno) }
 
-    public var description: String { "\(call): \(String(cString: strerror(code)))" }
+    public var description: String { "\(call): \(errno)" }
 }
 
-/// Gives a child its input and takes what it says, whichever can go on, so that neither waits for the other.
-struct Conversation {
-    enum End { case over, tooLong, tooMuch }
+extension Errno {
+    /// The error of the last C call of this thread.
+    fileprivate static var current: Errno { Errno(rawValue: errno) }
+}
 
-    private let descriptor: Int32
-    private let errors: Int32
+/// Sends a child its input and receives its answer, whichever is possible, so that neither waits for the other.
+private struct Exchange {
+    enum End { case closed, tooLong, tooMuch }
+
+    private let descriptor: FileDescriptor
+    private let errors: FileDescriptor
     private let input: [UInt8]
     private let deadline: ContinuousClock.Instant
     private let limit: Int
     private var sent = 0
-    private var isGiven = false
+    private var isInputEnded = false
     private var hasErrors = true
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// What it has said by now.
+    /// The answer so far.
     private(set) var answer: [UInt8] = []
-    /// The same of its standard error; the first of it.
+    /// The beginning of its standard error.
     private(set) var standardError: [UInt8] = []
 
     init(
-        descriptor: Int32, errors: Int32, input: [UInt8], deadline: ContinuousClock.Instant, limit: Int
+        descriptor: FileDescriptor, errors: FileDescriptor, input: [UInt8], deadline: ContinuousClock.Instant,
+        limit: Int
     ) {
         (self.descriptor, self.errors, self.input) = (descriptor, errors, input)
         (self.deadline, self.limit) = (deadline, limit)
     }
 
-    /// Goes on until the child closes its output, or is over its limits.
+    /// Runs until the child closes its output or exceeds its limits.
     mutating func run() throws(ProcessError) -> End {
         while true {
-            if sent == input.count, !isGiven { endInput() }
+            if sent == input.count, !isInputEnded { endInput() }
             let left = Int((deadline - .now) / .milliseconds(1))
             guard left > 0 else { return .tooLong }
             var ready = [
-                pollfd(fd: descriptor, events: Int16(POLLIN) | (isGiven ? 0 : Int16(POLLOUT)), revents: 0),
-                // A negative descriptor is passed over.
-                pollfd(fd: hasErrors ? errors : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: descriptor.rawValue, events: Int16(POLLIN) | (isInputEnded ? 0 : Int16(POLLOUT)), revents: 0),
+                // poll() ignores negative descriptors.
+                pollfd(fd: hasErrors ? errors.rawValue : -1, events: Int16(POLLIN), revents: 0),
             ]
-            guard poll(&ready, 2, Int32(min(left, 60_000))) >= 0 || errno == EINTR else {
-                throw ProcessError("poll", errno)
+            guard poll(&ready, 2, Int32(min(left, 60_000))) >= 0 || Errno.current == .interrupted else {
+                throw ProcessError("poll", .current)
             }
             let readable = Int16(POLLIN | POLLHUP | POLLERR)
-            if ready[1].revents & readable != 0 { hasErrors = hear() }
-            if ready[0].revents & Int16(POLLOUT) != 0, !isGiven { give() }
+            if ready[1].revents & readable != 0 { hasErrors = readErrors() }
+            if ready[0].revents & Int16(POLLOUT) != 0, !isInputEnded { sendInput() }
             guard ready[0].revents & readable != 0 else { continue }
-            guard let more = take(from: descriptor) else {
-                // What it complained of before it closed its output is there by now.
-                while hasErrors, standardError.count < ChildProcess.longestErrorText, isReadable(errors) {
-                    hasErrors = hear()
+            guard let more = read(from: descriptor) else {
+                // Errors written before the child closed its output have arrived by now.
+                while hasErrors, standardError.count < ChildProcess.maxErrorBytes, isReadable(errors) {
+                    hasErrors = readErrors()
                 }
-                return .over
+                return .closed
             }
             answer += more
             if answer.count > limit { return .tooMuch }
@@ -200,42 +212,51 @@ struct Conversation {
     }
 
     private mutating func endInput() {
-        shutdown(descriptor, Int32(SHUT_WR))
-        isGiven = true
+        shutdown(descriptor.rawValue, Int32(SHUT_WR))
+        isInputEnded = true
     }
 
-    private mutating func give() {
+    private mutating func sendInput() {
         let count = input.withUnsafeBytes {
-            send(descriptor, $0.baseAddress! + sent, min($0.count - sent, 256 << 10), Int32(MSG_NOSIGNAL))
+            send(descriptor.rawValue, $0.baseAddress! + sent, min($0.count - sent, 256 << 10), Int32(MSG_NOSIGNAL))
         }
-        // A child that ended before it read all may have answered all the same.
-        if count >= 0 { sent += count } else if errno != EAGAIN, errno != EINTR { isGiven = true }
+        if count >= 0 {
+            sent += count
+        } else if ![.resourceTemporarilyUnavailable, .interrupted].contains(Errno.current) {
+            // A child that ended before it read all its input may have answered all the same.
+            isInputEnded = true
+        }
     }
 
-    /// - Returns: whether more may come.
-    private mutating func hear() -> Bool {
-        guard let more = take(from: errors) else { return false }
-        standardError += more.prefix(ChildProcess.longestErrorText - standardError.count)
+    /// - Returns: true if more may come.
+    private mutating func readErrors() -> Bool {
+        guard let more = read(from: errors) else { return false }
+        standardError += more.prefix(ChildProcess.maxErrorBytes - standardError.count)
         return true
     }
 
-    /// - Returns: nothing where there is nothing yet, `nil` when no more will come.
-    private mutating func take(from descriptor: Int32) -> ArraySlice<UInt8>? {
-        let count = read(descriptor, &buffer, buffer.count)
-        if count > 0 { return buffer[..<count] }
-        return count < 0 && (errno == EAGAIN || errno == EINTR) ? [] : nil
+    /// - Returns: the bytes that have arrived, empty if there are none yet; `nil` if no more will come.
+    private mutating func read(from descriptor: FileDescriptor) -> ArraySlice<UInt8>? {
+        do {
+            let count = try buffer.withUnsafeMutableBytes { try descriptor.read(into: $0) }
+            return count > 0 ? buffer[..<count] : nil
+        } catch Errno.resourceTemporarilyUnavailable {
+            return []
+        } catch {
+            return nil
+        }
     }
 
-    private func isReadable(_ descriptor: Int32) -> Bool {
-        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    private func isReadable(_ descriptor: FileDescriptor) -> Bool {
+        var ready = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, 0) > 0
     }
 }
 
-/// Starts a program with three descriptors and no other, no signal blocked or ignored, and the environment that it is given.
-enum Spawn {
+/// Starts a program with three descriptors and no others, default signal handling, and the given environment.
+private enum Spawn {
     static func start(
-        _ command: ChildProcess.Command, talkingTo descriptor: Int32, complainingTo errors: Int32
+        _ command: ChildProcess.Command, inputAndOutput: FileDescriptor, standardError: FileDescriptor
     ) throws(ProcessError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -245,9 +266,9 @@ enum Spawn {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_adddup2(&actions, descriptor, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, descriptor, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, inputAndOutput.rawValue, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, inputAndOutput.rawValue, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, standardError.rawValue, STDERR_FILENO)
         cprocess_close_from(&actions, 3)
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
@@ -261,12 +282,12 @@ enum Spawn {
                 posix_spawn(&id, command.path, &actions, &attributes, arguments, $0)
             }
         }
-        guard status == 0 else { throw ProcessError("posix_spawn \(command.path)", status) }
+        guard status == 0 else { throw ProcessError("posix_spawn \(command.path)", Errno(rawValue: status)) }
         return id
     }
 }
 
-/// The texts as a list that C takes, ended by NULL.
+/// Lends the texts as a NULL-terminated C array.
 private func withCStrings<Result>(
     _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -6,32 +6,32 @@ import Library
 import Lookup
 import Synchronization
 
-/// How the program ends. Where several fit, the first in the order of the cases is taken.
+/// The exit status of the program. If several apply, the first in the order of the cases wins.
 enum ExitStatus: Int32, CaseIterable {
     case usage = 64
-    /// A newer schema, or bad settings.
+    /// A newer schema, or invalid settings.
     case configuration = 78
     case corrupt = 65
     case permission = 77
-    /// Input and output failed: disk full, I/O error.
+    /// An I/O error, or a full disk.
     case inputOutput = 74
-    /// Locked by another process.
+    /// Another process keeps the library locked.
     case locked = 75
     case unreadable = 66
-    /// A source or the camera is unavailable, and something was left because of it.
+    /// A source or the camera is unavailable, and something was left undone because of it.
     case unavailable = 69
     case unconfirmed = 4
-    /// No ISBN in any photo, a number refused, a book or record that is not there.
+    /// No ISBN in any photo, an invalid number, or a book or record that does not exist.
     case nothing = 3
     case success = 0
 
-    /// The one that counts when both happened.
+    /// Returns the status that wins when both apply.
     func and(_ other: ExitStatus) -> ExitStatus {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }
 }
 
-/// Collects what went wrong on the way; the most important one becomes the exit code.
+/// Collects the statuses of a run; the most important one becomes the exit code.
 final class ExitReport: Sendable {
     private let status = Mutex(ExitStatus.success)
 
@@ -44,7 +44,7 @@ final class ExitReport: Sendable {
     }
 }
 
-/// What a person is told when a command cannot go on: *what, where, what next*; and the exit code that says it to scripts.
+/// The reason why a command cannot go on, as a message (*what, where, what next*) and an exit status.
 struct CommandError: Error, CustomStringConvertible {
     let status: ExitStatus
     let description: String
@@ -55,38 +55,37 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
+/// Turns the modules' errors into messages and exit statuses.
 extension CommandError {
-    /// What a person reads of an error that a module threw, and the exit code.
     init(describing error: any Error) {
         self =
             switch error {
             case let error as CommandError: error
-            case let error as LibraryError: CommandError(Self.status(of: error), error.description)
-            case let refusal as UndoRefusal:
-                CommandError(.nothing, refusal.description + "." + Self.wayOut(of: refusal))
-            case let refusal as ConfirmRefusal: CommandError(.nothing, refusal.description + ".")
-            case let refusal as TextRefusal: CommandError(.usage, refusal.description + ".")
-            case let refusal as InputRefusal: CommandError(.usage, refusal.description + ".")
+            case let error as LibraryError: Self(Self.status(of: error), error.description)
+            case let refusal as UndoRefusal: Self(.nothing, refusal.description + "." + Self.advice(on: refusal))
+            case let refusal as ConfirmRefusal: Self(.nothing, refusal.description + ".")
+            case let refusal as TextRefusal: Self(.usage, refusal.description + ".")
+            case let refusal as InputRefusal: Self(.usage, refusal.description + ".")
             case let refusal as LabelRefusal:
-                CommandError(.nothing, refusal.description + "." + (Self.wayOut(of: refusal) ?? ""))
-            case let refusal as InTrash: CommandError(.nothing, refusal.description + ": scan library restore.")
+                Self(.nothing, refusal.description + "." + (Self.advice(on: refusal) ?? ""))
+            case let refusal as InTrashRefusal: Self(.nothing, refusal.description + ": scan library restore.")
             case let refusal as AnnotationRefusal:
-                CommandError(.nothing, refusal.description + "." + Self.wayOut(of: refusal))
+                Self(.nothing, refusal.description + "." + Self.advice(on: refusal))
             case let refusal as ReadingRefusal:
-                CommandError(Self.status(of: refusal), refusal.description + "." + (Self.wayOut(of: refusal) ?? ""))
+                Self(Self.status(of: refusal), refusal.description + "." + (Self.advice(on: refusal) ?? ""))
             case SessionError.persistenceFailed(let cause):
-                CommandError(CommandError(describing: cause).status, SessionError.persistenceFailed(cause).description)
+                Self(Self(describing: cause).status, SessionError.persistenceFailed(cause).description)
             case let error as SessionError:
-                // The command that helps says all that the suggestion does.
-                CommandError(
-                    .nothing, Self.wayOut(of: error).map { (error.errorDescription ?? "") + $0 } ?? error.description)
-            case let error as LookupConfigurationError: CommandError(.configuration, error.description + ".")
-            case let error as OfflineIndexError: CommandError(Self.status(of: error), error.description + ".")
-            case let trouble as HubError: CommandError(Self.status(of: trouble), trouble.description + ".")
-            case let error as PairedHubsError: CommandError(.configuration, error.description + ".")
+                // The command named here replaces the error's own suggestion.
+                Self(
+                    .nothing, Self.advice(on: error).map { (error.errorDescription ?? "") + $0 } ?? error.description)
+            case let error as LookupConfigurationError: Self(.configuration, error.description + ".")
+            case let error as OfflineIndexError: Self(Self.status(of: error), error.description + ".")
+            case let error as HubError: Self(Self.status(of: error), error.description + ".")
+            case let error as PairedHubsError: Self(.configuration, error.description + ".")
             case let refusal as StationRefusal:
-                CommandError(.nothing, refusal.description + ". scan hub stations lists them.")
-            default: CommandError(.inputOutput, "\(error)")
+                Self(.nothing, refusal.description + ". scan hub stations lists them.")
+            default: Self(.inputOutput, "\(error)")
             }
     }
 
@@ -101,7 +100,7 @@ extension CommandError {
         }
     }
 
-    /// A value that no book has is wrong whatever the library holds; the rest is refused for what it holds.
+    /// A value that no book can have is a usage error; the other refusals depend on what the library holds.
     private static func status(of refusal: ReadingRefusal) -> ExitStatus {
         switch refusal {
         case .negativePage, .hugePage, .badPercent: .usage
@@ -109,48 +108,48 @@ extension CommandError {
         }
     }
 
-    private static func wayOut(of refusal: UndoRefusal) -> String {
+    private static func advice(on refusal: UndoRefusal) -> String {
         switch refusal {
         case .noSuchChange: ""
         case .alreadyUndone, .changedSince(_, nil):
-            " scan undo --list shows the changes, and scan undo ID takes another one back."
+            " scan undo --list shows the changes; scan undo ID takes another one back."
         case .changedSince(_, let later?):
-            " That is scan undo \(later.id.rawValue.suffix(8)); scan undo --list shows the others."
+            " scan undo \(later.id.rawValue.suffix(8)) does so; scan undo --list shows the other changes."
         }
     }
 
-    /// The command that helps.
-    private static func wayOut(of refusal: ReadingRefusal) -> String? {
+    /// Names the command that helps.
+    private static func advice(on refusal: ReadingRefusal) -> String? {
         switch refusal {
-        case .closed: " scan reading start begins again, scan undo takes the last change back."
-        case .wrongEnd(.open): " That is scan reading finish --on DAY, scan reading drop --on DAY."
+        case .closed: " scan reading start starts it again; scan undo takes the last change back."
+        case .wrongEnd(.open): " Use scan reading finish --on DAY or scan reading drop --on DAY."
         case .noReading: " scan reading start starts it."
         case .noSuchReading: " scan reading history shows them."
-        case .lastReading: " That is scan reading reset."
-        case .sessionRunning: " That is scan session stop, scan session delete."
+        case .lastReading: " Use scan reading reset."
+        case .sessionRunning: " Use scan session stop or scan session delete."
         default: nil
         }
     }
 
-    private static func wayOut(of refusal: LabelRefusal) -> String? {
+    private static func advice(on refusal: LabelRefusal) -> String? {
         switch refusal {
-        case .none(let what, _, let near): near.isEmpty ? " scan \(what) list shows what there is." : nil
+        case .none(let what, _, let near): near.isEmpty ? " scan \(what) list shows them all." : nil
         case .taken(let what, let name, let other):
-            " That is scan \(what) merge \"\(name.oneLine)\" --into \"\(other.oneLine)\"."
+            " Use scan \(what) merge \"\(name.oneLine)\" --into \"\(other.oneLine)\"."
         case .ambiguous, .alreadyOne: nil
         }
     }
 
-    private static func wayOut(of refusal: AnnotationRefusal) -> String {
+    private static func advice(on refusal: AnnotationRefusal) -> String {
         switch refusal {
         case .noSuchNote: " scan note list shows them."
         case .noSuchQuote: " scan quote list shows them."
         }
     }
 
-    private static func wayOut(of error: SessionError) -> String? {
+    private static func advice(on error: SessionError) -> String? {
         switch error {
-        case .alreadyActive: " scan session status shows it, scan session stop ends it."
+        case .alreadyActive: " scan session status shows it; scan session stop ends it."
         case .notActive: " scan session start BOOK starts one."
         case .clockWentBackwards: " Check the date and time of this device; --end TIME says when the session ended."
         case .stillRunning: " scan session stop ends it."
@@ -159,8 +158,8 @@ extension CommandError {
         }
     }
 
-    private static func status(of trouble: HubError) -> ExitStatus {
-        switch trouble {
+    private static func status(of error: HubError) -> ExitStatus {
+        switch error {
         case .badAddress: .usage
         case .away, .notAHub, .throttled, .turnedAway, .failed: .unavailable
         case .revoked, .wrongCode: .permission

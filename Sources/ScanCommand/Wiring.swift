@@ -5,7 +5,7 @@ import Lookup
 import Station
 import Synchronization
 
-/// Puts the modules together as the settings say. The only place that knows which technology stands behind a port.
+/// Wires the modules together by the settings: which technology stands behind which port.
 struct Wiring {
     let settings: Settings
     private let configuration: LookupConfiguration
@@ -15,12 +15,14 @@ struct Wiring {
         configuration = try Self.configuration { settings[$0] }
     }
 
-    /// - Throws: ``LookupConfigurationError`` when values from the settings file would not work together.
+    /// Checks that the values of the settings file work together.
+    ///
+    /// - Throws: ``LookupConfigurationError`` or ``CommandError`` when they do not.
     static func check(_ values: [Setting: String]) throws {
-        let places = Paths(environment: [:])
+        let paths = Paths(environment: [:])
         _ = try configuration { setting in
-            (values[setting] ?? setting.defaultValue(places)).isEmpty
-                ? nil : values[setting] ?? setting.defaultValue(places)
+            let value = values[setting] ?? setting.defaultValue(paths)
+            return value.isEmpty ? nil : value
         }
     }
 
@@ -34,38 +36,38 @@ struct Wiring {
             isOffline: Settings.means(on: value(.offline)))
     }
 
-    /// Opens the library, and makes it where there is none.
+    /// Opens the library; creates it if there is none.
     func openLibrary() throws -> LibraryFile {
         guard let path = settings[.library] else {
             throw CommandError(.configuration, "no library is set. Name one with --library.")
         }
         let library = try LibraryFile.open(at: path)
-        OpenedLibraries.keep(library, backupFolder: settings[.backupFolder])
+        OpenedLibraries.register(library, backupFolder: settings[.backupFolder])
         return library
     }
 
-    /// - Returns: `nil` where there is no library yet; none is made.
+    /// - Returns: `nil` if there is no library yet; none is created.
     func openExistingLibrary() throws -> LibraryFile? {
         guard let path = settings[.library], FileManager.default.fileExists(atPath: path) else { return nil }
         return try openLibrary()
     }
 
-    /// Opens the library for an act on what is in it: where there is none, nothing is made for the act to fail on.
+    /// Opens the library for a command that works on books in it; creates none, since such a command would fail on it.
     ///
-    /// - Throws: ``CommandError`` where there is no library yet.
+    /// - Throws: ``CommandError`` if there is no library yet.
     func requireLibrary() throws -> LibraryFile {
         guard let library = try openExistingLibrary() else {
-            let place = settings[.library].map { " at \($0.printable)" } ?? ""
-            throw CommandError(.nothing, "there is no library yet\(place). \(Self.firstBook)")
+            let location = settings[.library].map { " at \($0.printable)" } ?? ""
+            throw CommandError(.nothing, "there is no library yet\(location). \(Self.firstBook)")
         }
         return library
     }
 
-    /// What to do where there is no book yet.
-    static let firstBook = "scan --isbn, scan --image, scan library add or scan import puts the first book in."
+    /// The advice for a library without a book.
+    static let firstBook = "To add the first book, use scan --isbn, scan --image, scan library add or scan import."
 
-    /// All sources in their order. Without a library nothing is remembered, neither answers nor policy. An offline index that
-    /// cannot be read is told and left out: capturing goes on.
+    /// Returns all sources in their order. Without a library neither answers nor rate limits are kept. An offline index that
+    /// cannot be read is reported and left out, so that capturing goes on.
     func lookup(_ library: LibraryFile?) -> LookupChain {
         var index: OfflineIndex?
         var notAsked: [NotAsked] = []
@@ -73,7 +75,7 @@ struct Wiring {
             do throws(OfflineIndexError) {
                 index = try OfflineIndex(path: path)
             } catch {
-                Output.shared.complain("\(error). Going on without it.")
+                Output.shared.complain("\(error). Continuing without it.")
                 notAsked = [NotAsked(source: .offlineIndex, reason: error.description)]
             }
         }
@@ -82,7 +84,7 @@ struct Wiring {
             report: { Output.shared.complain($0) })
     }
 
-    /// Asks each online source by itself, with the policy of this machine.
+    /// Returns a probe that asks each online source separately, within the rate limits of this machine.
     func probe(_ library: LibraryFile?) -> SourceProbe {
         SourceProbe(configuration, states: library ?? UnsharedRateLimits())
     }
@@ -97,8 +99,8 @@ struct Wiring {
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
 
-    /// What a run does for others at its end, within seconds: looks up what waits in the queue and is due, and fetches covers of
-    /// what was saved. What is left is done by the next run; nothing of it changes how this one ends.
+    /// Looks up the queued items that are due and fetches covers of the books just saved, each within 8 seconds, at the end of
+    /// a run. The next run does the rest; a failure is printed and does not change the exit status.
     func catchUp(_ library: LibraryFile, saved: Int) async {
         guard !isOffline else { return }
         do {
@@ -112,7 +114,7 @@ struct Wiring {
         }
     }
 
-    /// Fetches covers that are missing, with a bar. What cannot be had now is put off.
+    /// Fetches missing covers and shows a progress bar. Covers that cannot be fetched now are postponed.
     func fetchCovers(_ library: LibraryFile, limit: Int, patience: Duration) async throws {
         guard !isOffline else { return }
         let bar = ProgressBar("covers", total: limit)
@@ -121,7 +123,7 @@ struct Wiring {
     }
 }
 
-/// Runs the work, and cancels it when the time is over.
+/// Runs the work, and cancels it when the time is up.
 private func within(_ limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await work() }
@@ -131,32 +133,33 @@ private func within(_ limit: Duration, _ work: @escaping @Sendable () async thro
     }
 }
 
-/// The libraries that this run has opened: at its end, one that was changed gets its backup of the day, whichever command it was.
+/// The libraries that this run has opened. When the run ends, whatever the command, a library that was changed gets its daily
+/// backup.
 enum OpenedLibraries {
     private struct Opened {
         let library: LibraryFile
         let backupFolder: String?
     }
 
-    /// `nil` until a command begins: who opens a library otherwise, such as a test, has it for itself.
+    /// `nil` until a command begins: a library opened without one, such as by a test, is not registered.
     private static let opened = Mutex<[Opened]?>(nil)
 
     static func start() { opened.withLock { $0 = [] } }
 
-    static func keep(_ library: LibraryFile, backupFolder: String?) {
+    static func register(_ library: LibraryFile, backupFolder: String?) {
         opened.withLock { $0?.append(Opened(library: library, backupFolder: backupFolder)) }
     }
 
-    /// Makes the backup of the day where it is missing, with a bar when it takes long. What goes wrong is told, and changes nothing
-    /// of how the command ended.
+    /// Makes the daily backup if it is missing, with a progress bar if it takes long. A failure is printed and does not change
+    /// the exit status.
     static func backUpWhatChanged() async {
-        // Taken out: with its last reference a library is closed cleanly.
+        // Taken out, since a library is closed cleanly when its last reference is released.
         let libraries = opened.withLock { opened in
             defer { opened = nil }
             return opened ?? []
         }
-        // What still ends may hold the library: closed by hand, its write-ahead log is folded in. Nothing is lost when that fails: the next
-        // opening reads the log.
+        // A task that is still ending may hold the library; closing it explicitly folds its write-ahead log in. If that fails nothing
+        // is lost: the next opening reads the log.
         defer {
             for opened in libraries {
                 do { try opened.library.close() } catch {
@@ -167,29 +170,29 @@ enum OpenedLibraries {
         guard let changed = libraries.first(where: { $0.library.hasChanges }) else { return }
         Interrupts.giveBack()
         Interrupts.onEnd { changed.library.abandonBackups() }
-        Interrupts.handle { "The backup of today was broken off; the next change makes it. What was saved is saved." }
+        Interrupts.handle { "Today's backup was interrupted; the next change makes it. Everything saved is safe." }
         let bar = ProgressBar("% of today's backup", total: 100)
         defer {
             bar.finish()
-            // It holds the library, which is closed with its last reference.
+            // The handler holds the library, which is closed when its last reference is released.
             Interrupts.giveBack()
         }
         do {
             let daily = try await changed.library.backUpIfDue(at: Date(), copying: changed.backupFolder) {
                 bar.set(Int($0 * 100), of: 100)
             }
-            if let error = daily?.secondError { tell(error) }
+            if let error = daily?.secondError { printFailure(error) }
         } catch {
-            tell(error)
+            printFailure(error)
         }
     }
 
-    private static func tell(_ error: any Error) {
+    private static func printFailure(_ error: any Error) {
         Output.shared.complain("today's backup was not made: \(CommandError(describing: error))")
     }
 }
 
-/// The policy of one process, where there is no library that could share them.
+/// The rate limits of one process, used if there is no library through which processes could share them.
 actor UnsharedRateLimits: RateLimits {
     private var states: [SourceName: SourceState] = [:]
 

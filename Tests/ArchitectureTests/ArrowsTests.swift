@@ -5,14 +5,14 @@ import Testing
 /// the ground of those that ask over the network, Processes of those that run other programs.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
-    "Capture": ["Bookplate", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+    "Capture": ["Bookplate", "SystemPackage", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
     "Decoder": ["Bookplate", "CZBar"],
-    "Processes": ["CProcess"],
+    "Processes": ["CProcess", "SystemPackage"],
     "PrintedText": ["Bookplate", "Processes"],
     "HTTP": ["Bookplate", "CCurl"],
-    "Lookup": ["Bookplate", "HTTP", "CZlib", "GRDB"],
+    "Lookup": ["Bookplate", "HTTP", "CZlib", "GRDB", "SystemPackage"],
     "Hub": ["Bookplate", "HTTP"],
-    "Library": ["Bookplate", "GRDB", "CCrypt"],
+    "Library": ["Bookplate", "GRDB", "CCrypt", "SystemPackage"],
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
@@ -22,7 +22,7 @@ private let arrows: [String: Set<String>] = [
     ],
     "ScanCommand": [
         "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-        "Station", "Kiosk", "Hub", "CProcess", "ArgumentParser", "AsyncAlgorithms", "Logging",
+        "Station", "Kiosk", "Hub", "CProcess", "SystemPackage", "ArgumentParser", "AsyncAlgorithms", "Logging",
     ],
 ]
 

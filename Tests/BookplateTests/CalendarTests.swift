@@ -23,7 +23,7 @@ import Testing
         ("2026-01-01T03:00:00Z", "America/New_York", "2025-12-31"),
         ("2026-01-01T00:00:00Z", "Pacific/Kiritimati", "2026-01-01"),
     ])
-    func `are those of the clock on the wall`(instant: String, zone: String, day: String) throws {
+    func `are those of the local clock`(instant: String, zone: String, day: String) throws {
         let date = try Date.ISO8601FormatStyle().parse(instant)
         #expect(CalendarDay(date, in: try #require(TimeZone(identifier: zone))).description == day)
     }
@@ -36,7 +36,7 @@ import Testing
         ("2026-02", "America/New_York", "2026-02-01T05:00:00Z", "2026-02-01T17:00:00Z"),
         ("2026-01-01", "Pacific/Kiritimati", "2025-12-31T10:00:00Z", "2025-12-31T22:00:00Z"),
     ])
-    func `begin and have their noon by the clock on the wall`(
+    func `begin, and have their noon, by the local clock`(
         day: String, zone: String, beginning: String, noon: String
     ) throws {
         let (day, zone) = (try #require(CalendarDay(day)), try #require(TimeZone(identifier: zone)))
@@ -49,7 +49,7 @@ import Testing
         ("2025-03-01", "2025-03-01", false),
         ("2025-03", "2025", false),
     ])
-    func `are before another for certain only when no day of them is not`(left: String, right: String, isBefore: Bool)
+    func `are certain to be before another only if every day of theirs is`(left: String, right: String, isBefore: Bool)
         throws
     {
         #expect(try #require(CalendarDay(left)).isCertainlyBefore(#require(CalendarDay(right))) == isBefore)

@@ -3,11 +3,11 @@ import Testing
 
 private let dune = "9780441013593"
 private let emma = "9780141439587"
-/// What a misread makes of the first: the check digit fits.
+/// A misreading of the first payload whose check digit fits.
 private let misread = "9780447013531"
 private let soap = "4006381333931"
 
-/// A camera of 30 frames a second on a clock that is turned by hand.
+/// A camera of 30 frames a second with a manual clock.
 private struct View {
     private var consensus = Consensus()
     private var time: Duration = .seconds(100)
@@ -28,7 +28,7 @@ private struct View {
             reading.unread = unread.map { box(at: $0) }
             reading.certain = certain
             var news: [Symbol] = []
-            consensus.take(reading, at: time, believed: &news)
+            consensus.update(with: reading, at: time, believed: &news)
             believed += news.map(\.payload)
             addons += news.map(\.addon)
             moments += news.map { _ in Int((time - .seconds(100)) / .milliseconds(1)) }
@@ -53,7 +53,7 @@ private func box(at point: Point) -> Corners {
         bottomRight: Point(x: point.x + 100, y: point.y + 60), bottomLeft: Point(x: point.x - 100, y: point.y + 60))
 }
 
-@Suite struct `What the frames agree on` {
+@Suite struct `A code in several frames` {
     @Test func `counts with the third agreeing frame and not before`() {
         var view = View()
         view.show(dune, frames: 2)
@@ -63,7 +63,7 @@ private func box(at point: Point) -> Corners {
         #expect(view.moments == [66])
     }
 
-    @Test func `counts at once what the decoder is certain of`() {
+    @Test func `counts at once if the decoder is certain of it`() {
         var view = View()
         view.show([(dune, centre)], certain: [dune])
         #expect(view.believed == [dune])
@@ -71,19 +71,19 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune])
     }
 
-    @Test func `does not count what it is certain of while something else is read in its place`() {
+    @Test func `does not count, even if certain, while something else is read in its place`() {
         var view = View()
         view.show([(dune, centre), (misread, Point(x: 650, y: 370))], frames: 20, certain: [dune])
         #expect(view.believed == [])
     }
 
-    @Test func `is one capture for a book held for a minute`() {
+    @Test func `counts once for a book held for a minute`() {
         var view = View()
         view.show(dune, frames: 1800)
         #expect(view.believed == [dune])
     }
 
-    @Test func `may have frames between in which nothing was read`() {
+    @Test func `counts with unread frames in between`() {
         var view = View()
         for _ in 0..<3 {
             view.show(dune)
@@ -92,9 +92,9 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune])
     }
 
-    /// Milliseconds out of view, and how often a book shown before and after was captured.
+    /// Milliseconds out of view, and the number of captures of a book shown before and after.
     @Test(arguments: [(300, 1), (650, 1), (740, 2), (3000, 2)])
-    func `begins anew after seven tenths of a second out of view`(away: Int, captures: Int) {
+    func `counts again after seven tenths of a second out of view`(away: Int, captures: Int) {
         var view = View()
         view.show(dune, frames: 10)
         view.showNothing(for: away - 33)
@@ -102,14 +102,14 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed.count == captures)
     }
 
-    @Test func `begins with another book at once, in the same place`() {
+    @Test func `of another book counts at once, in the same place`() {
         var view = View()
         view.show(dune, frames: 10)
         view.show(emma, frames: 10)
         #expect(view.believed == [dune, emma])
     }
 
-    @Test func `is both books where two are in view, each once`() {
+    @Test func `counts once for each of two books in view`() {
         var view = View()
         let other = Point(x: 900, y: 360)
         view.show([(dune, centre), (emma, other)], frames: 100)
@@ -118,13 +118,13 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed.count == 2)
     }
 
-    @Test func `is both codes where one is printed below the other`() {
+    @Test func `counts for both codes if one is printed below the other`() {
         var view = View()
         view.show([(dune, centre), ("1920193005509", Point(x: 640, y: 360 + 100))], frames: 3)
         #expect(view.believed.count == 2)
     }
 
-    @Test func `is never a misread among good frames`() {
+    @Test func `does not count if it was misread among good frames`() {
         var view = View()
         for _ in 0..<200 {
             view.show(dune, frames: 4)
@@ -133,7 +133,7 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune])
     }
 
-    @Test func `is nothing while two payloads take turns in one place`() {
+    @Test func `does not count while two payloads alternate in one place`() {
         var view = View()
         for _ in 0..<50 {
             view.show(dune, frames: 2)
@@ -144,23 +144,23 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune])
     }
 
-    @Test func `is nothing while two payloads are read in one place of the same frame`() {
+    @Test func `does not count while two payloads are read in one place of a frame`() {
         var view = View()
         view.show([(dune, centre), (misread, Point(x: 650, y: 370))], frames: 20)
         #expect(view.believed == [])
     }
 
-    @Test func `names a code that is no book, and never takes it for one`() throws {
+    @Test func `that is not a book is reported as such`() throws {
         var consensus = Consensus()
         var reading = FrameResult()
         reading.symbols = [Symbol(payload: soap, quality: 9, corners: box(at: centre))]
         var believed: [Symbol] = []
-        for frame in 0..<3 { consensus.take(reading, at: .milliseconds(33 * frame), believed: &believed) }
+        for frame in 0..<3 { consensus.update(with: reading, at: .milliseconds(33 * frame), believed: &believed) }
         let symbol = try #require(believed.first)
         #expect(throws: ISBNRefusal.notABook(.ean13)) { try symbol.isbn() }
     }
 
-    @Test func `goes on while the code is blurred in its place, and ends when it is really gone`() {
+    @Test func `stays in view while it is blurred in its place, until it is gone`() {
         var view = View()
         view.show(dune, frames: 5)
         view.show([], unread: [centre], frames: 60)
@@ -171,7 +171,7 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune, dune])
     }
 
-    @Test func `does not go on for ever because of stripes in the background`() {
+    @Test func `does not stay in view for ever because of stripes in the background`() {
         var view = View()
         view.show(dune, frames: 5)
         view.show([], unread: [centre], frames: 120)
@@ -179,13 +179,13 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune, dune])
     }
 
-    @Test func `works with a camera of one frame a second`() {
+    @Test func `counts with a camera of one frame a second`() {
         var view = View()
         view.show(dune, frames: 20, every: 1000)
         #expect(view.believed == [dune])
     }
 
-    @Test func `forgets what was in view when the camera was gone`() {
+    @Test func `is forgotten if the camera was gone`() {
         var view = View()
         view.show(dune, frames: 5)
         view.pass(.seconds(10))
@@ -193,9 +193,9 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune, dune])
     }
 
-    /// Seconds without a frame, where the book is afterwards, and how often it was captured.
+    /// Seconds without a frame, the place of the book afterwards, and the number of its captures.
     @Test(arguments: [(3, centre, 1), (10, centre, 2), (3, Point(x: 900, y: 360), 2)])
-    func `goes on after a hiccup of the camera where the book is where it was`(gap: Int, place: Point, captures: Int) {
+    func `stays in view over a stall of the camera if the book has not moved`(gap: Int, place: Point, captures: Int) {
         var view = View()
         view.show(dune, frames: 10)
         view.pass(.seconds(gap))
@@ -203,7 +203,7 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed.count == captures)
     }
 
-    @Test func `does not mind times that stand still or go back`() {
+    @Test func `counts even if times stand still or go back`() {
         var view = View()
         view.show(dune, frames: 2)
         view.pass(.seconds(-3600))
@@ -211,7 +211,7 @@ private func box(at point: Point) -> Corners {
         #expect(view.believed == [dune])
     }
 
-    @Test func `takes an add-on that two frames saw`() {
+    @Test func `gets an add-on that two frames saw`() {
         var view = View()
         view.show([(dune, centre)], addon: "51299")
         view.show(dune, frames: 2)
@@ -222,7 +222,7 @@ private func box(at point: Point) -> Corners {
         #expect(view.addons == [nil, "51299"])
     }
 
-    @Test func `keeps no more than its share of a picture full of codes`() {
+    @Test func `is one of a bounded number followed in a picture full of codes`() {
         var view = View()
         view.show((0..<200).map { ("978\(1_000_000_000 + $0)", Point(x: Double($0) * 300, y: 0)) }, frames: 1)
         view.show((0..<20).map { ("978\(2_000_000_000 + $0)", Point(x: Double($0) * 300, y: 500)) }, frames: 3)

@@ -17,7 +17,7 @@ import Testing
         return (Tracker(status: status, readings: [reading], pageCount: 382), reading.id)
     }
 
-    @Test func `is put right, and is a person's from then on`() throws {
+    @Test func `is corrected, and no longer automatic`() throws {
         let wrong = entry(.page(14), automatic: true)
         let (before, id) = showing(wrong)
         var tracker = before
@@ -29,7 +29,7 @@ import Testing
         #expect(same.isEmpty)
     }
 
-    @Test func `may be put right in a reading that is over, which takes no new one`() throws {
+    @Test func `can be corrected in a closed reading, which accepts no new one`() throws {
         let wrong = entry(.percent(9))
         let (before, id) = showing(wrong, status: .read, .finished)
         var tracker = before
@@ -46,7 +46,7 @@ import Testing
             (ProgressEdit(amount: .percent(100.5)), .badPercent(100.5)),
             (ProgressEdit(at: Date(timeIntervalSince1970: 1_700_086_401)), .entryInFuture),
         ] as [(ProgressEdit, ReadingRefusal)])
-    func `is not made what cannot be`(_ edit: ProgressEdit, _ refusal: ReadingRefusal) throws {
+    func `is not corrected to an impossible value`(_ edit: ProgressEdit, _ refusal: ReadingRefusal) throws {
         let old = entry(.page(10))
         let (before, id) = showing(old)
         var tracker = before
@@ -54,7 +54,7 @@ import Testing
         #expect(tracker == before)
     }
 
-    @Test func `that lies beyond the last page, or in a time to come, keeps that while the rest is put right`() throws {
+    @Test func `beyond the last page or in the future stays there while the rest is corrected`() throws {
         let old = entry(.page(999), 48)
         let (before, id) = showing(old)
         var tracker = before
@@ -64,7 +64,7 @@ import Testing
         #expect(tracker.shown?.progress?.amount == .page(999) && tracker.shown?.progress?.at == begun)
     }
 
-    @Test func `may lie beyond the last page, as when it is recorded: the page count may be wrong`() throws {
+    @Test func `can lie beyond the last page, because the page count may be wrong`() throws {
         let old = entry(.page(38))
         let (before, id) = showing(old)
         var tracker = before
@@ -72,7 +72,7 @@ import Testing
         #expect(tracker.shown?.progress?.amount == .page(383) && tracker.shown?.progress?.amount.isBeyond(382) == true)
     }
 
-    @Test func `that goes or falls back leaves the latest of the others to be shown`() throws {
+    @Test func `that is deleted or moved back leaves the latest of the others shown`() throws {
         let (latest, other) = (entry(.page(200), 5), entry(.page(50), 2))
         let (before, id) = showing(latest)
         var (falling, going) = (before, before)
@@ -84,7 +84,7 @@ import Testing
         #expect(going.shown?.progress == nil)
     }
 
-    @Test func `is never hidden by what nobody said`() throws {
+    @Test func `is never hidden by an automatic entry`() throws {
         let (told, begin) = (entry(.page(200), 5), entry(.page(0), 2, automatic: true))
         let (before, id) = showing(told)
         var tracker = before
@@ -92,7 +92,7 @@ import Testing
         #expect(tracker.shown?.progress?.amount == .page(200))
     }
 
-    @Test func `of a session is the session's, and of a reading that was taken back nobody's`() throws {
+    @Test func `of a session or of a cancelled reading cannot be changed`() throws {
         var ofSession = entry(.page(20))
         ofSession.session = ID()
         let (before, id) = showing(ofSession)

@@ -15,7 +15,7 @@ import Testing
 
     @Test(
         arguments: [
-            // Today alone; yesterday alone, today not read yet; with gaps.
+            // Only today; only yesterday, with nothing read today; with gaps.
             (["2026-05-10": 50], 50), (["2026-05-09": 50], 50), (["2026-05-04": 60, "2026-05-09": 60], 20),
             (["2026-05-04": 60, "2026-05-10": 80], 20), (["2026-04-11": 29], 1),
             // Too long ago, in the future, nothing.
@@ -33,7 +33,7 @@ import Testing
         #expect(Forecast.recentPagesPerDay(days, today: today) == pace)
     }
 
-    @Test func `says when, by pace and by goal`() {
+    @Test func `gives a day by pace and by goal`() {
         let days = [pages("2026-05-08", 70), pages("2026-05-09", 80)]
         let both = forecast(days, goal: 20)
         #expect(both.remaining == 200 && both.daysByPace == 3 && both.daysByGoal == 10)
@@ -46,7 +46,7 @@ import Testing
         #expect(forecast([], goal: 20).finish == date("2026-05-20"))
     }
 
-    @Test func `says why it cannot tell`() {
+    @Test func `gives the reason if there is none`() {
         let days = [pages("2026-05-09", 80)]
         #expect(forecast(days, isReading: false).reason == .notReading)
         #expect(forecast(days, pageCount: nil, goal: 20).reason == .noPageCount)
@@ -81,7 +81,7 @@ import Testing
             of: book, started: started.map(date), finished: finished.map(date), stopped: stopped.map(date),
             isOpen: isOpen,
             today: date(today)
-        ).map { "\($0.yearsAgo) \($0.what.rawValue) \($0.day)" }
+        ).map { "\($0.yearsAgo) \($0.event.rawValue) \($0.day)" }
     }
 
     @Test func `what was started, finished, given up or being read`() {
@@ -126,7 +126,7 @@ import Testing
             ),
             // Only the month is known, and it may have been its last day.
             (nil, "2026-04", nil, nil), (nil, "2026-03", 40, "Nothing for 40 days; want to update progress?"),
-            // Nothing is known but when the copy came.
+            // Only the day on which the copy was added is known.
             (nil, nil, 100, "Nothing for 100 days; want to update progress?"),
         ] as [(String?, String?, Int?, String?)])
     func `begins thirty days after the last sign of reading`(

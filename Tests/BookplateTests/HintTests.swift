@@ -26,7 +26,7 @@ import Testing
         return reading
     }
 
-    /// What the hint is after a second of frames that look all the same.
+    /// The hint after a second of equal frames.
     @Test(
         arguments: [
             (dark, Hint.moreLight), (white, .lessLight), (blurred, .holdStill), (far, .closer), (good, nil),
@@ -35,33 +35,33 @@ import Testing
     func `names what is wrong`(reading: FrameResult, wanted: Hint?) {
         var rules = HintRules()
         var hint: Hint?
-        for frame in 0..<30 { hint = rules.take(reading, at: .milliseconds(33 * frame)) }
+        for frame in 0..<30 { hint = rules.update(with: reading, at: .milliseconds(33 * frame)) }
         #expect(hint == wanted)
     }
 
-    @Test func `comes only when its cause lasts`() {
+    @Test func `is shown only if its cause lasts`() {
         var rules = HintRules()
-        #expect(rules.take(Self.blurred, at: .zero) == nil)
-        #expect(rules.take(Self.blurred, at: .milliseconds(500)) == nil)
-        #expect(rules.take(Self.blurred, at: .milliseconds(600)) == .holdStill)
+        #expect(rules.update(with: Self.blurred, at: .zero) == nil)
+        #expect(rules.update(with: Self.blurred, at: .milliseconds(500)) == nil)
+        #expect(rules.update(with: Self.blurred, at: .milliseconds(600)) == .holdStill)
     }
 
-    @Test func `stays for frames that were not measured, and goes when all is well`() {
+    @Test func `stays for frames without a measurement, and is removed once all is well`() {
         var rules = HintRules()
-        _ = rules.take(Self.blurred, at: .zero)
-        #expect(rules.take(Self.blurred, at: .milliseconds(700)) == .holdStill)
-        #expect(rules.take(Self.empty, at: .milliseconds(800)) == .holdStill)
-        #expect(rules.take(Self.good, at: .milliseconds(1000)) == .holdStill)
-        #expect(rules.take(Self.good, at: .milliseconds(1800)) == nil)
+        _ = rules.update(with: Self.blurred, at: .zero)
+        #expect(rules.update(with: Self.blurred, at: .milliseconds(700)) == .holdStill)
+        #expect(rules.update(with: Self.empty, at: .milliseconds(800)) == .holdStill)
+        #expect(rules.update(with: Self.good, at: .milliseconds(1000)) == .holdStill)
+        #expect(rules.update(with: Self.good, at: .milliseconds(1800)) == nil)
     }
 
-    @Test func `is silent while codes are read`() {
+    @Test func `is hidden while codes are read`() {
         var rules = HintRules()
-        _ = rules.take(Self.dark, at: .zero)
-        #expect(rules.take(Self.dark, at: .seconds(1)) == .moreLight)
-        #expect(rules.take(Self.reading(mean: 20, code: true), at: .milliseconds(1033)) == nil)
-        #expect(rules.take(Self.dark, at: .milliseconds(1900)) == nil)
-        _ = rules.take(Self.dark, at: .milliseconds(2100))
-        #expect(rules.take(Self.dark, at: .milliseconds(2800)) == .moreLight)
+        _ = rules.update(with: Self.dark, at: .zero)
+        #expect(rules.update(with: Self.dark, at: .seconds(1)) == .moreLight)
+        #expect(rules.update(with: Self.reading(mean: 20, code: true), at: .milliseconds(1033)) == nil)
+        #expect(rules.update(with: Self.dark, at: .milliseconds(1900)) == nil)
+        _ = rules.update(with: Self.dark, at: .milliseconds(2100))
+        #expect(rules.update(with: Self.dark, at: .milliseconds(2800)) == .moreLight)
     }
 }

@@ -47,19 +47,19 @@ import Testing
             ("978044147812651299", nil), ("97804414781255129", nil), ("9780441478125", nil), ("9780441478125XX", nil),
             ("400638133393151299", nil),
         ] as [(String, String?)])
-    func `is told from the add-on that was scanned with it`(text: String, addon: String?) {
+    func `is separated from the add-on scanned with it`(text: String, addon: String?) {
         let read = ISBN.withAddon(text)
         #expect(read?.addon == addon)
         #expect(read == nil || read?.isbn.digits == "9780441478125")
     }
 
     @Test(arguments: [
-        ("", "there is no number in it"),
+        ("", "it contains no number"),
         ("978044147812", "it has 12 digits; an ISBN has 10 or 13"),
         ("9780441478126", "the last digit of this ISBN-13 should be 5, not 6; one of the digits is wrong"),
         ("0441478124", "the last digit of this ISBN-10 should be 3, not 4; one of the digits is wrong"),
         ("044147812X", "the last digit of this ISBN-10 should be 3, not X; one of the digits is wrong"),
-        ("04414X8123", "X stands only at the end of a 10-digit ISBN"),
+        ("04414X8123", "X is allowed only at the end of a 10-digit ISBN"),
         ("97804414781O5", "\"O\" at position 12 belongs to no ISBN"),
         ("9790060115615", "it is sheet music (ISMN, 979-0), not a book"),
         ("9771234567003", "it is a periodical (ISSN, 977), not a book"),
@@ -69,7 +69,7 @@ import Testing
         ("96385074", "it is an EAN-8, the short code of small goods, not a book"),
         ("\u{0}", "\"a control character\" at position 1 belongs to no ISBN"),
     ])
-    func `says why a text is none`(text: String, reason: String) {
+    func `gives the reason why a text is not one`(text: String, reason: String) {
         let refusal = #expect(throws: ISBNRefusal.self) { try ISBN(text) }
         #expect(refusal?.description == reason)
     }
@@ -84,11 +84,11 @@ import Testing
         }
     }
 
-    @Test func `in a range not given out yet keeps only the sure hyphens`() throws {
+    @Test func `in an unassigned range has only the certain hyphens`() throws {
         #expect(try ISBN(ean13: "9799900000005").hyphenated == "979-990000000-5")
     }
 
-    @Test func `names where its ranges come from, with serial and date`() {
+    @Test func `names the source of its ranges, with serial and date`() {
         #expect(isbnRangeSource.contains("International ISBN Agency"))
         #expect(isbnRangeSource.contains("2026"))
     }

@@ -1,6 +1,7 @@
-import Bookplate
 import FoundationEssentials
 import Testing
+
+@testable import Bookplate
 
 @Suite struct JSONTests {
     private let now = Date(timeIntervalSince1970: 1_780_000_000)
@@ -10,7 +11,7 @@ import Testing
         return members.first { $0.key == key }?.value
     }
 
-    @Test func `what points at a book names it by copyId, and a title that is missing is null`() {
+    @Test func `an object about a book names it by copyId, and a missing title is null`() {
         let copy = Copy(added: now)
         let book = Book(edition: Edition(isbn: nil, metadata: Metadata()), copy: copy)
         let session = SessionRecord(
@@ -29,7 +30,7 @@ import Testing
         #expect(session.displayTitle == "Untitled")
     }
 
-    @Test func `a text is written as it is, but for quotes, backslashes and control characters`() {
+    @Test func `a text is written unchanged, except for quotes, backslashes and control characters`() {
         let text = JSONValue.string("\"a\"\\\n\r\t\u{1}\u{1F}\u{7F}é😀/").text
         #expect(text == ##""\"a\"\\\n\r\t\u0001\u001f\u007fé😀/""##)
         #expect(JSONValue.string("").text == "\"\"")
@@ -41,5 +42,78 @@ import Testing
     }
 
     @Test(arguments: ["", "2026-11-21", "2026-11-21T24:00:00Z", "2026-02-30T00:00:00Z", "2026-11-21T09:30:00.1234567Z"])
-    func `what is no instant is refused`(text: String) { #expect(Date(rfc3339: text) == nil) }
+    func `a text that is not an instant is refused`(text: String) { #expect(Date(rfc3339: text) == nil) }
+}
+
+@Suite struct `A JSON reader` {
+    func read(_ text: String) throws(JSONError) -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+    @Test(arguments: [
+        (
+            #"{"a":[1,2.5,-3e2,true,false,null,"x"]}"#,
+            [
+                "a": .array([.integer(1), .number(2.5), .number(-300), .bool(true), .bool(false), .null, .string("x")])
+            ] as JSONValue
+        ),
+        (#" "" "#, .string("")), (#""\u00e9\n\"\/\\""#, .string("é\n\"/\\")), (#""\ud83d\udcda""#, .string("📚")),
+        (#""\ud83d""#, .string("\u{FFFD}")), (#""\udcda\ud83dx""#, .string("\u{FFFD}\u{FFFD}x")),
+        (#""\ud83d\u0041""#, .string("\u{FFFD}A")), (#""\u0000""#, .string("\u{0}")), ("[]", .array([])),
+        ("{}", .object([])),
+        ("\u{FEFF}{}", .object([])),
+    ])
+    func `reads JSON, and replaces halves of surrogate pairs`(_ text: String, _ expected: JSONValue) throws {
+        #expect(try read(text) == expected)
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "[", "[1", "[1,", #"{"a""#, #"{"a":"#, #"{"a":1"#, #"{"a":1,"#, #""abc"#, #""a\"#, #""\u12"#,
+        "tru", "nul",
+    ])
+    func `reports a truncated text as cut off`(_ text: String) {
+        #expect { try read(text) } throws: { ($0 as? JSONError)?.problem == "it is cut off" }
+    }
+
+    @Test(arguments: [
+        "{}{}", "[1 2]", "{1:2}", #"{"a" 1}"#, "[,]", "01x", "-", "--1", "trux", #""\x""#, #""\u12G4""#, "<html>",
+    ])
+    func `refuses text that is not JSON`(_ text: String) { #expect(throws: JSONError.self) { try read(text) } }
+
+    @Test func `refuses text nested beyond the limit, however deep`() throws {
+        let limit = JSONValue.depthLimit
+        #expect(try read(nested(limit)).items.count == 1)
+        for depth in [limit + 1, 500_000] { #expect(throws: JSONError.self) { try read(nested(depth)) } }
+    }
+
+    private func nested(_ depth: Int) -> String {
+        String(repeating: "[", count: depth - 1) + "[0]" + String(repeating: "]", count: depth - 1)
+    }
+
+    @Test func `replaces bytes that are not UTF-8`() throws {
+        #expect(try JSONValue(parsing: [0x22, 0xFF, 0xC3, 0x22]) == .string("\u{FFFD}\u{FFFD}"))
+    }
+
+    @Test func `keeps the order of keys, and writes what it read`() throws {
+        let text = #"{"b":1,"a":[true,null,{"z":"é","y":-2.5}],"c":9007199254740993}"#
+        #expect(try read(text).text == text)
+        #expect(try read(#"{"a":1,"b":2,"a":3}"#)["a"]?.integer == 3)
+    }
+
+    @Test func `refuses a number or a text beyond its limit`() {
+        #expect(throws: JSONError.self) { try read(String(repeating: "1", count: 65)) }
+        #expect(throws: JSONError(problem: "longer than 67108864 bytes", offset: 0)) {
+            try JSONValue(parsing: [UInt8](repeating: 0x20, count: JSONValue.sizeLimit + 1))
+        }
+    }
+
+    @Test(arguments: [("1", 1), ("-0", 0), ("2.0", 2), ("1e3", 1000), ("2.5", nil), ("1e999", nil), ("\"1\"", nil)])
+    func `reads whole numbers as integers`(_ text: String, _ expected: Int?) throws {
+        #expect(try read(text).integer == expected)
+    }
+
+    @Test func `gives nothing for members of another type`() throws {
+        let value = try read(#"{"text": "a", "list": [1]}"#)
+        #expect(value["text"]?.string == "a" && value["list"]?.items.count == 1 && value.members.count == 2)
+        #expect(value["none"] == nil && value["list"]?.string == nil && value["text"]?.items.isEmpty == true)
+        #expect(value["text"]?["x"] == nil && value["text"]?.integer == nil)
+    }
 }

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Testing
 
-/// ISBNs in what was read of print, with the mistakes that reading makes.
+/// ISBNs in text that was read from print, with the usual misreadings.
 @Suite struct `Print` {
     @Test(arguments: [
         ("ISBN 0-14-044926-4", "9780140449266", "0-14-044926-4"),
@@ -33,16 +33,16 @@ import Testing
         ("SBN 0-14-044926-4", "9780140449266", "0-14-044926-4"),
         ("TSBN 0 14 044926 4", "9780140449266", "0 14 044926 4"),
         ("SBN 978-0-14-044926-6", "9780140449266", "978-0-14-044926-6"),
-        // Dashes of all kinds, broken ones, and what faint ones are read as.
+        // Dashes of all kinds, broken ones, and misreadings of faint ones.
         ("ISBN 0\u{2013}14\u{2014}044926\u{2212}4", "9780140449266", "0-14-044926-4"),
         ("ISBN 0 - 14 - 044926 - 4", "9780140449266", "0-14-044926-4"),
         ("ISBN 0~14_044926=4", "9780140449266", "0-14-044926-4"),
         ("ISBN 0.14.044926.4", "9780140449266", "0 14 044926 4"),
-        // The line ends within.
+        // The line ends within the number.
         ("ISBN 0-14-\n044926-4", "9780140449266", "0-14-044926-4"),
         ("ISBN\n0-14-044926-4", "9780140449266", "0-14-044926-4"),
         ("ISBN 0 14 044926\n4 Printed in Great Britain", "9780140449266", "0 14 044926 4"),
-        // What stands behind it.
+        // Text after the number.
         ("ISBN 0-14-044926-4 (pbk.) £1.50", "9780140449266", "0-14-044926-4"),
         ("ISBN 0-14-044926-4pbk", "9780140449266", "0-14-044926-4"),
         ("ISBN 0 14 044926 4 90000", "9780140449266", "0 14 044926 4"),
@@ -54,7 +54,7 @@ import Testing
         ("9\"780140\"449266 90000>", "9780140449266", "9 780140 449266"),
         ("978-0-14-\n044926-6", "9780140449266", "978-0-14-044926-6"),
     ])
-    func `says which book it is`(text: String, isbn: String, number: String) {
+    func `gives the ISBN of the book`(text: String, isbn: String, number: String) {
         let found = PrintedISBN.all(in: "Penguin Books Ltd.\n\(text)\nAll rights reserved")
         #expect(found.map(\.isbn.digits) == [isbn])
         #expect(found.first?.text == number)
@@ -80,7 +80,7 @@ import Testing
             // Without the word no letter is a digit.
             ("978-O-14-044926-6", nil, ""),
         ] as [(String, String?, String)])
-    func `takes a letter for a digit only where that makes exactly one number`(
+    func `reads a letter as a digit only if exactly one number results`(
         text: String, isbn: String?, number: String
     ) {
         let found = PrintedISBN.all(in: text)
@@ -103,36 +103,36 @@ import Testing
         // Another word ends the list.
         ("ISBN 0-14-044926-4 Tel. 0-441-47812-3", ["9780140449266"]),
     ])
-    func `of several books names each once`(text: String, isbns: [String]) {
+    func `of several books gives each ISBN once`(text: String, isbns: [String]) {
         #expect(PrintedISBN.all(in: text).map(\.isbn.digits) == isbns)
     }
 
     @Test(arguments: [
         "", "ISBN", "ISBN ISBN ISBN", "ISBN 0-14", "ISBN 0-14-044926-3", "ISBN 978-0-14-044926-7",
-        // A digit that was not read: what is left is no number.
+        // A digit was not read: the rest is not a number.
         "ISBN 978-0-14-04496-6", "ISBN 0-14-4926-4", "ISBN 9#8-0-14-044926-6", "ISBN 9 8 0 14 044926 6",
-        // The end was not read, and what is left fits.
+        // The end was not read, and the rest fits.
         "ISBN 978-1-58573-0", "ISBN 978 1 58573 0",
         // Too many.
         "ISBN 0-14-044926-45", "ISBN 00140449264", "1978-0-14-044926-6", "978014044926612", "97801404492665",
         "978-0-14-044926-6-1",
         // Ten digits without the word are a telephone number as often as a book.
         "0-14-044926-4", "0140449264", "Tel. 978-234-5679", "978 234 5679", "(978) 234-5679", "01223 312393",
-        // Other numbers of thirteen digits: sheet music, goods, periodicals, and a range that is not given out.
+        // Other numbers of thirteen digits: sheet music, goods, periodicals, and an unassigned range.
         "979-0-060-11561-5", "4 006381 333931", "9 772049 363002", "978-66-00-00000-8",
         "LC 67-12345", "Library of Congress Catalog Card Number 68-27304", "£1.50 $2.95 DM 7,80 90000>",
         "10 9 8 7 6 5 4 3 2 1",
         // A word that only looks like it.
         "LISBN0TE 0140449264", "HUSBANDS 0-14-044926-4",
-        // Farther away than a number stands.
+        // Too far from the word.
         "ISBN is what it says on the back 0-14-044926-4", "ISBN\n\n\n\n0-14-044926-4",
     ])
-    func `without a sound number names nothing`(text: String) {
+    func `without a valid number gives none`(text: String) {
         #expect(PrintedISBN.all(in: text).isEmpty)
     }
 
-    /// What took time by the square of its length would be here for an hour.
-    @Test(.timeLimit(.minutes(5))) func `of any length and kind is gone through quickly`() {
+    /// A search in quadratic time would take an hour.
+    @Test(.timeLimit(.minutes(5))) func `of any length and kind is searched quickly`() {
         for piece in [
             "ISBN ", "ISBN 978-", "9 7 8 ", "OIlZSB ", "ISBN OOOOOOOOOO", "\u{0}\n", "978014044926", "👩‍👩‍👧 ISBN ",
         ] {
@@ -140,8 +140,8 @@ import Testing
         }
     }
 
-    /// Texts without any ISBN, of what stands on covers: prices, telephone numbers, years, codes, and noise.
-    @Test func `of chance is hardly ever a book`() {
+    /// Texts without an ISBN, as on covers: prices, telephone numbers, years, codes, and noise.
+    @Test func `of random text hardly ever gives an ISBN`() {
         var dice = Dice(seed: 1979)
         func digits(_ count: Int) -> String { String((0..<count).map { _ in Character("\(dice.roll(10))") }) }
         var (named, unnamed) = (0, 0)
@@ -161,17 +161,17 @@ import Testing
             }
             let text = words.joined(separator: dice.roll(3) == 0 ? "\n" : " ")
             unnamed += PrintedISBN.all(in: text).count
-            // One in ten with the word in front of what is none.
+            // One in ten has the word before a number that is not an ISBN.
             if round % 10 == 0 { named += PrintedISBN.all(in: "ISBN " + text).count }
         }
-        // Measured in 100,000 rounds: 11 and 159. Thirteen digits are a book's by chance once in 14,000; ten behind the word fit once in eleven, which
-        // nothing but a look at the book tells from a number that was read well.
+        // Measured in 100,000 rounds: 11 and 159. Thirteen digits are an ISBN by chance once in 14,000; ten digits after the
+        // word pass once in eleven, and only a look at the book distinguishes these from a number that was read well.
         #expect(unnamed <= rounds / 5000, "\(unnamed) of \(rounds)")
         #expect(named <= rounds / 500, "\(named) of \(rounds / 10)")
     }
 }
 
-/// Numbers that are the same in every run (SplitMix64).
+/// The same random numbers in every run (SplitMix64).
 private struct Dice {
     private var state: UInt64
 

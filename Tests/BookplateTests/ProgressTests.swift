@@ -17,7 +17,7 @@ import Testing
         let steps = try tracker.record(amount, moment())
         #expect(text(tracker.readings) == readings)
         #expect(tracker.status == .reading)
-        // One entry of what was said, none of nothing read.
+        // One entry of the given amount, and none of nothing read.
         #expect(steps.filter { if case .recorded = $0 { true } else { false } }.count == 1)
     }
 
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [Copy.Status.read, .dnf])
-    func `of a closed reading is refused: it could be meant for it or for the next`(status: Copy.Status) throws {
+    func `is refused for a closed reading: it could belong to it or to the next`(status: Copy.Status) throws {
         var tracker = tracker(status)
         #expect(throws: ReadingRefusal.closed(status)) { try tracker.record(.page(1), moment()) }
     }
@@ -79,11 +79,11 @@ import Testing
             (nil, 382, .read, .page(382)), (nil, nil, .read, .percent(100)), (nil, 382, .reading, .page(0)),
             (nil, nil, .reading, .percent(0)), (.percent(40), 382, .read, .percent(100)),
             (.page(40), 382, .read, .page(382)), (.page(40), nil, .read, .percent(100)),
-            // Told already: nothing is added to it.
+            // Recorded already: nothing is added.
             (.page(40), 382, .reading, .page(40)), (.page(400), 382, .read, .page(400)),
             (.percent(100), 382, .read, .percent(100)), (.page(382), 382, .read, .page(382)),
         ] as [(ProgressEntry.Amount?, Int?, Copy.Status, ProgressEntry.Amount)])
-    func `of nothing and of everything comes by itself, in the unit in use`(
+    func `of nothing and of everything is recorded automatically, in the unit in use`(
         told: ProgressEntry.Amount?, pageCount: Int?, status: Copy.Status, after: ProgressEntry.Amount
     ) throws {
         let entry = told.map { ProgressEntry(at: now, amount: $0) }
@@ -101,7 +101,7 @@ import Testing
         #expect(tracker.shown?.progress?.amount == .percent(0))
     }
 
-    @Test func `is not hidden by what was told while the clock was ahead`() throws {
+    @Test func `is not hidden by an entry made while the clock was ahead`() throws {
         let later = ProgressEntry(at: now.addingTimeInterval(3600), amount: .page(10))
         var tracker = Tracker(status: .reading, readings: [Reading(progress: later)], pageCount: 382)
         _ = try tracker.record(.page(20), moment())
@@ -139,8 +139,8 @@ import Testing
             (.dnf, DateEdit(stopped: .set(day("2025-12-31"))), "given up on 2025-12-31"),
             (.dnf, DateEdit(finished: .set(day("2026-03"))), "was given up"),
             (.read, DateEdit(stopped: .set(day("2026-03"))), "is finished"),
-            (.reading, DateEdit(finished: .set(day("2026-03"))), "goes on"),
-            (.onHold, DateEdit(stopped: .set(day("2026-03"))), "goes on"),
+            (.reading, DateEdit(finished: .set(day("2026-03"))), "is open"),
+            (.onHold, DateEdit(stopped: .set(day("2026-03"))), "is open"),
             (.toRead, DateEdit(started: .clear), "To Read"),
         ] as [(Copy.Status, DateEdit, String)])
     func `are refused with the reason`(status: Copy.Status, edit: DateEdit, reason: String) throws {
@@ -174,7 +174,7 @@ import Testing
             (.reading, nil, "2026-11", nil, "finished -/2026-11/-; open 2026-01-01/-/- p100"),
             (.read, nil, nil, nil, "finished -/-/-; finished 2026-01-01/2026-02-01/- p382"),
         ] as [(Copy.Status, String?, String?, String?, String)])
-    func `of a past time through the book put it in its place`(
+    func `of a past reading determine its place`(
         status: Copy.Status, started: String?, finished: String?, stopped: String?, readings: String
     ) throws {
         var tracker = tracker(status)
@@ -185,7 +185,7 @@ import Testing
         #expect(tracker.shown?.state == Reading.State(after: status))
     }
 
-    @Test func `of a past time must make sense`() {
+    @Test func `of a past reading must make sense`() {
         var tracker = tracker(.toRead)
         let (early, late) = (day("2020"), day("2021"))
         #expect(throws: ReadingRefusal.twoEnds) { try tracker.addPast(started: nil, finished: early, stopped: late) }
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `go with a deleted reading, but not with the one that the status speaks of`() throws {
+    @Test func `are deleted with a reading, unless the status refers to it`() throws {
         var tracker = tracker(.reading)
         let shown = tracker.readings[0].id
         _ = try tracker.addPast(started: nil, finished: day("2020"), stopped: nil)

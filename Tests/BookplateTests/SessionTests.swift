@@ -8,7 +8,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
 @Suite struct `A session` {
     @Test(
         arguments: [
-            // The seed's own: 60 pages in 30 minutes are 120 an hour.
+            // From the specification: 60 pages in 30 minutes are 120 an hour.
             (1800, 10, 70, 60, 30, 120), (1800, 10, 50, 40, 30, 80), (1800, 10, 10, 0, 30, nil), (59, 0, 9, 9, 0, nil),
             (60, 0, 1, 1, 1, 60), (119.999, 0, 2, 2, 1, 120), (120, 5, nil, 0, 2, nil), (3600, 0, 33, 33, 60, 33),
         ] as [(TimeInterval, Int, Int?, Int, Int, Double?)])
@@ -19,7 +19,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
         #expect(session.pagesRead == pages && session.minutes == minutes && session.pace == pace)
     }
 
-    @Test func `that runs has no minutes and no pace yet`() {
+    @Test func `that is running has no minutes and no pace yet`() {
         let session = Session(start: now)
         #expect(session.isRunning && session.minutes == nil && session.pace == nil && session.pagesRead == 0)
         #expect(session.seconds(until: at(754.9)) == 754)
@@ -27,7 +27,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
         #expect(session.seconds(until: .distantFuture) > 0)
     }
 
-    @Test func `begins now on the current page, unless told`() throws {
+    @Test func `starts now on the current page, unless given another time or page`() throws {
         let session = try Session.started(at: nil, page: nil, currentPage: 145, now: now)
         #expect(session.start == now && session.startPage == 145 && session.isRunning)
         let other = try Session.started(at: at(-600), page: 7, currentPage: 145, now: now)
@@ -45,11 +45,11 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
 
     @Test(
         arguments: [
-            // Started this long ago, ended then (now when nil), on that page, forced: ended so many seconds after its start.
+            // Seconds since the start, end (now if nil), page, forced; the end in seconds after the start.
             (1800, nil, 180, false, 1800), (1800, nil, nil, false, 1800), (60, nil, 145, false, 60),
             (59, nil, 150, true, 60), (0, nil, 150, true, 60), (1800, -600, 180, false, 1200),
             (1800, -1790, 180, true, 60), (400_000, nil, 180, false, 400_000),
-            // The clock went backwards: the reader's word counts.
+            // The clock went backwards: the reader's time counts.
             (-3600, 7200, 180, false, 3600),
         ] as [(TimeInterval, TimeInterval?, Int?, Bool, TimeInterval)])
     func `ends`(ago: TimeInterval, end: TimeInterval?, page: Int?, forced: Bool, after: TimeInterval) throws {
@@ -72,7 +72,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
         #expect(throws: error) { try session.ended(at: end.map(at), page: page, forced: forced, now: now) }
     }
 
-    @Test func `is ended once`() throws {
+    @Test func `can be ended only once`() throws {
         let ended = Session(start: at(-600), end: at(-60))
         #expect(throws: SessionError.notActive) { try ended.ended(at: nil, page: nil, forced: false, now: now) }
     }
@@ -84,7 +84,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
             (-3600, -3601, 0, nil, .endBeforeStart), (-60, 1, 0, nil, .endInFuture), (1, 100, 0, nil, .startInFuture),
             (-3600, 0, 41, 40, .invalidPageNumber), (-86_400, 0, 0, nil, nil), (-86_401, 0, 0, nil, .sessionTooLong),
         ] as [(TimeInterval, TimeInterval, Int, Int?, SessionError?)])
-    func `told afterwards makes sense`(
+    func `added later must make sense`(
         start: TimeInterval, end: TimeInterval, startPage: Int, endPage: Int?, error: SessionError?
     ) throws {
         let make = {
@@ -126,12 +126,12 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
         #expect(throws: error) { try session.edited(edit, now: now) }
     }
 
-    @Test func `that nobody ended for days keeps its times while its pages are put right`() throws {
+    @Test func `left running for days keeps its times when its pages are corrected`() throws {
         let session = Session(start: at(-400_000), end: at(-1800), startPage: 10, endPage: 50)
         #expect(try session.edited(SessionEdit(endPage: .set(60)), now: now).endPage == 60)
     }
 
-    @Test func `that runs can be given another beginning, but no end`() throws {
+    @Test func `that is running can be given another start, but no end`() throws {
         let session = Session(start: at(-600), startPage: 10)
         let edited = try session.edited(SessionEdit(start: at(-1200), startPage: 5), now: now)
         #expect(edited.start == at(-1200) && edited.startPage == 5 && edited.isRunning)
@@ -167,7 +167,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
                 "Check available storage space and try again."
             ),
         ] as [(SessionError, String, String)])
-    func `is refused in the words of its document`(error: SessionError, what: String, next: String) {
+    func `is refused in the words of its specification`(error: SessionError, what: String, next: String) {
         #expect(error.errorDescription == what)
         #expect(error.recoverySuggestion == next)
         #expect(error.description == what + " " + next)
@@ -175,7 +175,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
 }
 
 @Suite struct `The sessions of a book` {
-    @Test func `come to minutes, pages, a mean pace and the last time`() {
+    @Test func `add up to minutes, pages, a mean pace and the last time`() {
         let sessions = [
             Session(start: at(-90_000), end: at(-88_200), startPage: 10, endPage: 70),
             Session(start: at(-9_000), end: at(-5_400), startPage: 70, endPage: 100),
@@ -188,7 +188,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
         #expect(totals.lastRead == at(-3_000))
     }
 
-    @Test func `come to nothing when there are none`() {
+    @Test func `add up to nothing if there are none`() {
         let nothing = SessionTotals(sessions: 0, minutes: 0, pages: 0, meanPace: nil, lastRead: nil)
         #expect(SessionTotals([]) == nothing)
         #expect(SessionTotals([Session(start: now)]) == nothing)
@@ -198,13 +198,13 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
         arguments: [
             // Ended live: the page is the current one, however small.
             (.open, 145, 0, 180, true, 180), (.open, 145, 0, 120, true, 120), (.open, 145, 0, nil, true, 145),
-            // Ended now, but at a time before the last entry: what was told since stands.
+            // Ended now, but at a time before the last entry: the entries made since stand.
             (.open, 145, -600, 180, true, 145),
             (.finished, 145, 0, 180, true, 145),
-            // Told afterwards: never back.
+            // A past session never moves the page back.
             (.open, 145, 0, 180, false, 180), (.open, 145, 0, 120, false, 145), (.finished, 145, -600, 120, false, 145),
         ] as [(Reading.State, Int, TimeInterval, Int?, Bool, Int)])
-    func `move the current page on`(
+    func `move the current page forward`(
         state: Reading.State, page: Int, end: TimeInterval, endPage: Int?, isLive: Bool, after: Int
     ) {
         let reading = Reading(state: state, progress: ProgressEntry(at: at(-300), amount: .page(page)))

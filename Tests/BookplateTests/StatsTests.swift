@@ -19,7 +19,7 @@ import Testing
             ("2025-01-01", "2025-01-01", 20, 0, 0), ("2025-03-05", nil, 120, 2, 300), (nil, "2024", 10, 1, 50),
             ("2026-02", "2026-02", 0, 0, 0), ("2026-03-02", "2026-03-01", 0, 0, 0),
         ] as [(String?, String?, Int, Int, Int)])
-    func `take what lies in the period for certain`(
+    func `sum what is certain to lie in the period`(
         from: String?, to: String?, pages: Int, books: Int, bookPages: Int
     ) {
         let totals = Totals(days, finishes, in: Period(from: from.map(date), to: to.map(date)))
@@ -28,7 +28,7 @@ import Testing
         #expect(totals.bookPages == bookPages)
     }
 
-    @Test func `of a year tell what is not known nearer apart from the months`() throws {
+    @Test func `of a year keep books of an unknown month apart`() throws {
         let years = YearStats.years(days, finishes)
         #expect(years.map(\.year) == [2026, 2025, 2024])
         let year = years[1]
@@ -92,7 +92,7 @@ import Testing
         ("2027-05-05", 12, 10, 12, "2 books behind schedule, 2 to go"),
         ("2025-05-05", 12, 0, 0, "On schedule, 12 to go"),
     ])
-    func `of a year know what an even pace would have done`(
+    func `of a year count what an even pace would have finished`(
         today: String, goal: Int, done: Int, due: Int, sentence: String
     ) {
         let challenge = Challenge(year: 2026, goal: goal, done: done, today: date(today))
@@ -112,7 +112,7 @@ import Testing
                 == DailyGoal(goal: 20, days: [], today: date("2025-01-01")))
     }
 
-    @Test func `ratings stand by quarter and by whole star`() {
+    @Test func `ratings are counted by quarter and by whole star`() {
         let ratings = Ratings([1: 1, 3: 1, 4: 2, 7: 1, 16: 3, 19: 1, 20: 2, 0: 9, 21: 9])
         #expect(ratings.byStar == [2, 3, 0, 0, 4, 2])
         #expect(ratings.count == 11)

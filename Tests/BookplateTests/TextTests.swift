@@ -40,7 +40,7 @@ import Testing
 }
 
 @Suite struct `A JSON line` {
-    @Test func `keeps its keys in order, and escapes what JSON wants escaped`() {
+    @Test func `keeps its keys in order, and escapes what JSON requires`() {
         let value: JSONValue = [
             "b": .integer(1), "a": "quote \" back \\ line\n nul \u{0} é", "n": JSONValue(nil as String?),
             "list": [.bool(true), .number(0.5), .number(2), .number(.nan)],

@@ -11,7 +11,7 @@ func moment(_ automatic: Tracker.Automatic = [.dates, .progress]) -> Tracker.Mom
 
 func day(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
-/// A book of 382 pages that got its status long ago.
+/// Returns the tracker of a book of 382 pages that got its status long ago.
 func tracker(_ status: Copy.Status, pageCount: Int? = 382) -> Tracker {
     func entry(_ page: Int) -> ProgressEntry { ProgressEntry(at: now.addingTimeInterval(-86_400), amount: .page(page)) }
     let started = day("2026-01-01")
@@ -25,7 +25,8 @@ func tracker(_ status: Copy.Status, pageCount: Int? = 382) -> Tracker {
     return Tracker(status: status, readings: readings, pageCount: pageCount)
 }
 
-/// `open 2026-01-01/-/- p100`: state, started, finished, stopped, progress; automatic progress with an `a` behind it.
+/// Returns readings as `open 2026-01-01/-/- p100`: state, started, finished, stopped, progress; automatic progress ends
+/// in `a`.
 func text(_ readings: [Reading]) -> String {
     readings.map { reading in
         let days = [reading.started, reading.finished, reading.stopped].map { $0?.description ?? "-" }
@@ -77,7 +78,7 @@ func text(_ readings: [Reading]) -> String {
             (.dnf, .onHold, "\(dnf); open -/-/-"),
             (.dnf, .dnf, dnf),
         ] as [(Copy.Status, Copy.Status, String)])
-    func `goes from each to each`(from: Copy.Status, to: Copy.Status, readings: String) throws {
+    func `changes from each status to each other`(from: Copy.Status, to: Copy.Status, readings: String) throws {
         var tracker = tracker(from)
         let before = tracker
         let steps = try tracker.set(to, moment())
@@ -103,7 +104,7 @@ func text(_ readings: [Reading]) -> String {
     }
 
     @Test(arguments: cells)
-    func `set by a batch or an import dates nothing and tells no progress`(from: Copy.Status, to: Copy.Status) throws {
+    func `set by a batch or an import changes neither dates nor progress`(from: Copy.Status, to: Copy.Status) throws {
         var tracker = tracker(from)
         let steps = try tracker.set(to, .ofBatch(at: now))
         #expect(steps.allSatisfy { if case .recorded = $0 { false } else { true } })
@@ -112,7 +113,7 @@ func text(_ readings: [Reading]) -> String {
     }
 
     @Test(arguments: cells)
-    func `tells each step, so that doing them again gives the same`(from: Copy.Status, to: Copy.Status) throws {
+    func `reports each step, so that repeating them gives the same result`(from: Copy.Status, to: Copy.Status) throws {
         var tracker = tracker(from)
         var copy = (status: tracker.status, readings: tracker.readings)
         for step in try tracker.set(to, moment()) {
@@ -134,14 +135,14 @@ func text(_ readings: [Reading]) -> String {
     }
 
     @Test func `never overwrites a person's date`() throws {
-        // As an import can bring it.
-        let told = Reading(started: day("2026-01-01"), finished: day("2026-10"))
-        var tracker = Tracker(status: .reading, readings: [told], pageCount: 382)
+        // As an import may contain it.
+        let imported = Reading(started: day("2026-01-01"), finished: day("2026-10"))
+        var tracker = Tracker(status: .reading, readings: [imported], pageCount: 382)
         _ = try tracker.set(.read, moment())
         #expect(text(tracker.readings) == "finished 2026-01-01/2026-10/- p382a")
     }
 
-    @Test func `dates no end before a beginning that a person put into the future`() throws {
+    @Test func `sets no end date before a start date in the future`() throws {
         var tracker = tracker(.toRead)
         _ = try tracker.set(.reading, on: day("2026-12-24"), moment())
         _ = try tracker.set(.read, moment())
@@ -156,7 +157,7 @@ func text(_ readings: [Reading]) -> String {
             (.read, .read, "2026-03-05", "finished 2026-01-01/2026-03-05/- p382"),
             (.reading, .dnf, "2026", "stopped 2026-01-01/-/2026 p100"),
         ] as [(Copy.Status, Copy.Status, String, String)])
-    func `takes the day that the reader says`(
+    func `uses the day that the reader gives`(
         from: Copy.Status, to: Copy.Status, on text: String, readings: String
     ) throws {
         var tracker = tracker(from)
@@ -164,7 +165,7 @@ func text(_ readings: [Reading]) -> String {
         #expect(BookplateTests.text(tracker.readings) == readings)
     }
 
-    @Test func `is refused on a day before the beginning, and nothing changes`() throws {
+    @Test func `is refused for an end before the start, and nothing changes`() throws {
         var tracker = tracker(.reading)
         let before = tracker
         let (started, finished) = (day("2026-01-01"), day("2025-12"))
@@ -179,7 +180,7 @@ func text(_ readings: [Reading]) -> String {
         #expect(throws: Never.self) { try tracker.set(.read, on: day("2026"), moment()) }
     }
 
-    @Test func `To Read shows nothing of what was, and the next time is a new one`() throws {
+    @Test func `To Read hides the reading, and the next one is new`() throws {
         var tracker = tracker(.reading)
         _ = try tracker.set(.toRead, moment())
         #expect(tracker.shown == nil)

@@ -10,7 +10,7 @@ import Testing
         // Deleted tomorrow: the clock went back.
         (-1, 30), (-1e300, 30),
     ])
-    func `has so many days left after so many days`(days: Double, left: Int) {
+    func `has the rest of the thirty days left`(days: Double, left: Int) {
         let deleted = Self.now.addingTimeInterval(-days * 86_400)
         #expect(Trash.daysLeft(deleted: deleted, now: Self.now) == left)
     }

@@ -21,7 +21,7 @@ extension `In a browser` {
                     "done", until: "document.querySelector('.toast')?.textContent.includes('69 books')")
                 #expect(try await total(kiosk, "tag=chosen") == 69)
                 try await browser.click(".toast button")
-                try await browser.wait("taken back", until: "document.body.textContent.includes('Taken back')")
+                try await browser.wait("taken back", until: "document.body.textContent.includes('Undone')")
                 #expect(try await total(kiosk, "tag=chosen") == 0)
             }
         }

@@ -63,7 +63,7 @@ extension `In a browser` {
             try await visit("home", on: screen) { _, browser, _ in
                 try await browser.driver.run(
                     """
-                    return import("/assets/app.js").then(({ toast }) => {
+                    return import("/assets/messages.js").then(({ toast }) => {
                       toast("The library is busy: another program keeps it locked. ".repeat(8), { isTrouble: true });
                     });
                     """)

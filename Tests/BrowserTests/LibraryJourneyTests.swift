@@ -75,7 +75,7 @@ extension `In a browser` {
                 try await browser.wait(
                     "taken back",
                     until:
-                        "document.querySelectorAll('.toast').length > 0 && document.body.textContent.includes('Taken back')"
+                        "document.querySelectorAll('.toast').length > 0 && document.body.textContent.includes('Undone')"
                 )
                 #expect(try await book(kiosk, id)["rating"] is NSNull)
             }

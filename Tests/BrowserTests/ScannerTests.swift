@@ -158,7 +158,7 @@ extension `In a browser` {
                 #expect(try await kiosk.titles() == ["Middlemarch"])
                 try await browser.type("u")
                 try await browser.wait(
-                    "taken back", until: "document.querySelector('.toast')?.textContent.includes('Taken back')")
+                    "taken back", until: "document.querySelector('.toast')?.textContent.includes('Undone')")
                 #expect(try await kiosk.titles() == [])
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.wait("the keys", until: "document.body.matches('[data-connected]')")

@@ -5,8 +5,7 @@ extension CameraRig {
         /// webcam-640x480.jpg, and the two books of overlapping.jpg.
         private static let (first, second, third) = ("9780141439846", "9780743273565", "9780201835953")
 
-        @Test func `is listed with what it gives, and what is held before it is captured once, in every format`() throws
-        {
+        @Test func `is listed with its modes, and a book held up to it is captured once, in every format`() throws {
             let rig = Rig(cameras: [
                 "uvc:webcam-640x480.jpg+overlapping.jpg:1600x1200:5:MJPG", "uvc:webcam-640x480.jpg:640x480:5:YUYV",
                 "loopback:webcam-640x480.jpg:640x480:10:GREY", "loopback:webcam-640x480.jpg:640x480:10:NV12", "vivid",
@@ -50,13 +49,14 @@ extension CameraRig {
                 #expect(modes.contains(mode))
                 #expect(number == 4 || modes.count == 1)
             }
-            // Both USB cameras have a second node, for metadata.
+            // Each USB camera has a second node, for metadata.
             let refused = devices.filter { $0["type"] as? String == "camera" && $0["usable"] as? Bool == false }
             #expect(refused.count == 2)
             #expect(refused.allSatisfy { ($0["reason"] as? String)?.contains("metadata") == true })
         }
 
-        @Test func `goes on by itself when it was unplugged or hung, however often, and nothing is left of it`() throws
+        @Test func `is used again after it was unplugged or hung, any number of times, without leaking resources`()
+            throws
         {
             let cycles = Rig.isLong ? 500 : 20
             let rig = Rig(
@@ -76,7 +76,7 @@ extension CameraRig {
             #expect(try ending.isbns(of: "unplug", "captured") == [Self.first])
         }
 
-        @Test func `that another holds, that is forbidden or frozen says so, and gets its controls back`() throws {
+        @Test func `that is busy, forbidden or frozen is reported as such, and its controls are restored`() throws {
             let rig = Rig(cameras: [
                 "uvc:webcam-640x480.jpg:640x480:10:MJPG", "loopback:webcam-640x480.jpg:640x480:10:GREY",
             ])
@@ -102,19 +102,19 @@ extension CameraRig {
             #expect(ending.facts["controls-after-interrupt"] == left, "after Control-C")
         }
 
-        @Test func `whose driver reports errors is begun anew, and each is told once`() throws {
+        @Test func `whose driver reports errors is restarted, and each error is reported once`() throws {
             let ending = try Rig(cameras: ["vivid"]).run("injected")
             let streaming = "vivid: 320x180 GREY, 10 fps"
             let (dequeue, gone) = ("VIDIOC_DQBUF: Input/output error", "was unplugged")
-            let told: [(name: String, lines: [String])] = [
+            let reports: [(name: String, lines: [String])] = [
                 ("fatal", [streaming, dequeue, streaming]),
                 ("streamon", [streaming, dequeue, "VIDIOC_STREAMON: Invalid argument", streaming]),
                 ("reqbufs", [streaming, dequeue, "VIDIOC_REQBUFS: Invalid argument", streaming]),
                 ("qbuf", [streaming, "VIDIOC_QBUF: Invalid argument", streaming, gone, streaming]),
             ]
-            for (name, expected) in told {
+            for (name, expected) in reports {
                 let lines = ending.lines(of: name)
-                // Bound anew under a waiting program, the driver takes one go or two.
+                // If the driver is bound again under a waiting program, it needs one or two attempts.
                 let isEnd = lines.count == expected.count || name == "qbuf" && lines.count > expected.count
                 let matches = isEnd && zip(lines, expected).allSatisfy { $0.contains($1) }
                 #expect(matches, "\(name): \(lines)")

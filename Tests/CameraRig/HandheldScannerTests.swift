@@ -2,7 +2,10 @@ import Testing
 
 extension CameraRig {
     @Suite struct `A handheld scanner` {
-        @Test func `is taken for scan alone, comes back by itself, and nothing else is taken in its place`() throws {
+        @Test
+        func `is grabbed by scan, is used again after it was unplugged, and no other device is grabbed in its place`()
+            throws
+        {
             let ending = try Rig().run("scanner")
             let events = try ending.events(of: "exclusive")
             let captured = events.filter { $0["event"] as? String == "captured" }
@@ -25,13 +28,13 @@ extension CameraRig {
             #expect(ending.facts["keyboard-grab"] == "grab: taken")
             #expect(ending.facts["exclusive-status"] == "143")
 
-            // Five keys that went down and up, and the one that was held: the scanner was taken after its release, and then nothing
-            // was heard any more.
+            // Five keys that were pressed and released, and the one that was held: the scanner was grabbed after its
+            // release, and then the listener received nothing more.
             #expect(ending.facts["heard-before"] == "keys: 11")
             #expect(try ending.isbns(of: "pressed", "captured") == ["9780441478125"])
 
-            #expect(ending.facts["no-scanner-/etc/passwd"]?.contains("is no input device") == true)
-            #expect(ending.facts["no-scanner-/dev/input/event1"]?.contains("no digits and Enter") == true)
+            #expect(ending.facts["no-scanner-/etc/passwd"]?.contains("is not an input device") == true)
+            #expect(ending.facts["no-scanner-/dev/input/event1"]?.contains("cannot type digits and Enter") == true)
             let denied = ending.lines(of: "denied").joined()
             #expect(denied.contains("group 'input'") && denied.contains("udev/70-bookplate.rules"))
         }

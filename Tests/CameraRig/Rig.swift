@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// Runs `scan` against real V4L2 and evdev drivers: camera-rig boots a kernel in QEMU, makes the cameras there, and runs one of the
-/// scripts of guest/ beside them, with this machine's files in view.
+/// Runs `scan` against real V4L2 and evdev drivers: camera-rig boots a kernel in QEMU, creates the cameras there, and
+/// runs one of the scripts of guest/, with this machine's files visible.
 struct Rig {
-    /// "1" by script/test --all, --long and script/camera-test when the rig is ready; else the reason why it is not.
+    /// "1" if script/test --all, --long or script/camera-test has prepared the rig; else the reason why it is not
+    /// ready.
     private static let announced = ProcessInfo.processInfo.environment["BOOKPLATE_CAMERA_RIG"]
     static let isReady = announced == "1"
     static let reason: Comment = "\(announced ?? "needs QEMU: script/camera-test or script/test --all")"
@@ -16,45 +17,47 @@ struct Rig {
     private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("scan").path
 
-    /// As camera-rig takes them, such as `uvc:PICTURE:640x480:10:MJPG`, the picture below samples/photos. Several, as in
-    /// `uvc:ONE+TWO:640x480:10:MJPG`, are pages: the guest shows the next with `rigctl next`.
+    /// The cameras in the syntax of camera-rig, such as `uvc:PICTURE:640x480:10:MJPG`, with pictures of samples/photos.
+    /// Several pictures, as in `uvc:ONE+TWO:640x480:10:MJPG`, are pages: the guest shows the next one with `rigctl
+    /// next`.
     var cameras: [String] = []
-    /// Whether udev runs, with the project's rule.
+    /// True to run udev with the project's rule.
     var hasUdev = false
     var environment: [String: String] = [:]
-    /// Much more than is needed: the processor is emulated, and other work may go on beside it.
+    /// The time limit in seconds, much more than is needed: the processor is emulated, and other work may run at the
+    /// same time.
     var limit = 240
 
     struct Ending {
         let status: Int32
-        /// What the script told with `fact`.
+        /// The values that the script reported with `fact`.
         let facts: [String: String]
         /// All of the script's standard output and error.
         let out: String
         let err: String
-        /// What was written to the shared folder, by file name.
+        /// The files in the shared folder, by name.
         let files: [String: String]
 
-        /// Each line of NAME.out as a JSON object.
+        /// Returns each line of NAME.out as a JSON object.
         func events(of name: String) throws -> [[String: Any]] {
             try files["\(name).out", default: ""].split(separator: "\n").map {
                 try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any], "\($0)")
             }
         }
 
-        /// The ISBNs of the events of one kind, in their order.
+        /// Returns the ISBNs of the events of one kind, in order.
         func isbns(of name: String, _ event: String) throws -> [String] {
             try events(of: name).filter { $0["event"] as? String == event }.map { $0["isbn13"] as? String ?? "none" }
         }
 
-        /// What NAME said on standard error, line by line, without its last words.
+        /// Returns the lines of NAME on standard error, without its message on being interrupted.
         func lines(of name: String) -> [String] {
             files["\(name).err", default: ""].split(separator: "\n").map(String.init)
                 .filter { !$0.hasPrefix("Interrupted.") }
         }
     }
 
-    /// Boots, runs guest/SCRIPT.sh to its end, and fails the test when that fails.
+    /// Boots, runs guest/SCRIPT.sh to its end, and fails the test if the script fails.
     func run(_ script: String) throws -> Ending {
         let home = FileManager.default.temporaryDirectory.appendingPathComponent("rig-\(UUID().uuidString)")
         let share = home.appendingPathComponent("share")
@@ -132,5 +135,5 @@ struct Rig {
     }
 }
 
-/// What needs real drivers, one boot at a time: each has the machine for itself.
+/// Tests that need real drivers. They run one at a time, so that each boot has the machine to itself.
 @Suite(.serialized, .enabled(if: Rig.isReady, Rig.reason)) enum CameraRig {}

@@ -2,7 +2,7 @@ import Testing
 
 extension CameraRig {
     @Suite struct `The udev rule` {
-        @Test func `names the first USB camera, for the group and the person at the screen, whenever it is plugged in`()
+        @Test func `links the first USB camera for the group and the user at the screen, whenever it is plugged in`()
             throws
         {
             let rig = Rig(

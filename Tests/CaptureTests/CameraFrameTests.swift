@@ -7,10 +7,10 @@ import Testing
 private let width = 64
 private let height = 48
 
-/// Grey levels that differ from pixel to pixel.
+/// Returns a grey level that differs from pixel to pixel.
 private func level(_ x: Int, _ y: Int) -> UInt8 { UInt8(truncatingIfNeeded: x * 3 + y * 5) }
 
-/// A picture in the driver's memory; what is no luma is 0xEE.
+/// Returns a picture as in the driver's memory; bytes that are not luma are 0xEE.
 private func picture(_ format: PixelFormat, stride: Int, rows: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0xEE, count: stride * rows)
     let step = format == .yuyv ? 2 : 1
@@ -24,23 +24,23 @@ private let wholeJPEG = try! Frame(width: width, height: height).jpeg(quality: 8
 
 struct Layout: CustomTestStringConvertible {
     var format: PixelFormat
-    /// As the driver says it; 0 where it does not.
-    var said: Int
+    /// The stride that the driver announces; 0 if it announces none.
+    var announced: Int
     var stride: Int
-    var testDescription: String { "\(format.rawValue), \(said) bytes a line" }
+    var testDescription: String { "\(format.rawValue), \(announced) bytes a line" }
 }
 
 @Test(arguments: [
-    Layout(format: .grey, said: 64, stride: 64), Layout(format: .grey, said: 0, stride: 64),
-    Layout(format: .grey, said: 96, stride: 96), Layout(format: .nv12, said: 64, stride: 64),
-    Layout(format: .nv12, said: 80, stride: 80), Layout(format: .yu12, said: 128, stride: 128),
-    Layout(format: .yuyv, said: 128, stride: 128), Layout(format: .yuyv, said: 0, stride: 128),
-    Layout(format: .yuyv, said: 160, stride: 160),
+    Layout(format: .grey, announced: 64, stride: 64), Layout(format: .grey, announced: 0, stride: 64),
+    Layout(format: .grey, announced: 96, stride: 96), Layout(format: .nv12, announced: 64, stride: 64),
+    Layout(format: .nv12, announced: 80, stride: 80), Layout(format: .yu12, announced: 128, stride: 128),
+    Layout(format: .yuyv, announced: 128, stride: 128), Layout(format: .yuyv, announced: 0, stride: 128),
+    Layout(format: .yuyv, announced: 160, stride: 160),
 ])
-func `luma comes out of every layout`(_ layout: Layout) throws {
+func `luma is extracted from every layout`(_ layout: Layout) throws {
     let camera = ScriptedCamera(format: layout.format)
     camera.given = PictureFormat(
-        pixelFormat: layout.format.fourCC, width: width, height: height, bytesPerLine: layout.said, sizeImage: 0)
+        pixelFormat: layout.format.fourCC, width: width, height: height, bytesPerLine: layout.announced, sizeImage: 0)
     let bytes = picture(layout.format, stride: layout.stride, rows: height)
     camera.frames = { $0 < 5 ? ScriptedFrame(bytes: bytes) : nil }
     let frame = try #require(ScriptedHost([camera]).run(for: 2).frames.first)
@@ -53,7 +53,7 @@ func `luma comes out of every layout`(_ layout: Layout) throws {
     #expect(isRight)
 }
 
-@Test func `another size and format than asked are used as given, and told`() throws {
+@Test func `a size and format other than requested are used and reported`() throws {
     let camera = ScriptedCamera(format: .mjpg, width: 1280, height: 720)
     camera.given = PictureFormat(
         pixelFormat: PixelFormat.yuyv.fourCC, width: width, height: height, bytesPerLine: 144, sizeImage: 144 * height)
@@ -77,8 +77,8 @@ private let grey = [UInt8](repeating: 9, count: width * height)
     Damage(testDescription: "no bytes", frame: ScriptedFrame(bytes: grey, bytesUsed: 0)),
     Damage(testDescription: "more bytes than the buffer has", frame: ScriptedFrame(bytes: grey, bytesUsed: length + 1)),
     Damage(testDescription: "far more bytes", frame: ScriptedFrame(bytes: grey, bytesUsed: Int(UInt32.max))),
-    Damage(testDescription: "an index that is none", frame: ScriptedFrame(bytes: grey, index: 4)),
-    Damage(testDescription: "an index far outside", frame: ScriptedFrame(bytes: grey, index: Int(UInt32.max))),
+    Damage(testDescription: "an invalid index", frame: ScriptedFrame(bytes: grey, index: 4)),
+    Damage(testDescription: "an index far out of range", frame: ScriptedFrame(bytes: grey, index: Int(UInt32.max))),
     Damage(testDescription: "one byte short", frame: ScriptedFrame(bytes: grey, bytesUsed: width * height - 1)),
     Damage(testDescription: "half a YUYV", format: .yuyv, frame: ScriptedFrame(bytes: grey)),
     Damage(testDescription: "no SOI", format: .mjpg, frame: ScriptedFrame(bytes: Array(wholeJPEG.dropFirst()))),
@@ -95,19 +95,19 @@ private let grey = [UInt8](repeating: 9, count: width * height)
 func `a damaged frame is dropped, counted and given back`(_ damage: Damage) {
     let camera = ScriptedCamera(format: damage.format)
     let sound = damage.format == .mjpg ? wholeJPEG : [UInt8](repeating: 5, count: width * height * 2)
-    // Behind the first three, each second one is damaged; the script stops the test when a buffer does not come back.
+    // After the first three, every second frame is damaged. The scripted node traps if a buffer is not given back.
     camera.frames = { number in
         number >= 23 ? nil : number < 3 || number.isMultiple(of: 2) ? ScriptedFrame(bytes: sound) : damage.frame
     }
     let host = ScriptedHost([camera])
     let record = host.run(for: 3)
-    // 23 frames: the first three, 10 damaged ones, and 10 that are sound.
+    // 23 frames: the first three, 10 damaged ones and 10 sound ones.
     #expect(record.counts == FrameCounts(delivered: 10, skipped: 0, dropped: 13, restarts: 0))
     #expect(record.kinds == ["starting", "streaming 64x48 \(damage.format.rawValue)", "ended"])
 }
 
 @Test(arguments: [[0x00, 0x00], [0x12], [0xFF, 0x00, 0x55]] as [[UInt8]])
-func `stray bytes before the end of a JPEG, as many webcams send them, are no damage`(_ stray: [UInt8]) {
+func `stray bytes before the end of a JPEG, as many webcams send them, are not damage`(_ stray: [UInt8]) {
     let camera = ScriptedCamera(format: .mjpg)
     let bytes: [UInt8] = Array(wholeJPEG.dropLast(2)) + stray + [0xFF, 0xD9, 0, 0]
     camera.frames = { $0 < 13 ? ScriptedFrame(bytes: bytes) : nil }
@@ -127,20 +127,20 @@ extension FrameCounts {
     camera.burst = 3
     camera.frames = { $0 < 30 ? ScriptedFrame(bytes: [UInt8](repeating: UInt8($0), count: width * height)) : nil }
     let record = ScriptedHost([camera]).run(for: 2)
-    // Ten bursts of three, of which the first three are dropped.
+    // Ten bursts of three; the first three are dropped.
     #expect(record.frames.map(\.sequence) == [11, 14, 17, 20, 23, 26, 29])
     #expect(record.counts == FrameCounts(delivered: 7, skipped: 20, dropped: 3, restarts: 0))
 }
 
-@Test func `frames that waited in a full queue are passed over once`() {
+@Test func `stale frames in a full queue are skipped once`() {
     let camera = ScriptedCamera()
     camera.burst = 4
     let record = ScriptedHost([camera]).run(for: 3)
-    // Fours that take 400 ms each: three are dropped as the first, then each second one is passed over.
+    // Bursts of four that take 400 ms each: the first three frames are dropped, then every second burst is skipped.
     #expect(record.frames.map(\.sequence) == [19, 27])
 }
 
-@Test func `frames the driver had no buffer for are counted, and a leap is not`() {
+@Test func `frames the driver had no buffer for are counted, but a large jump is not`() {
     let camera = ScriptedCamera()
     let sequences: [UInt32] = [0, 1, 2, 3, 7, 8, 4_000_000_000, 4_000_000_001]
     camera.frames = { $0 < sequences.count ? ScriptedFrame(bytes: grey, sequence: sequences[$0]) : nil }
@@ -148,7 +148,7 @@ extension FrameCounts {
 }
 
 @Test(arguments: [Duration.seconds(3600), .seconds(-3600), .seconds(-6), .milliseconds(1)])
-func `a time stamp that cannot be is replaced by the monotonic clock`(_ error: Duration) {
+func `an implausible time stamp is replaced by the monotonic clock`(_ error: Duration) {
     let camera = ScriptedCamera()
     camera.frames = { $0 < 4 ? ScriptedFrame(bytes: grey, clockError: error) : nil }
     let record = ScriptedHost([camera]).run(for: 2)
@@ -161,12 +161,12 @@ func `a time stamp that cannot be is replaced by the monotonic clock`(_ error: D
     (
         PictureFormat(
             pixelFormat: PixelFormat.grey.fourCC, width: 1 << 31, height: 1 << 31, bytesPerLine: 0, sizeImage: 0),
-        "no camera"
+        "not a camera"
     ),
     (
         PictureFormat(
             pixelFormat: PixelFormat.grey.fourCC, width: 16_000, height: 16_000, bytesPerLine: 0, sizeImage: 0),
-        "no camera"
+        "not a camera"
     ),
     (
         PictureFormat(pixelFormat: PixelFormat.yuyv.fourCC, width: 64, height: 48, bytesPerLine: 127, sizeImage: 0),
@@ -179,10 +179,10 @@ func `a time stamp that cannot be is replaced by the monotonic clock`(_ error: D
     ),
     (PictureFormat(pixelFormat: 0x3150_4D4D, width: 64, height: 48, bytesPerLine: 0, sizeImage: 0), "MMP1"),
 ])
-func `a layout that would read outside is refused`(_ given: PictureFormat, _ word: String) {
+func `a layout that would read out of bounds is refused`(_ given: PictureFormat, _ word: String) {
     do throws(V4L2Error) {
         _ = try LumaLayout(given)
-        Issue.record("taken")
+        Issue.record("accepted")
     } catch {
         #expect(error.isUnusable && error.description.contains(word))
     }
@@ -196,7 +196,7 @@ func `buffers that are too few or too short are refused`(_ lengths: [Int]) {
     #expect(record.kinds == ["starting", "unusable", "ended"])
 }
 
-@Test func `JPEGs of another size than the driver announces are told as they are`() throws {
+@Test func `JPEGs of another size than announced are reported with their real size`() throws {
     let camera = ScriptedCamera(format: .mjpg, width: 64, height: 48)
     var picture = Frame(width: 32, height: 24)
     picture.withMutableLuma { $0.update(repeating: 100) }

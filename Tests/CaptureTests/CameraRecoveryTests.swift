@@ -4,10 +4,11 @@ import Testing
 
 @testable import Capture
 
-/// No state and no frame may keep the screen waiting for longer; frames count as the loop tells a state with each second of them.
-private let signOfLife: Duration = .milliseconds(1101)
+/// The longest time without a report that the screen may have to wait. While frames come, the loop reports a state
+/// every second.
+private let longestPause: Duration = .milliseconds(1101)
 
-@Test func `without a camera it says what to do, and takes one that comes`() throws {
+@Test func `without a camera it says what to do, and uses one that is connected`() throws {
     let camera = ScriptedCamera()
     camera.isPlugged = false
     let host = ScriptedHost([camera])
@@ -15,26 +16,26 @@ private let signOfLife: Duration = .milliseconds(1101)
     let record = host.run(for: 10)
     #expect(record.kinds == ["starting", "noCamera", "streaming 64x48 GREY", "ended"])
     #expect(record.states[2].time <= 5.5 + 3)
-    let text = try #require(record.trouble(.noCamera)).text
+    let text = try #require(record.error(.noCamera)).text
     #expect(text.contains("Plug one in") && text.contains("rpicam-vid"))
-    #expect(record.longestSilence <= signOfLife)
+    #expect(record.longestSilence <= longestPause)
     #expect(host.openNodes == 0)
 }
 
 struct Return: CustomTestStringConvertible {
-    var asked: String?
+    var requested: String?
     var path = "/dev/video0"
     var byID: String? = "/dev/v4l/by-id/usb-maker_model_1"
-    var testDescription: String { "\(asked ?? "any") comes back as \(path), \(byID ?? "no by-id")" }
+    var testDescription: String { "\(requested ?? "any") comes back as \(path), \(byID ?? "no by-id")" }
 }
 
 @Test(arguments: [
-    Return(), Return(path: "/dev/video2"), Return(path: "/dev/video2", byID: nil), Return(asked: "/dev/video0"),
-    Return(asked: "/dev/video0", path: "/dev/video2"), Return(asked: "/dev/bookplate", path: "/dev/video2"),
-    Return(asked: "script"), Return(asked: "script", path: "/dev/video2"),
-    Return(asked: "/dev/v4l/by-id/usb-maker_model_1", path: "/dev/video2"),
+    Return(), Return(path: "/dev/video2"), Return(path: "/dev/video2", byID: nil), Return(requested: "/dev/video0"),
+    Return(requested: "/dev/video0", path: "/dev/video2"), Return(requested: "/dev/bookplate", path: "/dev/video2"),
+    Return(requested: "script"), Return(requested: "script", path: "/dev/video2"),
+    Return(requested: "/dev/v4l/by-id/usb-maker_model_1", path: "/dev/video2"),
 ])
-func `unplugged is told at once, and it goes on by itself under any number`(_ case: Return) throws {
+func `an unplugged camera is reported at once, and used again under any number`(_ case: Return) throws {
     let camera = ScriptedCamera(byID: `case`.byID)
     let host = ScriptedHost([camera])
     host.links["/dev/bookplate"] = "/dev/video0"
@@ -45,16 +46,16 @@ func `unplugged is told at once, and it goes on by itself under any number`(_ ca
         camera.isPlugged = true
     }
     var settings = CaptureSettings()
-    settings.device = `case`.asked
+    settings.device = `case`.requested
     let record = host.run(for: 40, settings)
     #expect(record.kinds == ["starting", "streaming 64x48 GREY", "unplugged", "streaming 64x48 GREY", "ended"])
-    #expect(try #require(record.trouble(.unplugged)).time <= 5 + 2)
+    #expect(try #require(record.error(.unplugged)).time <= 5 + 2)
     #expect(record.states[3].time <= 25.3 + 3)
     #expect(camera.times("open").count == camera.times("close").count)
-    #expect(record.longestSilence <= signOfLife)
+    #expect(record.longestSilence <= longestPause)
 }
 
-@Test func `another camera is not taken while the one in use may come back`() {
+@Test func `another camera is not used while the last one may come back`() {
     let shelf = ScriptedCamera(path: "/dev/video0", name: "Shelf", byID: "shelf")
     let lid = ScriptedCamera(path: "/dev/video1", name: "Lid", byID: "lid")
     let host = ScriptedHost([shelf, lid])
@@ -86,60 +87,60 @@ func `unplugged is told at once, and it goes on by itself under any number`(_ ca
 @Test(arguments: ["VIDIOC_S_FMT", "VIDIOC_REQBUFS", "VIDIOC_STREAMON"])
 func `a busy camera names its holder and is tried again with growing pauses`(_ call: String) throws {
     let camera = ScriptedCamera()
-    camera.failures[call] = .failed(call, errno: EBUSY)
+    camera.failures[call] = .failed(call, errno: .resourceBusy)
     let host = ScriptedHost([camera])
     host.holder = "zoom (process 1234)"
     host.at(50) { camera.failures = [:] }
     let record = host.run(for: 70)
     #expect(record.kinds == ["starting", "busy", "streaming 64x48 GREY", "ended"])
-    #expect(try #require(record.trouble(.busy)).text.contains("zoom (process 1234)"))
+    #expect(try #require(record.error(.busy)).text.contains("zoom (process 1234)"))
     let opens = camera.times("open")
     let pauses = zip(opens, opens.dropFirst()).map { (($1 - $0) / .seconds(1)).rounded() }
     #expect(pauses == [1, 2, 4, 8, 10, 10, 10, 10])
-    #expect(record.longestSilence <= signOfLife)
+    #expect(record.longestSilence <= longestPause)
     #expect(host.openNodes == 0)
 }
 
 @Test func `a holder that cannot be seen is another program`() throws {
     let camera = ScriptedCamera()
-    camera.failures["VIDIOC_S_FMT"] = .failed("VIDIOC_S_FMT", errno: EBUSY)
+    camera.failures["VIDIOC_S_FMT"] = .failed("VIDIOC_S_FMT", errno: .resourceBusy)
     let record = ScriptedHost([camera]).run(for: 5)
-    #expect(try #require(record.trouble(.busy)).text.contains("another program"))
+    #expect(try #require(record.error(.busy)).text.contains("another program"))
 }
 
 @Test func `a node that may not be opened names the group and the rule`() throws {
     let camera = ScriptedCamera()
-    camera.obstacle = .denied(path: "/dev/video0")
+    camera.error = .denied(path: "/dev/video0")
     let host = ScriptedHost([camera])
-    host.at(4.5) { camera.obstacle = nil }
+    host.at(4.5) { camera.error = nil }
     let record = host.run(for: 8)
     #expect(record.kinds == ["starting", "denied", "streaming 64x48 GREY", "ended"])
-    let text = try #require(record.trouble(.denied)).text
+    let text = try #require(record.error(.denied)).text
     #expect(text.contains("'video'") && text.contains("udev/70-bookplate.rules"))
 }
 
 @Test(arguments: [
-    (NodeObstacle.codec, "noCamera"), (.metadata, "noCamera"), (.noFormat(["RGB3"]), "unusable"),
+    (NodeError.codec, "noCamera"), (.metadata, "noCamera"), (.noFormat(["RGB3"]), "unusable"),
     (.libraryMissing("no such file"), "unusable"), (.busy, "busy"),
-    (.failing(.failed("open", errno: ENODEV)), "noCamera"),
-    (.failing(.failed("VIDIOC_QUERYCAP", errno: EIO)), "failing"),
+    (.failing(.failed("open", errno: .operationNotSupportedByDevice)), "noCamera"),
+    (.failing(.failed("VIDIOC_QUERYCAP", errno: .ioError)), "failing"),
 ])
-func `nodes that are no cameras are passed over, and told when nothing else is there`(
-    _ obstacle: NodeObstacle, _ kind: String
+func `nodes that are not cameras are ignored, and reported if there is nothing else`(
+    _ error: NodeError, _ kind: String
 ) {
     let other = ScriptedCamera(path: "/dev/video0", name: "Other")
-    other.obstacle = obstacle
+    other.error = error
     let alone = ScriptedHost([other]).run(for: 3)
     #expect(alone.kinds == ["starting", kind, "ended"])
-    if case .libraryMissing = obstacle {
-        #expect(alone.trouble(.unusable)?.text.contains("apt-get install libv4l-0") == true)
+    if case .libraryMissing = error {
+        #expect(alone.error(.unusable)?.text.contains("apt-get install libv4l-0") == true)
     }
     let beside = ScriptedHost([other, ScriptedCamera(path: "/dev/video10")]).run(for: 3)
     #expect(beside.kinds == ["starting", "streaming 64x48 GREY", "ended"])
     #expect(other.log.isEmpty)
 }
 
-@Test func `a camera that falls silent is begun anew, opened anew and called frozen after ten seconds`() throws {
+@Test func `a silent camera is restarted, reopened and reported as frozen after ten seconds`() throws {
     let camera = ScriptedCamera()
     let host = ScriptedHost([camera])
     let frames = camera.frames
@@ -147,25 +148,25 @@ func `nodes that are no cameras are passed over, and told when nothing else is t
     host.at(120) { camera.frames = frames }
     let record = host.run(for: 150)
     #expect(record.kinds == ["starting", "streaming 64x48 GREY", "frozen", "streaming 64x48 GREY", "ended"])
-    let frozen = try #require(record.trouble(.frozen)).time
+    let frozen = try #require(record.error(.frozen)).time
     #expect(frozen >= 30 && frozen <= 31.1)
     #expect(record.states[3].time <= 120 + 10 + 3)
     let starts = camera.times("VIDIOC_STREAMON")
     let opens = camera.times("open")
-    // The first try is the same descriptor's, the second a new one's; none follows within a second.
+    // The first retry uses the same descriptor, the second a new one; none follows within a second.
     #expect(starts.count >= 3 && starts[1] < opens[1] && starts[1] >= .seconds(1023))
     #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) })
-    #expect(record.longestSilence <= signOfLife)
+    #expect(record.longestSilence <= longestPause)
 }
 
-@Test func `input errors begin the stream anew, then open the device anew, never in a tight loop`() {
+@Test func `input errors restart the stream, then reopen the device, never in a tight loop`() {
     let camera = ScriptedCamera()
     let host = ScriptedHost([camera])
-    host.at(5) { camera.failures["VIDIOC_DQBUF"] = .failed("VIDIOC_DQBUF", errno: EIO) }
+    host.at(5) { camera.failures["VIDIOC_DQBUF"] = .failed("VIDIOC_DQBUF", errno: .ioError) }
     host.at(65) { camera.failures = [:] }
     let record = host.run(for: 90)
     #expect(record.kinds == ["starting", "streaming 64x48 GREY", "failing", "streaming 64x48 GREY", "ended"])
-    #expect(record.trouble(.failing)?.text.contains("VIDIOC_DQBUF: Input/output error (errno 5)") == true)
+    #expect(record.error(.failing)?.text.contains("VIDIOC_DQBUF: Input/output error (errno 5)") == true)
     let starts = camera.times("VIDIOC_STREAMON")
     #expect(starts.count <= 13)
     #expect(camera.times("open").count < starts.count)
@@ -173,36 +174,37 @@ func `nodes that are no cameras are passed over, and told when nothing else is t
     #expect(host.openNodes == 0)
 }
 
-@Test func `a still scene is no trouble as long as the driver counts`() {
+@Test func `a still scene is no error as long as the driver counts frames`() {
     let camera = ScriptedCamera()
     camera.frames = { _ in ScriptedFrame(bytes: [UInt8](repeating: 7, count: 64 * 48)) }
     #expect(ScriptedHost([camera]).run(for: 60).kinds == ["starting", "streaming 64x48 GREY", "ended"])
 }
 
-@Test func `the same frame again and again for ten seconds is frozen`() throws {
+@Test func `the same frame for ten seconds is reported as frozen`() throws {
     let camera = ScriptedCamera()
     let host = ScriptedHost([camera])
     let frames = camera.frames
     host.at(5) { camera.frames = { _ in ScriptedFrame(bytes: [UInt8](repeating: 7, count: 64 * 48), sequence: 50) } }
     host.at(25) { camera.frames = frames }
     let record = host.run(for: 40)
-    let frozen = try #require(record.trouble(.frozen)).time
+    let frozen = try #require(record.error(.frozen)).time
     #expect(frozen >= 15 && frozen <= 16.1)
     #expect(record.kinds.suffix(2) == ["streaming 64x48 GREY", "ended"])
 }
 
-@Test func `a driver that gives what is not read is told, and tried again`() {
+@Test func `a driver that delivers an unreadable format is reported and retried`() {
     let camera = ScriptedCamera()
     camera.given = PictureFormat(pixelFormat: 0x3352_4742, width: 64, height: 48, bytesPerLine: 192, sizeImage: 9216)
     let host = ScriptedHost([camera])
     let record = host.run(for: 20)
     #expect(record.kinds == ["starting", "unusable", "ended"])
-    #expect(record.trouble(.unusable)?.text.contains("BGR3") == true)
+    #expect(record.error(.unusable)?.text.contains("BGR3") == true)
     #expect(host.openNodes == 0)
 }
 
-@Test func `controls are set where there are any, and put back on every way out`() {
-    // focus_automatic_continuous, power_line_frequency, exposure_dynamic_framerate as v4l2-ctl --list-ctrls numbers them.
+@Test func `controls are set if the camera has them, and restored on every exit`() {
+    // focus_automatic_continuous, power_line_frequency, exposure_dynamic_framerate as v4l2-ctl --list-ctrls numbers
+    // them.
     let ids: [UInt32] = [0x009A_090C, 0x0098_0918, 0x009A_0903]
     let old = [ids[0]: Int32(0), ids[1]: 2, ids[2]: 1]
     let camera = ScriptedCamera()
@@ -210,33 +212,35 @@ func `nodes that are no cameras are passed over, and told when nothing else is t
     let host = ScriptedHost([camera])
     var seen: [UInt32: Int32] = [:]
     host.at(2) { seen = camera.controls }
-    host.at(3) { camera.failures["VIDIOC_DQBUF"] = .failed("VIDIOC_DQBUF", errno: EIO) }
+    host.at(3) { camera.failures["VIDIOC_DQBUF"] = .failed("VIDIOC_DQBUF", errno: .ioError) }
     host.at(5.5) { camera.failures = [:] }
     _ = host.run(for: 20)
     #expect(seen == [ids[0]: 1, ids[1]: 3, ids[2]: 0])
     #expect(camera.controls == old)
 }
 
-/// At any time of the pauses that have grown to ten seconds, and how long it is away.
+/// The camera is unplugged at various times of the pauses that have grown to ten seconds, for two lengths of time.
 @Test(arguments: stride(from: 60.2, to: 76, by: 1.7).flatMap { at in [0.4, 2.5].map { (at, $0) } })
-func `unplugged and back during a long pause is seen within three seconds`(_ time: Double, _ away: Double) throws {
+func `a camera unplugged and back during a long pause is used within three seconds`(_ time: Double, _ away: Double)
+    throws
+{
     let camera = ScriptedCamera()
     let host = ScriptedHost([camera])
     let frames = camera.frames
-    host.at(5) { camera.failures["VIDIOC_DQBUF"] = .failed("VIDIOC_DQBUF", errno: EIO) }
+    host.at(5) { camera.failures["VIDIOC_DQBUF"] = .failed("VIDIOC_DQBUF", errno: .ioError) }
     host.at(time) { camera.isPlugged = false }
     host.at(time + away) { (camera.isPlugged, camera.failures, camera.frames) = (true, [:], frames) }
     let record = host.run(for: 90)
     let last = try #require(record.states.last { if case .streaming = $0.state { true } else { false } })
     #expect(last.time >= time && last.time <= time + away + 3)
-    #expect(record.longestSilence <= signOfLife)
+    #expect(record.longestSilence <= longestPause)
     #expect(host.openNodes == 0)
 }
 
-@Test func `a node that is always ready and has no picture is not asked without a pause`() {
+@Test func `a node that is always ready and has no picture is polled with pauses`() {
     let camera = ScriptedCamera()
     let host = ScriptedHost([camera])
-    host.at(5) { camera.isNeverThrough = true }
+    host.at(5) { camera.isAlwaysReady = true }
     _ = host.run(for: 8)
     #expect(camera.times("VIDIOC_DQBUF").count { $0 >= .seconds(1005) } <= 310)
 }
@@ -254,8 +258,8 @@ func `stop ends a real wait at once, from another thread`() async {
     thread.start()
     var last: CameraState?
     for await state in states {
-        if case .trouble(let trouble) = state {
-            #expect(trouble.kind == .noCamera)
+        if case .trouble(let error) = state {
+            #expect(error.kind == .noCamera)
             camera.stop()
         }
         last = state

@@ -8,41 +8,41 @@ struct NodeCase: CustomTestStringConvertible {
     var testDescription: String
     var capabilities: UInt32
     var driver = "uvcvideo"
-    var obstacle: NodeObstacle?
+    var error: NodeError?
 }
 
 // device_caps as the drivers give them (v4l2-ctl --info); 0x00200000 is EXT_PIX_FORMAT, 0x04000000 STREAMING.
 @Test(arguments: [
     NodeCase(testDescription: "UVC camera", capabilities: 0x0420_0001),
-    NodeCase(testDescription: "UVC metadata", capabilities: 0x04A0_0000, obstacle: .metadata),
+    NodeCase(testDescription: "UVC metadata", capabilities: 0x04A0_0000, error: .metadata),
     NodeCase(testDescription: "v4l2loopback", capabilities: 0x0520_0001, driver: "v4l2 loopback"),
     NodeCase(
         testDescription: "v4l2loopback without a writer", capabilities: 0x0520_0002, driver: "v4l2 loopback",
-        obstacle: .output),
+        error: .output),
     NodeCase(
-        testDescription: "Raspberry Pi decoder", capabilities: 0x0420_4000, driver: "bcm2835-codec", obstacle: .codec),
+        testDescription: "Raspberry Pi decoder", capabilities: 0x0420_4000, driver: "bcm2835-codec", error: .codec),
     NodeCase(
-        testDescription: "a codec with single planes", capabilities: 0x0420_8000, driver: "coda", obstacle: .codec),
+        testDescription: "a codec with single planes", capabilities: 0x0420_8000, driver: "coda", error: .codec),
     NodeCase(
-        testDescription: "Raspberry Pi ISP output", capabilities: 0x0420_0002, driver: "bcm2835-isp", obstacle: .output),
+        testDescription: "Raspberry Pi ISP output", capabilities: 0x0420_0002, driver: "bcm2835-isp", error: .output),
     NodeCase(
         testDescription: "Raspberry Pi ISP capture", capabilities: 0x0420_0001, driver: "bcm2835-isp",
-        obstacle: .pipeline),
+        error: .pipeline),
     NodeCase(
         testDescription: "Raspberry Pi ISP statistics", capabilities: 0x04A0_0000, driver: "bcm2835-isp",
-        obstacle: .metadata),
+        error: .metadata),
     NodeCase(
-        testDescription: "Raspberry Pi 5 front end", capabilities: 0x24A0_0001, driver: "rp1-cfe", obstacle: .metadata),
+        testDescription: "Raspberry Pi 5 front end", capabilities: 0x24A0_0001, driver: "rp1-cfe", error: .metadata),
     NodeCase(
         testDescription: "unicam with a media controller", capabilities: 0x2420_0001, driver: "unicam",
-        obstacle: .pipeline),
-    NodeCase(testDescription: "Rockchip ISP", capabilities: 0x0420_1000, driver: "rkisp1", obstacle: .multiplanar),
-    NodeCase(testDescription: "radio", capabilities: 0x0005_0000, driver: "radio-si470x", obstacle: .noPictures),
-    NodeCase(testDescription: "touch", capabilities: 0x1420_0001, driver: "atmel_mxt_ts", obstacle: .noPictures),
-    NodeCase(testDescription: "read() alone", capabilities: 0x0100_0001, driver: "pwc", obstacle: .noStreaming),
+        error: .pipeline),
+    NodeCase(testDescription: "Rockchip ISP", capabilities: 0x0420_1000, driver: "rkisp1", error: .multiplanar),
+    NodeCase(testDescription: "radio", capabilities: 0x0005_0000, driver: "radio-si470x", error: .noPictures),
+    NodeCase(testDescription: "touch", capabilities: 0x1420_0001, driver: "atmel_mxt_ts", error: .noPictures),
+    NodeCase(testDescription: "read() alone", capabilities: 0x0100_0001, driver: "pwc", error: .noStreaming),
 ])
-func `the capabilities of a node say whether it is a camera`(_ node: NodeCase) {
-    #expect(NodeRules.obstacle(capabilities: node.capabilities, driver: node.driver) == node.obstacle)
+func `the capabilities of a node show whether it is a camera`(_ node: NodeCase) {
+    #expect(NodeRules.error(capabilities: node.capabilities, driver: node.driver) == node.error)
 }
 
 private func mode(_ format: PixelFormat, _ width: Int, _ height: Int, _ rates: Double..., converted: Bool = false)
@@ -54,7 +54,7 @@ private func mode(_ format: PixelFormat, _ width: Int, _ height: Int, _ rates: D
 struct ModeCase: CustomTestStringConvertible {
     var testDescription: String
     var modes: [CameraDevice.Mode]
-    var asked: PixelFormat?
+    var requested: PixelFormat?
     var best: CameraDevice.Mode?
 }
 
@@ -93,10 +93,10 @@ struct ModeCase: CustomTestStringConvertible {
         best: mode(.grey, 1280, 720)),
     ModeCase(
         testDescription: "the format that was asked for",
-        modes: [mode(.grey, 1280, 720, 30), mode(.mjpg, 640, 480, 15)], asked: .mjpg,
+        modes: [mode(.grey, 1280, 720, 30), mode(.mjpg, 640, 480, 15)], requested: .mjpg,
         best: mode(.mjpg, 640, 480, 15)),
     ModeCase(
-        testDescription: "a format that is not there", modes: [mode(.grey, 1280, 720, 30)], asked: .nv12,
+        testDescription: "a format that is not there", modes: [mode(.grey, 1280, 720, 30)], requested: .nv12,
         best: mode(.grey, 1280, 720, 30)),
     ModeCase(
         testDescription: "native before converted",
@@ -106,26 +106,26 @@ struct ModeCase: CustomTestStringConvertible {
         best: mode(.yu12, 1280, 720, 30, converted: true)),
     ModeCase(testDescription: "nothing", modes: [], best: nil),
 ])
-func `the mode that fits best is asked for`(_ test: ModeCase) {
+func `the best mode is requested`(_ test: ModeCase) {
     var settings = CaptureSettings()
-    settings.pixelFormat = test.asked
+    settings.pixelFormat = test.requested
     #expect(ModeChoice.best(of: test.modes, for: settings) == test.best)
 }
 
-@Test func `a Raspberry Pi with a webcam takes the webcam`() {
-    func node(_ number: Int, _ name: String, _ obstacle: NodeObstacle?) -> ListedNode {
+@Test func `on a Raspberry Pi with a webcam, the webcam is used`() {
+    func node(_ number: Int, _ name: String, _ error: NodeError?) -> ListedNode {
         ListedNode(
             CameraDevice(
                 path: "/dev/video\(number)", name: name, driver: "", bus: "usb", byID: nil, modes: [], refusal: nil),
-            obstacle: obstacle)
+            error: error)
     }
     let nodes =
         (10...16).map { node($0, "bcm2835-codec-decode", .codec) } + [
             node(20, "bcm2835-isp", .pipeline), node(32, "HD Webcam C525", .metadata), node(33, "HD Webcam C525", nil),
             node(34, "Second", nil),
         ]
-    func pick(_ asked: String?) -> CameraChoice.Outcome {
-        CameraChoice(asked: asked).pick(from: nodes, at: .zero) { $0 == "/dev/bookplate" ? "/dev/video34" : $0 }
+    func pick(_ requested: String?) -> CameraChoice.Outcome {
+        CameraChoice(requested: requested).pick(from: nodes, at: .zero) { $0 == "/dev/bookplate" ? "/dev/video34" : $0 }
     }
     #expect(pick(nil) == .found(nodes[9].device))
     #expect(pick("hd webcam") == .found(nodes[9].device))
@@ -136,7 +136,7 @@ func `the mode that fits best is asked for`(_ test: ModeCase) {
     #expect(pick("third") == .none)
 }
 
-@Test func `of a driver that takes any size and rate the usual ones are listed`() {
+@Test func `for a driver that accepts any size and rate, the usual ones are listed`() {
     let sizes = PictureSize.usual(widths: (16, 1280, 8), heights: (16, 720, 8))
     #expect(sizes.map(\.width) == [320, 640, 640, 800, 1280])
     #expect(PictureSize.usual(widths: (100, 200, 1), heights: (100, 150, 1)) == [PictureSize(width: 200, height: 150)])
@@ -155,41 +155,45 @@ func `FourCCs are those of videodev2`(_ format: PixelFormat, _ code: UInt32) {
 }
 
 @Test(arguments: [
-    (V4L2Error.failed("open", errno: EACCES), NodeObstacle.denied(path: "/dev/video0")),
-    (.failed("open", errno: EPERM), .denied(path: "/dev/video0")), (.failed("open", errno: EBUSY), .busy),
-    (.failed("VIDIOC_QUERYCAP", errno: EACCES), .failing(.failed("VIDIOC_QUERYCAP", errno: EACCES))),
+    (V4L2Error.failed("open", errno: .permissionDenied), NodeError.denied(path: "/dev/video0")),
+    (.failed("open", errno: .notPermitted), .denied(path: "/dev/video0")),
+    (.failed("open", errno: .resourceBusy), .busy),
+    (
+        .failed("VIDIOC_QUERYCAP", errno: .permissionDenied),
+        .failing(.failed("VIDIOC_QUERYCAP", errno: .permissionDenied))
+    ),
     (.libraryMissing("none"), .libraryMissing("none")),
 ])
-func `what keeps a node from being opened is told apart`(_ error: V4L2Error, _ obstacle: NodeObstacle) {
-    #expect(NodeObstacle(error, path: "/dev/video0") == obstacle)
+func `errors that keep a node from being opened are distinguished`(_ error: V4L2Error, _ expected: NodeError) {
+    #expect(NodeError(error, path: "/dev/video0") == expected)
 }
 
-@Test func `too little USB bandwidth is said as such`() {
+@Test func `too little USB bandwidth is reported as such`() {
     let device = CameraDevice(path: "/dev/video0", name: "C", driver: "", bus: "", byID: nil, modes: [], refusal: nil)
-    let trouble = CameraTroubles.failing(device, .failed("VIDIOC_STREAMON", errno: ENOSPC))
-    #expect(trouble.kind == .failing && trouble.description.contains("another port"))
+    let error = CameraError.failing(device, .failed("VIDIOC_STREAMON", errno: .noSpace))
+    #expect(error.kind == .failing && error.description.contains("another port"))
 }
 
-@Test func `a node that is no video device is told with its errno`() throws {
+@Test func `a node that is not a video device is reported with its errno`() throws {
     do throws(V4L2Error) {
-        _ = try V4L2Node(path: "/dev/null", converting: false, wake: Wake())
-        Issue.record("taken")
+        _ = try V4L2Node(path: "/dev/null", converting: false, stopSignal: StopSignal())
+        Issue.record("opened")
     } catch {
         guard case .failed(let call, let code) = error else { throw error }
-        #expect(call == "v4l2_fd_open" && code == ENOTTY || code == EINVAL)
+        #expect(call == "v4l2_fd_open" && code == .inappropriateIOCTLForDevice || code == .invalidArgument)
     }
 }
 
-@Test func `a wake ends every later wait`() {
-    let wake = Wake()
-    #expect(wake.wait(for: -1, atMost: .zero) == .over)
-    wake.stop()
-    wake.stop()
-    #expect(wake.wait(for: -1, atMost: .seconds(3600)) == .over)
-    #expect(wake.isStopped)
+@Test func `a stop signal ends every later wait`() {
+    let signal = StopSignal()
+    #expect(signal.wait(for: nil, atMost: .zero) == .ended)
+    signal.stop()
+    signal.stop()
+    #expect(signal.wait(for: nil, atMost: .seconds(3600)) == .ended)
+    #expect(signal.isStopped)
 }
 
-@Test func `the holder of a device is named with its process`() {
+@Test func `the holder of a device is reported with its process`() {
     let descriptor = open("/dev/full", O_RDONLY)
     defer { close(descriptor) }
     #expect(DeviceHolder.name(of: "/dev/full")?.contains("(process \(getpid()))") == true)
@@ -201,6 +205,6 @@ func `what keeps a node from being opened is told apart`(_ error: V4L2Error, _ o
     ("Integrated Camera: Integrated C", "Integrated Camera"), ("Cam: C", "Cam: C"),
     ("Cam\n\u{1B}[2J\u{202E}", "Cam[2J"),
 ])
-func `a camera's name is one line, and told once`(_ given: String, _ shown: String) {
+func `a camera's name is one line, and not doubled`(_ given: String, _ shown: String) {
     #expect(NodeRules.name(given) == shown)
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Small photos in formats that the tests cannot write themselves, made with Pillow 11 and pillow-heif: 48x32 pixels (HEIC: 96x64), the left
-/// third of grey level 20, the rest 230; where there is alpha, the rest is transparent black.
+/// Small photos in formats that the tests cannot write, made with Pillow 11 and pillow-heif: 48x32 pixels (HEIC:
+/// 96x64), the left third of grey level 20, the rest 230; with alpha, the rest is transparent black.
 enum Fixture {
     static let cmykJPEG = bytes(
         """

@@ -1,11 +1,12 @@
 import Bookplate
 import Foundation
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import Capture
 
-/// A grey picture that tells its number: all of one level.
+/// Returns a picture of one grey level, by which the frame is recognised.
 private func picture(_ level: UInt8, width: Int = 64, height: Int = 48) -> Frame {
     var frame = Frame(width: width, height: height)
     frame.withMutableLuma { $0.update(repeating: level) }
@@ -20,75 +21,75 @@ private func pgm(_ level: UInt8, header: String = "P5 64 48 255\n", count: Int =
     Array(header.utf8) + [UInt8](repeating: level, count: count)
 }
 
-/// A JPEG that carries another in an APP1 segment, as cameras put a thumbnail there.
+/// Returns a JPEG with another one in an APP1 segment, as cameras store thumbnails.
 private func withThumbnail(_ frame: [UInt8], _ thumbnail: [UInt8]) -> [UInt8] {
     let length = thumbnail.count + 2
     return Array(frame[0..<2]) + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + thumbnail + frame[2...]
 }
 
-/// What a stream gave until its end.
-private struct Story {
+/// The states and frames of a stream until its end.
+private struct Record {
     var states: [CameraState] = []
     var levels: [Int] = []
     var sequences: [UInt32] = []
     var times: [Duration] = []
     var counts = FrameCounts()
-    var troubles: [CameraError.Kind] {
-        states.compactMap { if case .trouble(let trouble) = $0 { trouble.kind } else { nil } }
+    var errors: [CameraError.Kind] {
+        states.compactMap { if case .trouble(let error) = $0 { error.kind } else { nil } }
     }
     var formats: [String] {
         states.compactMap { if case .streaming(_, let format) = $0 { format.description } else { nil } }
     }
 }
 
-private func follow(_ bytes: [UInt8], rate: Double? = nil) throws -> Story {
+private func readAll(_ bytes: [UInt8], rate: Double? = nil) throws -> Record {
     let file = try #require(tmpfile())
     defer { fclose(file) }
     #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
     rewind(file)
     let stream = FrameStream(descriptor: fileno(file), rate: rate)
-    var story = Story()
-    stream.run(state: { story.states.append($0) }) { frame in
+    var record = Record()
+    stream.run(state: { record.states.append($0) }) { frame in
         let middle = frame.luma[frame.height / 2 * frame.bytesPerLine + frame.width / 2]
-        story.levels.append(Int((Double(middle) / 10).rounded()) * 10)
-        story.sequences.append(frame.sequence)
-        story.times.append(frame.timestamp)
+        record.levels.append(Int((Double(middle) / 10).rounded()) * 10)
+        record.sequences.append(frame.sequence)
+        record.times.append(frame.timestamp)
     }
-    story.counts = stream.counts
-    #expect(story.states.last == .ended)
-    return story
+    record.counts = stream.counts
+    #expect(record.states.last == .ended)
+    return record
 }
 
-@Test func `gives every frame of a stream in turn`() throws {
-    let story = try follow(try (1...20).flatMap { try jpeg(UInt8($0 * 10)) })
-    #expect(story.levels == (1...20).map { $0 * 10 })
-    #expect(story.sequences == (0..<20).map { UInt32($0) })
-    #expect(story.counts.delivered == 20 && story.counts.dropped == 0 && story.counts.skipped == 0)
-    #expect(story.formats == ["64x48 MJPG"])
+@Test func `delivers every frame of a stream in order`() throws {
+    let record = try readAll(try (1...20).flatMap { try jpeg(UInt8($0 * 10)) })
+    #expect(record.levels == (1...20).map { $0 * 10 })
+    #expect(record.sequences == (0..<20).map { UInt32($0) })
+    #expect(record.counts.delivered == 20 && record.counts.dropped == 0 && record.counts.skipped == 0)
+    #expect(record.formats == ["64x48 MJPG"])
 }
 
 @Test func `counts the time of a recording by its rate`() throws {
-    let story = try follow(try (1...4).flatMap { try jpeg(UInt8($0 * 10)) }, rate: 10)
-    #expect(story.times == [.zero, .milliseconds(100), .milliseconds(200), .milliseconds(300)])
-    #expect(story.formats == ["64x48 MJPG, 10 fps"])
+    let record = try readAll(try (1...4).flatMap { try jpeg(UInt8($0 * 10)) }, rate: 10)
+    #expect(record.times == [.zero, .milliseconds(100), .milliseconds(200), .milliseconds(300)])
+    #expect(record.formats == ["64x48 MJPG, 10 fps"])
 }
 
-@Test func `takes JPEGs and grey PGMs by turns, and tells each new size`() throws {
+@Test func `accepts alternating JPEGs and grey PGMs, and reports each new size`() throws {
     let comments = pgm(130, header: "P5\n# a comment\n64 # wide\n 48\n255\n")
-    let story = try follow(
+    let record = try readAll(
         try jpeg(50) + pgm(90) + comments + (try jpeg(200, width: 100, height: 30))
             + pgm(10, header: "P5 3 1 255 ", count: 3))
-    #expect(story.levels == [50, 90, 130, 200, 10])
-    #expect(story.formats == ["64x48 MJPG", "64x48 GREY", "100x30 MJPG", "3x1 GREY"])
+    #expect(record.levels == [50, 90, 130, 200, 10])
+    #expect(record.formats == ["64x48 MJPG", "64x48 GREY", "100x30 MJPG", "3x1 GREY"])
 }
 
-@Test func `does not take a thumbnail within a frame for a frame`() throws {
-    let story = try follow(withThumbnail(try jpeg(200), try jpeg(10, width: 16, height: 16)) + (try jpeg(100)))
-    #expect(story.levels == [200, 100])
-    #expect(story.counts.dropped == 0)
+@Test func `does not mistake a thumbnail within a frame for a frame`() throws {
+    let record = try readAll(withThumbnail(try jpeg(200), try jpeg(10, width: 16, height: 16)) + (try jpeg(100)))
+    #expect(record.levels == [200, 100])
+    #expect(record.counts.dropped == 0)
 }
 
-/// Bytes that a failing test does not print.
+/// A named stream of bytes, which a failing test does not print.
 struct StreamBytes: CustomStringConvertible, Sendable {
     var description: String
     var bytes: [UInt8]
@@ -97,7 +98,7 @@ struct StreamBytes: CustomStringConvertible, Sendable {
 }
 
 private let between: [(StreamBytes, dropped: Int)] = [
-    (StreamBytes("nothing", []), 0), (StreamBytes("zeros that pad", [UInt8](repeating: 0, count: 1000)), 0),
+    (StreamBytes("nothing", []), 0), (StreamBytes("padding zeros", [UInt8](repeating: 0, count: 1000)), 0),
     (StreamBytes("the header of a multipart stream", Array("\r\n--frame\r\nContent-Type: image/jpeg\r\n\r\n".utf8)), 0),
     (StreamBytes("noise", [0x12, 0xFF, 0xC4, 0x80, 0xFF, 0xD9, 0x33]), 1),
     (StreamBytes("an SOI alone", [0xFF, 0xD8]), 1),
@@ -110,31 +111,31 @@ private let between: [(StreamBytes, dropped: Int)] = [
 ]
 
 @Test(arguments: between)
-func `goes on behind what is no frame`(_ between: StreamBytes, _ dropped: Int) throws {
-    let story = try follow(try jpeg(50) + between.bytes + (try jpeg(100)) + between.bytes + (try jpeg(150)))
-    #expect(story.levels == [50, 100, 150])
-    #expect(story.counts.dropped == 2 * dropped)
-    #expect(story.troubles.isEmpty)
+func `continues after bytes that are not a frame`(_ between: StreamBytes, _ dropped: Int) throws {
+    let record = try readAll(try jpeg(50) + between.bytes + (try jpeg(100)) + between.bytes + (try jpeg(150)))
+    #expect(record.levels == [50, 100, 150])
+    #expect(record.counts.dropped == 2 * dropped)
+    #expect(record.errors.isEmpty)
 }
 
-@Test func `drops a frame cut short anywhere, and reads the next`() throws {
+@Test func `drops a frame truncated anywhere, and reads the next`() throws {
     let (whole, next) = (try jpeg(50), try jpeg(100))
-    // A length that was cut can name 64 KiB at most, and takes that much along.
+    // A truncated length can announce up to 64 KiB, which are then lost as well.
     let rest = repeatElement(next, count: (128 << 10) / next.count).joined()
     for length in stride(from: 3, to: whole.count, by: 7) {
-        let story = try follow(whole + whole.prefix(length) + rest)
-        #expect(story.levels.first == 50 && story.levels.last == 100, "cut at \(length)")
+        let record = try readAll(whole + whole.prefix(length) + rest)
+        #expect(record.levels.first == 50 && record.levels.last == 100, "cut at \(length)")
     }
-    let story = try follow(whole + whole.dropLast(5) + next)
-    #expect(story.levels == [50, 100] && story.counts.dropped == 1)
+    let record = try readAll(whole + whole.dropLast(5) + next)
+    #expect(record.levels == [50, 100] && record.counts.dropped == 1)
 }
 
 @Test func `reads no more than there is, wherever the stream ends`() throws {
     let bytes = try jpeg(50) + pgm(90) + (try jpeg(100))
     for length in stride(from: 0, to: bytes.count, by: 13) {
-        let story = try follow(Array(bytes.prefix(length)))
-        #expect(story.levels == Array([50, 90, 100].prefix(story.levels.count)))
-        #expect(story.troubles == (story.levels.isEmpty ? [.noFrames] : []))
+        let record = try readAll(Array(bytes.prefix(length)))
+        #expect(record.levels == Array([50, 90, 100].prefix(record.levels.count)))
+        #expect(record.errors == (record.levels.isEmpty ? [.noFrames] : []))
     }
 }
 
@@ -144,8 +145,8 @@ func `goes on behind what is no frame`(_ between: StreamBytes, _ dropped: Int) t
     for _ in 0..<200 {
         var bytes = good
         for _ in 0..<20 { bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random) }
-        let story = try follow(bytes)
-        #expect(story.levels.count == story.counts.delivered && story.counts.delivered <= 12)
+        let record = try readAll(bytes)
+        #expect(record.levels.count == record.counts.delivered && record.counts.delivered <= 12)
     }
 }
 
@@ -158,22 +159,22 @@ private let noFrames: [StreamBytes] = [
 ]
 
 @Test(arguments: noFrames)
-func `says once that these are no frames, and what to do`(_ what: StreamBytes) throws {
-    let story = try follow(what.bytes)
-    #expect(story.troubles == [.noFrames])
-    let told = story.states.map { String(describing: $0) }.joined()
-    #expect(told.contains("--codec mjpeg"))
+func `reports once that the input contains no frames, and what to do`(_ input: StreamBytes) throws {
+    let record = try readAll(input.bytes)
+    #expect(record.errors == [.noFrames])
+    let text = record.states.map { String(describing: $0) }.joined()
+    #expect(text.contains("--codec mjpeg"))
 }
 
-@Test func `gives up a frame without an end`() throws {
+@Test func `abandons a frame without an end`() throws {
     var endless = try jpeg(50)
     endless.removeLast(2)
-    let story = try follow(try jpeg(10) + endless + [UInt8](repeating: 0x55, count: 9 << 20) + (try jpeg(100)))
-    #expect(story.levels == [10, 100])
-    #expect(story.counts.dropped == 1)
+    let record = try readAll(try jpeg(10) + endless + [UInt8](repeating: 0x55, count: 9 << 20) + (try jpeg(100)))
+    #expect(record.levels == [10, 100])
+    #expect(record.counts.dropped == 1)
 }
 
-@Test func `tells what the descriptor says when it cannot be read`() throws {
+@Test func `reports the error of a descriptor that cannot be read`() throws {
     let folder = open("/", O_RDONLY)
     defer { close(folder) }
     var states: [CameraState] = []
@@ -183,15 +184,15 @@ func `says once that these are no frames, and what to do`(_ what: StreamBytes) t
 }
 
 @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-func `gives signs of life while nothing comes, tells a frozen stream, and stops`(givesOne: Bool) throws {
+func `repeats its state while nothing comes, reports a frozen stream, and stops`(givesOne: Bool) throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
     defer { for end in ends { close(end) } }
     let bytes = givesOne ? try jpeg(50) : []
     #expect(write(ends[1], bytes, bytes.count) == bytes.count)
-    // Every look at the clock is half a second later.
+    // Every reading of the clock is half a second later.
     let time = Mutex(Duration.zero)
-    let stream = FrameStream(descriptor: ends[0], rate: nil, tick: .milliseconds(1)) {
+    let stream = FrameStream(FileDescriptor(rawValue: ends[0]), rate: nil, interval: .milliseconds(1)) {
         time.withLock { time in
             time += .milliseconds(500)
             return time
@@ -201,8 +202,8 @@ func `gives signs of life while nothing comes, tells a frozen stream, and stops`
     stream.run(
         state: { state in
             states.append(state)
-            if case .trouble(let trouble) = state {
-                #expect(trouble.kind == .frozen && time.withLock(\.self) >= .seconds(10))
+            if case .trouble(let error) = state {
+                #expect(error.kind == .frozen && time.withLock(\.self) >= .seconds(10))
                 stream.stop()
             }
         }, frame: { _ in })
@@ -217,11 +218,11 @@ func `gives signs of life while nothing comes, tells a frozen stream, and stops`
     #expect(pipe(&ends) == 0)
     let (read, write) = (ends[0], ends[1])
     defer { for end in [read, write] { close(end) } }
-    let stream = FrameStream(descriptor: read, rate: nil, tick: .seconds(3600), now: { .zero })
-    let (states, told) = AsyncStream.makeStream(of: CameraState.self)
+    let stream = FrameStream(FileDescriptor(rawValue: read), rate: nil, interval: .seconds(3600), now: { .zero })
+    let (states, continuation) = AsyncStream.makeStream(of: CameraState.self)
     let thread = Thread {
-        stream.run(state: { told.yield($0) }, frame: { _ in })
-        told.finish()
+        stream.run(state: { continuation.yield($0) }, frame: { _ in })
+        continuation.finish()
     }
     thread.start()
     var seen: [CameraState] = []
@@ -232,7 +233,7 @@ func `gives signs of life while nothing comes, tells a frozen stream, and stops`
     #expect(seen == [.starting, .ended])
 }
 
-@Test func `makes a thumbnail of a code's surroundings, also at the frame's edge`() throws {
+@Test func `makes a thumbnail of a code's surroundings, even at the frame's edge`() throws {
     let frame = picture(120, width: 640, height: 480)
     for (x, y) in [(320.0, 240.0), (0, 0), (639, 479), (-50, 600)] {
         let corners = Corners(

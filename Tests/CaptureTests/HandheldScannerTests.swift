@@ -3,7 +3,7 @@ import Testing
 
 @testable import Capture
 
-/// Types on a keyboard as the kernel reports it, each key with its scan code and its SYN_REPORT.
+/// Key events as the kernel reports them, each with its scan code and its SYN_REPORT.
 private struct Typing {
     private(set) var events: [KeyEvent] = []
     private var time: Duration = .seconds(1000)
@@ -33,7 +33,7 @@ private struct Typing {
         codes.reduce(key(KEY_LEFTSHIFT, 1)) { $0.key($1, 1).key($1, 0) }.key(KEY_LEFTSHIFT, 0)
     }
 
-    /// Digits of the upper row.
+    /// Types digits on the upper row.
     func digits(_ text: String) -> Typing {
         text.utf8.reduce(self) { typing, digit in
             typing.press(digit == UInt8(ascii: "0") ? KEY_0 : KEY_1 + Int32(digit - UInt8(ascii: "1")))
@@ -44,12 +44,12 @@ private struct Typing {
 
     func outputs() -> [KeyLine.Output] {
         var line = KeyLine()
-        return events.compactMap { line.take($0) }
+        return events.compactMap { line.consume($0) }
     }
 }
 
 private let isbn = "9780441478125"
-private let typed: [(what: String, typing: Typing, outputs: [KeyLine.Output])] = [
+private let typed: [(name: String, typing: Typing, outputs: [KeyLine.Output])] = [
     ("a number", Typing().digits(isbn).press(KEY_ENTER), [.line(isbn)]),
     ("two numbers", Typing().digits("12").press(KEY_ENTER).digits("34").press(KEY_ENTER), [.line("12"), .line("34")]),
     (
@@ -103,7 +103,7 @@ private let typed: [(what: String, typing: Typing, outputs: [KeyLine.Output])] =
     (
         "half a line and later a whole one",
         Typing().digits("97").wait(.milliseconds(2100)).digits(isbn).press(KEY_ENTER),
-        [.lost(.noEnter(begun: "97")), .line(isbn)]
+        [.lost(.noEnter(text: "97")), .line(isbn)]
     ),
     ("half a line and later Enter", Typing().digits("97").wait(.seconds(60)).press(KEY_ENTER), [.line("97")]),
     (
@@ -144,12 +144,12 @@ private let typed: [(what: String, typing: Typing, outputs: [KeyLine.Output])] =
 
 @Suite struct `The keys of a handheld scanner` {
     @Test(arguments: typed) fileprivate func `become lines`(
-        _ row: (what: String, typing: Typing, outputs: [KeyLine.Output])
+        _ row: (name: String, typing: Typing, outputs: [KeyLine.Output])
     ) {
-        #expect(row.typing.outputs() == row.outputs, "\(row.what)")
+        #expect(row.typing.outputs() == row.outputs, "\(row.name)")
     }
 
-    @Test(arguments: [1, 7, 23, 24, 25, 1000]) func `are read whole however they come in pieces`(size: Int) {
+    @Test(arguments: [1, 7, 23, 24, 25, 1000]) func `are parsed however they are split`(size: Int) {
         var records: [UInt8] = []
         for (code, value) in [(KEY_1, 1), (KEY_1, 0), (KEY_MINUS, 1), (KEY_ENTER, 1)] as [(Int32, Int32)] {
             var record = input_event()
@@ -159,13 +159,13 @@ private let typed: [(what: String, typing: Typing, outputs: [KeyLine.Output])] =
             record.time = timeval(tv_sec: 7, tv_usec: 250_000)
             withUnsafeBytes(of: record) { records.append(contentsOf: $0) }
         }
-        var reader = KeyEventReader()
+        var parser = KeyEventParser()
         var line = KeyLine()
         var outputs: [KeyLine.Output] = []
         for start in stride(from: 0, to: records.count, by: size) {
-            for event in reader.take(records[start..<min(start + size, records.count)]) {
+            for event in parser.parse(records[start..<min(start + size, records.count)]) {
                 #expect(event.time == .milliseconds(7250))
-                if let output = line.take(event) { outputs.append(output) }
+                if let output = line.consume(event) { outputs.append(output) }
             }
         }
         #expect(outputs == [.line("1-")])
@@ -173,7 +173,7 @@ private let typed: [(what: String, typing: Typing, outputs: [KeyLine.Output])] =
 }
 
 @Suite struct `The list of handheld scanners` {
-    @Test func `shows what types digits and Enter, the likely ones first`() {
+    @Test func `shows devices that type digits and Enter, likely scanners first`() {
         let devices = ScannerDevice.listed(in: recordedListing)
         #expect(
             devices.map(\.path) == [
@@ -189,7 +189,7 @@ private let typed: [(what: String, typing: Typing, outputs: [KeyLine.Output])] =
     @Test(arguments: [
         "", "\n\n\n", "I: Bus=\nN: Name=\nH: Handlers=event\nB: KEY=", "H: Handlers=kbd event1\nB: KEY=zz",
     ])
-    func `is empty where there is nothing to see`(listing: String) {
+    func `is empty if there are no devices`(listing: String) {
         #expect(ScannerDevice.listed(in: listing) == [])
     }
 }
@@ -245,6 +245,6 @@ private let recordedListing = """
     """
 
 @Test(arguments: ["/dev/null", "/etc/passwd", "/dev/../dev/null"])
-func `nothing that is not below /dev/input is opened`(path: String) {
+func `nothing outside /dev/input is opened`(path: String) {
     #expect(throws: ScannerError.notAnInputDevice(path: path)) { _ = try InputDevice(path: path) }
 }

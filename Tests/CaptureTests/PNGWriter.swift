@@ -1,15 +1,15 @@
-/// Writes PNGs of any colour type, uncompressed. What a test needs to say in a line: `PNGWriter(colourType: 3, palette: …)`.
+/// Writes uncompressed PNGs of any colour type, as in `PNGWriter(colourType: 3, palette: …)`.
 struct PNGWriter {
     var width: Int
     var height: Int
     var bitDepth: UInt8 = 8
     /// 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGB with alpha (PNG specification, 11.2.2).
     var colourType: UInt8 = 0
-    /// Red, green, blue of each entry.
+    /// Red, green and blue of each entry.
     var palette: [UInt8] = []
     var exif: [UInt8] = []
 
-    /// - Parameter row: the bytes of row y.
+    /// - Parameter row: returns the bytes of row y.
     func bytes(row: (Int) -> [UInt8]) -> [UInt8] {
         var raw: [UInt8] = []
         for y in 0..<height { raw += [0] + row(y) }
@@ -53,14 +53,14 @@ struct PNGWriter {
     }
 }
 
-/// A TIFF block with one entry, Orientation.
+/// Returns a TIFF block with one entry, Orientation.
 func exifBlock(orientation: UInt8, bigEndian: Bool = true) -> [UInt8] {
     bigEndian
         ? [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
         : [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0, 0]
 }
 
-/// A JPEG with an APP1 segment put in behind its first marker.
+/// Returns a JPEG with an APP1 segment inserted behind its first marker.
 func withEXIF(_ jpeg: [UInt8], _ block: [UInt8]) -> [UInt8] {
     let body = Array("Exif\0\0".utf8) + block
     let length = body.count + 2

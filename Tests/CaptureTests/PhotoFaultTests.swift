@@ -5,7 +5,7 @@ import Testing
 
 @testable import Capture
 
-/// A folder of its own for one test, removed at its end.
+/// Runs a test in a temporary folder.
 private func withFolder(_ body: (String) throws -> Void) throws {
     var template = Array("/tmp/bookplate-photos-XXXXXX".utf8CString)
     let path = try #require(mkdtemp(&template).map { String(cString: $0) })
@@ -19,14 +19,14 @@ private func write(_ bytes: [UInt8], to path: String) throws {
     #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
 }
 
-private func refusal(_ body: () throws -> Void) -> PhotoError? {
+private func error(_ body: () throws -> Void) -> PhotoError? {
     do { try body() } catch { return error as? PhotoError }
     return nil
 }
 
 private let jpeg = try! Frame(width: 64, height: 48).jpeg(quality: 80, name: "")
 
-/// A JPEG's frame header (SOF0) with another size written into it.
+/// Returns a JPEG whose frame header (SOF0) declares another size.
 private func jpegDeclaring(width: Int, height: Int) -> [UInt8] {
     var bytes = jpeg
     let at = bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC0 }! + 5
@@ -35,12 +35,12 @@ private func jpegDeclaring(width: Int, height: Int) -> [UInt8] {
 }
 
 @Test(arguments: [(65_500, 65_500), (12_001, 10), (10, 12_001), (9_000, 9_000)])
-func `refuses a picture that is too large by its header alone`(_ width: Int, _ height: Int) {
+func `refuses a picture that is too large, by its header alone`(_ width: Int, _ height: Int) {
     let expected = PhotoError.tooManyPixels(photo: "bomb", width: width, height: height)
-    #expect(refusal { _ = try PhotoFile(bytes: jpegDeclaring(width: width, height: height), name: "bomb") } == expected)
+    #expect(error { _ = try PhotoFile(bytes: jpegDeclaring(width: width, height: height), name: "bomb") } == expected)
     let png = PNGWriter(width: width, height: height).bytes(row: { _ in [] }).prefix(64)
-    #expect(refusal { _ = try PhotoFile(bytes: Array(png), name: "bomb") } == expected)
-    #expect(expected.description.contains("the limits are 50 megapixels and 12000 a side"))
+    #expect(error { _ = try PhotoFile(bytes: Array(png), name: "bomb") } == expected)
+    #expect(expected.description.contains("the limits are 50 megapixels and 12000 pixels per side"))
 }
 
 @Test func `refuses a progressive JPEG of more than a hundred scans`() throws {
@@ -48,11 +48,11 @@ func `refuses a picture that is too large by its header alone`(_ width: Int, _ h
     let scan = try #require(bytes.indices.last { $0 + 1 < bytes.count && bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })
     let last = Array(bytes[scan..<(bytes.count - 2)])
     let many = bytes[..<scan] + Array(repeatElement(last, count: 101).joined()) + [0xFF, 0xD9]
-    #expect(refusal { _ = try PhotoFile(bytes: Array(many), name: "slow") } == .tooManyScans(photo: "slow", limit: 100))
+    #expect(error { _ = try PhotoFile(bytes: Array(many), name: "slow") } == .tooManyScans(photo: "slow", limit: 100))
     #expect(throws: Never.self) { try PhotoFile(bytes: bytes, name: "ordinary") }
 }
 
-@Test func `refuses what is no file at once, each by name`() throws {
+@Test func `refuses anything that is not a file, by name`() throws {
     try withFolder { folder in
         let fifo = folder + "/pipe.jpg"
         #expect(mkfifo(fifo, 0o600) == 0)
@@ -61,9 +61,9 @@ func `refuses a picture that is too large by its header alone`(_ width: Int, _ h
         let cases: [(String, PhotoError)] = [
             (folder, .notAFile(photo: folder, kind: .folder)), (fifo, .notAFile(photo: fifo, kind: .pipe)),
             ("/dev/zero", .notAFile(photo: "/dev/zero", kind: .device)), (empty, .empty(photo: empty)),
-            (folder + "/none.jpg", .cannotOpen(photo: folder + "/none.jpg", errno: ENOENT)),
+            (folder + "/none.jpg", .cannotOpen(photo: folder + "/none.jpg", errno: .noSuchFileOrDirectory)),
         ]
-        for (path, expected) in cases { #expect(refusal { _ = try PhotoFile(path: path) } == expected) }
+        for (path, expected) in cases { #expect(error { _ = try PhotoFile(path: path) } == expected) }
     }
 }
 
@@ -81,19 +81,19 @@ func `refuses a picture that is too large by its header alone`(_ width: Int, _ h
             }
         }
         #expect(bound == 0)
-        #expect(refusal { _ = try PhotoFile(path: path) } == .notAFile(photo: path, kind: .socket))
+        #expect(error { _ = try PhotoFile(path: path) } == .notAFile(photo: path, kind: .socket))
 
         let large = folder + "/large.jpg"
         try write(jpeg, to: large)
         #expect(truncate(large, off_t(PhotoLimit.bytes + 1)) == 0)
-        #expect(refusal { _ = try PhotoFile(path: large) } == .fileTooLarge(photo: large, limit: PhotoLimit.bytes))
+        #expect(error { _ = try PhotoFile(path: large) } == .fileTooLarge(photo: large, limit: PhotoLimit.bytes))
 
         let locked = folder + "/locked.jpg"
         try write(jpeg, to: locked)
         chmod(locked, 0)
-        // The superuser may read everything.
+        // The superuser may read every file.
         if geteuid() != 0 {
-            #expect(refusal { _ = try PhotoFile(path: locked) } == .cannotOpen(photo: locked, errno: EACCES))
+            #expect(error { _ = try PhotoFile(path: locked) } == .cannotOpen(photo: locked, errno: .permissionDenied))
         }
     }
 }
@@ -102,7 +102,7 @@ func `refuses a picture that is too large by its header alone`(_ width: Int, _ h
     let zero = open("/dev/zero", O_RDONLY)
     defer { close(zero) }
     #expect(
-        refusal { _ = try PhotoFile(descriptor: zero, name: "standard input") }
+        error { _ = try PhotoFile(descriptor: zero, name: "standard input") }
             == .fileTooLarge(photo: "standard input", limit: PhotoLimit.bytes))
 }
 
@@ -116,20 +116,20 @@ func `refuses a picture that is too large by its header alone`(_ width: Int, _ h
     #expect((photo.width, photo.height) == (64, 48))
 }
 
-private let strangers: [([UInt8], String?)] = [
+private let otherFormats: [([UInt8], String?)] = [
     (Array("GIF89a......".utf8), "a GIF"), (Array("%PDF-1.7....".utf8), "a PDF"),
     (Array("II*\0........".utf8), "a TIFF"),
     (Array("hello, world".utf8), nil), ([0xFF], nil), ([0xFF, 0xD8], nil), (Array("RIFF....WAVE".utf8), nil),
 ]
 
-@Test(arguments: strangers)
-func `says what a file is that is no photo`(_ bytes: [UInt8], _ looksLike: String?) {
-    #expect(refusal { _ = try PhotoFile(bytes: bytes, name: "x") } == .unknownFormat(photo: "x", looksLike: looksLike))
+@Test(arguments: otherFormats)
+func `reports the format of a file that is not a photo`(_ bytes: [UInt8], _ looksLike: String?) {
+    #expect(error { _ = try PhotoFile(bytes: bytes, name: "x") } == .unknownFormat(photo: "x", looksLike: looksLike))
 }
 
 @Test func `refuses an animation`() {
     #expect(
-        refusal { _ = try PhotoFile(bytes: Fixture.animatedWebP, name: "x") }
+        error { _ = try PhotoFile(bytes: Fixture.animatedWebP, name: "x") }
             == .unsupported(photo: "x", what: "it is an animation"))
 }
 
@@ -141,26 +141,26 @@ private let whole: [(String, [UInt8])] = [
 ]
 
 @Test(arguments: whole)
-func `cut at any byte, is damaged or refused, and never taken for whole`(_ kind: String, _ bytes: [UInt8]) {
-    // The last bytes of each format are an end mark or a check sum of what is there.
+func `a photo cut at any byte is damaged or refused, never complete`(_ kind: String, _ bytes: [UInt8]) {
+    // The last bytes of each format are an end marker or a checksum.
     for count in 0..<(bytes.count - 16) {
-        let error = refusal {
+        let failure = error {
             let photo = try PhotoFile(bytes: Array(bytes[..<count]), name: kind)
             let frame = try photo.luma(longSide: 1000)
             #expect((frame.width, frame.height) == (photo.width, photo.height))
             #expect(photo.isDamaged, "\(count) of \(bytes.count) bytes")
         }
-        if let error { #expect(error.photo == kind) }
+        if let failure { #expect(failure.photo == kind) }
     }
 }
 
 @Test(arguments: whole)
-func `with any byte changed, is read, damaged or refused`(_ kind: String, _ bytes: [UInt8]) {
+func `a photo with any byte changed is read, damaged or refused`(_ kind: String, _ bytes: [UInt8]) {
     for at in bytes.indices {
         for change in [0xFF, 0x01, 0x80] as [UInt8] {
             var wrong = bytes
             wrong[at] ^= change
-            _ = refusal {
+            _ = error {
                 let frame = try PhotoFile(bytes: wrong, name: kind).luma(longSide: 64)
                 #expect(max(frame.width, frame.height) <= 64)
             }
@@ -168,7 +168,7 @@ func `with any byte changed, is read, damaged or refused`(_ kind: String, _ byte
     }
 }
 
-@Test func `walks a folder in order, past hidden names, loops, pipes and other files`() throws {
+@Test func `lists a folder in order, without hidden names, loops, pipes and other files`() throws {
     try withFolder { folder in
         for name in ["b", "a", "a/.hidden", "a/deep"] { mkdir(folder + "/" + name, 0o700) }
         for name in [
@@ -189,29 +189,32 @@ func `with any byte changed, is read, damaged or refused`(_ kind: String, _ byte
         #expect(PhotoFolder.isFolder(folder))
         #expect(!PhotoFolder.isFolder(folder + "/z.JPG"))
         #expect(
-            refusal { _ = try PhotoFolder(below: folder + "/none") }
-                == .cannotOpen(photo: folder + "/none", errno: ENOENT))
+            error { _ = try PhotoFolder(below: folder + "/none") }
+                == .cannotOpen(photo: folder + "/none", errno: .noSuchFileOrDirectory))
     }
 }
 
 private let messages: [(PhotoError, String)] = [
     (
-        .cannotOpen(photo: "a.jpg", errno: EACCES),
+        .cannotOpen(photo: "a.jpg", errno: .permissionDenied),
         "cannot open a.jpg: permission denied. Make it readable for this account (chmod +r)."
     ),
-    (.cannotOpen(photo: "a.jpg", errno: ENOENT), "cannot open a.jpg: there is no such file. Check the name."),
-    (.empty(photo: "a.jpg"), "a.jpg is empty (0 bytes). Copy it again from where it came from."),
+    (
+        .cannotOpen(photo: "a.jpg", errno: .noSuchFileOrDirectory),
+        "cannot open a.jpg: there is no such file. Check the name."
+    ),
+    (.empty(photo: "a.jpg"), "a.jpg is empty (0 bytes). Copy it again from its source."),
     (
         .unknownFormat(photo: "a.jpg", looksLike: "a GIF"),
-        "a.jpg is a GIF, which is not read. Convert it to JPEG, PNG, WebP or HEIC."
+        "a.jpg is a GIF, which Bookplate cannot read. Convert it to JPEG, PNG, WebP or HEIC."
     ),
     (
         .fileTooLarge(photo: "a.jpg", limit: 32 << 20),
-        "a.jpg is larger than 32 MiB, the limit for a photo. Save it smaller or as JPEG."
+        "a.jpg is larger than 32 MiB, the limit for a photo. Save a smaller version, or save it as JPEG."
     ),
 ]
 
 @Test(arguments: messages)
-func `says what is wrong, where, and what to do`(_ error: PhotoError, _ text: String) {
+func `says what happened, where, and what to do`(_ error: PhotoError, _ text: String) {
     #expect(error.description == text)
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Capture
 
-/// Left third dark, the rest light: as the fixtures.
+/// Returns a frame like the fixtures: the left third dark, the rest light.
 private func twoTone(width: Int = 48, height: Int = 32) -> Frame {
     var frame = Frame(width: width, height: height)
     frame.withMutableLuma { luma in
@@ -12,7 +12,7 @@ private func twoTone(width: Int = 48, height: Int = 32) -> Frame {
     return frame
 }
 
-/// Grey levels in the middle of the dark and of the light part.
+/// Returns the grey levels in the middle of the dark and of the light part.
 private func tones(_ frame: Frame) -> (dark: Int, light: Int) {
     let row = frame.height / 2 * frame.bytesPerLine
     return (Int(frame.luma[row + frame.width / 6]), Int(frame.luma[row + frame.width * 5 / 6]))
@@ -62,7 +62,7 @@ func `reads JPEG and WebP of every colour`(_ kind: String, _ format: PhotoFormat
     #expect(!photo.isDamaged)
 }
 
-@Test func `reads HEIC where libheif is installed, and else says what to install`() throws {
+@Test func `reads HEIC if libheif is installed, else says what to install`() throws {
     if Libheif.installed == nil {
         #expect(throws: PhotoError.needsLibheif(photo: "a.heic")) { try PhotoFile(bytes: Fixture.heic, name: "a.heic") }
     } else {
@@ -77,7 +77,7 @@ func `reads JPEG and WebP of every colour`(_ kind: String, _ format: PhotoFormat
 }
 
 @Test(arguments: [40, 100, 333, 640, 999, 1000, 4000])
-func `gives the long side that was asked for, never enlarged`(_ longSide: Int) throws {
+func `returns the requested long side, never enlarged`(_ longSide: Int) throws {
     let photo = try PhotoFile(bytes: twoTone(width: 1000, height: 600).jpeg(quality: 90, name: ""), name: "")
     let frame = try photo.luma(longSide: longSide)
     #expect(frame.width == min(longSide, 1000))
@@ -85,7 +85,7 @@ func `gives the long side that was asked for, never enlarged`(_ longSide: Int) t
     #expect(isTwoTone(frame))
 }
 
-@Test func `averages, so that a fine grid becomes its mean grey`() {
+@Test func `averages, so that a fine grid becomes grey`() {
     var frame = Frame(width: 900, height: 600, bytesPerLine: 901)
     frame.withMutableLuma { luma in for index in luma.indices { luma[index] = index % 901 % 2 == 0 ? 200 : 100 } }
     let small = frame.areaAveraged(longSide: 127)
@@ -93,7 +93,7 @@ func `gives the long side that was asked for, never enlarged`(_ longSide: Int) t
     #expect(small.luma.allSatisfy { (144...156).contains($0) })
 }
 
-@Test func `takes the format from the bytes, whatever the name says`() throws {
+@Test func `recognises the format by the bytes, whatever the name says`() throws {
     #expect(try PhotoFile(bytes: Fixture.webP, name: "cover.jpg").format == .webp)
 }
 
@@ -111,7 +111,7 @@ func `finds the orientation in JPEG, PNG and WebP, in both byte orders`(_ value:
     }
 }
 
-@Test func `takes broken EXIF for none, cut at any byte and with wild offsets`() throws {
+@Test func `ignores broken EXIF, cut at any byte and with wild offsets`() throws {
     let block = exifBlock(orientation: 6)
     for length in 0..<20 { #expect(EXIF.orientation(in: block[..<length]) == .up) }
     for (at, value) in [(4, 255), (8, 255), (19, 9), (19, 0), (13, 4), (2, 1), (0, 0x58)] as [(Int, UInt8)] {
@@ -129,8 +129,8 @@ func `turns pixels as it turns points`(_ value: UInt8) throws {
     frame.withMutableLuma { $0[1 * 5 + 4] = 99 }
     let upright = frame.turned(by: orientation)
     #expect((upright.width, upright.height) == orientation.uprightSize(width: 5, height: 3))
-    let place = orientation.upright(Point(x: 4.5, y: 1.5), width: 5, height: 3)
-    #expect(upright.luma[Int(place.y) * upright.width + Int(place.x)] == 99)
+    let point = orientation.upright(Point(x: 4.5, y: 1.5), width: 5, height: 3)
+    #expect(upright.luma[Int(point.y) * upright.width + Int(point.x)] == 99)
 }
 
 @Test func `makes an upright thumbnail of the photo, and of a code's surroundings`() throws {

@@ -3,27 +3,27 @@ import Glibc
 
 @testable import Capture
 
-/// A camera that does what a test says, behind the same protocol as a real one.
+/// A camera controlled by a test, behind the same protocol as a real one.
 final class ScriptedCamera {
     var device: CameraDevice
-    var obstacle: NodeObstacle?
+    var error: NodeError?
     var isPlugged = true { didSet { if isPlugged, !oldValue { plugs += 1 } } }
-    /// How often it was plugged in; each time it gets another node.
+    /// The number of times it was plugged in; each time it gets a new node.
     private(set) var plugs: UInt64 = 1
-    /// Thrown by the operation of that name as long as it is there.
+    /// The errors that operations throw, by the name of the operation.
     var failures: [String: V4L2Error] = [:]
-    /// What the driver makes of any format; `nil` gives what was asked.
+    /// The format that the driver returns; `nil` returns the requested one.
     var given: PictureFormat?
     var buffers = [Int](repeating: 1 << 20, count: 4)
     var rate = 10.0
     var controls: [UInt32: Int32] = [:]
-    /// The bytes and words of the next frame, by the number of frames since stream on; `nil` is silence.
+    /// Returns the next frame by the number of frames since the stream started; `nil` is silence.
     var frames: (Int) -> ScriptedFrame?
-    /// How many are filled at each wait.
+    /// The number of buffers filled at each wait.
     var burst = 1
-    /// Says ready and has nothing: POLLERR, then EAGAIN.
-    var isNeverThrough = false
-    /// Operations in order, and when.
+    /// True to signal ready without a picture: POLLERR, then EAGAIN.
+    var isAlwaysReady = false
+    /// The operations in order, with their times.
     var log: [(time: Duration, name: String)] = []
 
     init(
@@ -48,9 +48,9 @@ struct ScriptedFrame {
     var bytesUsed: Int?
     var index: Int?
     var isDamaged = false
-    /// `nil` counts on.
+    /// The sequence number; `nil` continues counting.
     var sequence: UInt32?
-    /// Added to the true time.
+    /// The difference from the true time.
     var clockError: Duration = .zero
 }
 
@@ -65,7 +65,7 @@ final class ScriptedHost: CameraHost {
 
     init(_ cameras: [ScriptedCamera]) { self.cameras = cameras }
 
-    /// Seconds after the begin.
+    /// Schedules an action, in seconds after the start.
     func at(_ seconds: Double, _ action: @escaping () -> Void) {
         events.append((.seconds(1000) + .seconds(seconds), action))
         events.sort { $0.time < $1.time }
@@ -87,7 +87,7 @@ final class ScriptedHost: CameraHost {
     func holder(of path: String) -> String? { holder }
 
     func nodes() -> [ListedNode] {
-        cameras.filter(\.isPlugged).map { ListedNode($0.device, obstacle: $0.obstacle) }
+        cameras.filter(\.isPlugged).map { ListedNode($0.device, error: $0.error) }
     }
 
     func identity(of path: String) -> NodeIdentity? {
@@ -96,7 +96,7 @@ final class ScriptedHost: CameraHost {
 
     func open(_ device: CameraDevice) throws(V4L2Error) -> any VideoNode {
         guard let camera = cameras.first(where: { $0.isPlugged && $0.device.path == device.path }) else {
-            throw .failed("open", errno: ENOENT)
+            throw .failed("open", errno: .noSuchFileOrDirectory)
         }
         camera.log.append((now, "open"))
         if let failure = camera.failures["open"] { throw failure }
@@ -104,13 +104,13 @@ final class ScriptedHost: CameraHost {
         return ScriptedNode(camera, self)
     }
 
-    /// What was told and given in one run.
+    /// The states and frames of one run.
     struct Record {
-        /// Changes of state, in seconds since the begin.
+        /// The changes of state, in seconds since the start.
         var states: [(time: Double, state: CameraState)] = []
         var frames: [Frame] = []
         var counts = FrameCounts()
-        /// The longest time without a sign of life.
+        /// The longest time without a report.
         var longestSilence: Duration = .zero
 
         var kinds: [String] {
@@ -119,31 +119,31 @@ final class ScriptedHost: CameraHost {
                 case .starting: "starting"
                 case .streaming(_, let format):
                     "streaming \(format.width)x\(format.height) \(format.pixelFormat.rawValue)"
-                case .trouble(let trouble): trouble.kind.rawValue
+                case .trouble(let error): error.kind.rawValue
                 case .ended: "ended"
                 }
             }
         }
 
-        func trouble(_ kind: CameraError.Kind) -> (time: Double, text: String)? {
-            for case (let time, .trouble(let trouble)) in states where trouble.kind == kind {
-                return (time, trouble.description)
+        func error(_ kind: CameraError.Kind) -> (time: Double, text: String)? {
+            for case (let time, .trouble(let error)) in states where error.kind == kind {
+                return (time, error.description)
             }
             return nil
         }
     }
 
-    /// Runs the loop for so many seconds of its own clock.
+    /// Runs the loop for a number of seconds of its own clock.
     func run(for seconds: Double, _ settings: CaptureSettings = CaptureSettings(), keepsFrames: Bool = true) -> Record {
         at(seconds) { [unowned self] in stop() }
         let counter = FrameCounter()
         var loop = CaptureLoop(settings, host: self, counter: counter)
         var record = Record()
-        var lastSign = now
+        var lastReport = now
         loop.run(
             state: { state in
-                record.longestSilence = max(record.longestSilence, now - lastSign)
-                lastSign = now
+                record.longestSilence = max(record.longestSilence, now - lastReport)
+                lastReport = now
                 if record.states.last?.state != state {
                     record.states.append(((now - .seconds(1000)) / .seconds(1), state))
                 }
@@ -167,22 +167,22 @@ final class ScriptedNode: VideoNode {
 
     init(_ camera: ScriptedCamera, _ host: ScriptedHost) { (self.camera, self.host) = (camera, host) }
 
-    private func note(_ name: String) throws(V4L2Error) {
+    private func record(_ name: String) throws(V4L2Error) {
         camera.log.append((host.now, name))
         precondition(isOpen, "\(name) on a closed node")
-        if !camera.isPlugged { throw .failed(name, errno: ENODEV) }
+        if !camera.isPlugged { throw .failed(name, errno: .operationNotSupportedByDevice) }
         if let failure = camera.failures[name] { throw failure }
     }
 
-    func setFormat(_ asked: PictureFormat) throws(V4L2Error) -> PictureFormat {
-        try note("VIDIOC_S_FMT")
-        return camera.given ?? asked
+    func setFormat(_ requested: PictureFormat) throws(V4L2Error) -> PictureFormat {
+        try record("VIDIOC_S_FMT")
+        return camera.given ?? requested
     }
 
     func setRate(_ framesPerSecond: Int) throws(V4L2Error) -> Double? { camera.rate }
 
     func requestBuffers(_ count: Int) throws(V4L2Error) -> [Int] {
-        try note("VIDIOC_REQBUFS")
+        try record("VIDIOC_REQBUFS")
         memory = camera.buffers.map { [UInt8](repeating: 0xEE, count: $0) }
         return camera.buffers
     }
@@ -190,7 +190,7 @@ final class ScriptedNode: VideoNode {
     func releaseBuffers() { (memory, queued, filled) = ([], [], []) }
 
     func streamOn() throws(V4L2Error) {
-        try note("VIDIOC_STREAMON")
+        try record("VIDIOC_STREAMON")
         (isStreaming, count) = (true, 0)
     }
 
@@ -201,11 +201,11 @@ final class ScriptedNode: VideoNode {
 
     func enqueue(_ index: Int) throws(V4L2Error) {
         precondition(memory.indices.contains(index) && !queued.contains(index), "buffer \(index) is queued already")
-        if !camera.isPlugged { throw .failed("VIDIOC_QBUF", errno: ENODEV) }
+        if !camera.isPlugged { throw .failed("VIDIOC_QBUF", errno: .operationNotSupportedByDevice) }
         queued.append(index)
     }
 
-    /// Buffers that are neither queued nor filled: none, whatever came.
+    /// The number of buffers that are neither queued nor filled; must be 0 between waits.
     var missing: Int { memory.count - queued.count - filled.count }
 
     func wait(atMost time: Duration) throws(V4L2Error) -> Bool {
@@ -215,7 +215,7 @@ final class ScriptedNode: VideoNode {
             host.advance(.milliseconds(1))
             return true
         }
-        if camera.isNeverThrough {
+        if camera.isAlwaysReady {
             host.advance(.microseconds(1))
             return true
         }
@@ -236,10 +236,10 @@ final class ScriptedNode: VideoNode {
     }
 
     func dequeue() throws(V4L2Error) -> FilledBuffer? {
-        try note("VIDIOC_DQBUF")
+        try record("VIDIOC_DQBUF")
         guard !filled.isEmpty else { return nil }
         let (buffer, index) = filled.removeFirst()
-        // Of an index that is none, only the driver could say which buffer it meant.
+        // With an invalid index, only the driver knows which buffer it meant.
         if buffer.index != index { queued.append(index) }
         return buffer
     }
@@ -253,7 +253,7 @@ final class ScriptedNode: VideoNode {
     }
 
     func setControl(_ id: UInt32, to value: Int32) throws(V4L2Error) {
-        try note("VIDIOC_S_CTRL")
+        try record("VIDIOC_S_CTRL")
         camera.controls[id] = value
     }
 

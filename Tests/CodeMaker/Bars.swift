@@ -1,5 +1,5 @@
-// Bars by the tables of GS1's General Specifications, 5.2.1, written down here once more: a test that took them from the decoder would
-// find its mistakes right.
+// The tables of GS1's General Specifications, 5.2.1, repeated here on purpose: with the decoder's own tables a test
+// could not detect their mistakes.
 private let setA = [
     "0001101", "0011001", "0010011", "0111101", "0100011", "0110001", "0101111", "0111011", "0110111", "0001011",
 ]
@@ -17,7 +17,7 @@ private let fiveDigits = [
 ]
 private let twoDigits = ["AA", "AB", "BA", "BB"]
 
-/// The 95 modules of an EAN-13, `true` for a bar.
+/// Returns the 95 modules of an EAN-13, `true` for a bar.
 public func barcode(_ payload: String) -> [Bool] {
     let digits = payload.compactMap(\.wholeNumberValue)
     var modules = "101"
@@ -27,7 +27,7 @@ public func barcode(_ payload: String) -> [Bool] {
     return (modules + "101").map { $0 == "1" }
 }
 
-/// The modules of an add-on of two or five digits.
+/// Returns the modules of an add-on of two or five digits.
 public func addonBars(_ text: String) -> [Bool] {
     let digits = text.compactMap(\.wholeNumberValue)
     let sets: String
@@ -40,7 +40,7 @@ public func addonBars(_ text: String) -> [Bool] {
     return ("1011" + parts.joined(separator: "01")).map { $0 == "1" }
 }
 
-/// Cosine and sine of whole and half degrees, without Foundation: Taylor's series is exact enough for pixels.
+/// The cosine and sine of an angle, without Foundation: a Taylor series is exact enough for pixels.
 public struct Turn {
     public let cosine: Double
     public let sine: Double

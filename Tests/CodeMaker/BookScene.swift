@@ -1,9 +1,10 @@
 import Bookplate
 
-/// Many books in one photo of twelve megapixels, drawn by rule: the answer is known. Bars are at least two pixels a module.
+/// A synthetic photo of many books, with twelve megapixels and a known result. Bars have at least two pixels per
+/// module.
 public struct BookScene: Sendable {
     public private(set) var frame: Frame
-    /// Of all codes, in reading order.
+    /// The payloads of all codes, in reading order.
     public private(set) var payloads: [String] = []
     private var random: SplitMix
 
@@ -15,10 +16,10 @@ public struct BookScene: Sendable {
         random = SplitMix(seed: seed)
     }
 
-    /// Twelve books on cloth, their back covers up, some upside down.
+    /// Draws twelve books on cloth, their back covers up, some upside down.
     public static func table(seed: UInt64) -> BookScene { table(seed: seed, columns: 4, 2...2.7, height: 60) }
 
-    /// Fifteen of which only the part with the code is in view, at twice the pixels.
+    /// Draws fifteen books of which only the part with the code is visible, at twice the size.
     public static func closeUp(seed: UInt64) -> BookScene { table(seed: seed, columns: 5, 4.5...5, height: 30) }
 
     private static func table(
@@ -36,17 +37,17 @@ public struct BookScene: Sendable {
                 if scene.random.next() % 4 == 0 { cover.angle += 180 }
                 scene.draw(Print(level: scene.random.number(25...230), seed: scene.random.next(), letter: 9), on: cover)
                 let module = scene.random.number(modules)
-                // In the middle, so that turned books keep the order of their rows.
+                // In the vertical middle, so that turned books keep the order of their rows.
                 scene.stick(
                     on: cover, along: (step / 2 - 60 * module - 40) * scene.random.number(-0.5...0.5), down: 0,
                     module: module, height: module * height)
             }
         }
-        scene.see()
+        scene.addBlurAndNoise()
         return scene
     }
 
-    /// Twenty-two books on a board, with stickers at the foot of their spines, turned a quarter.
+    /// Draws twenty-two books on a shelf, with stickers at the foot of their spines, turned by a quarter.
     public static func shelf(seed: UInt64) -> BookScene {
         var scene = BookScene(seed: seed)
         scene.lay(cloth: 45)
@@ -59,17 +60,17 @@ public struct BookScene: Sendable {
                 angle: scene.random.number(-0.6...0.6))
             scene.draw(Print(level: scene.random.number(25...220), seed: scene.random.next(), letter: 16), on: spine)
             let module = scene.random.number(2...2.4)
-            let place = spine.point(0, height / 2 - 320 + scene.random.number(-30...30))
+            let centre = spine.point(0, height / 2 - 320 + scene.random.number(-30...30))
             let sticker = Box(
-                centre: place, width: 0, height: 0, angle: spine.angle + (scene.random.next() % 2 == 0 ? 90 : -90))
+                centre: centre, width: 0, height: 0, angle: spine.angle + (scene.random.next() % 2 == 0 ? 90 : -90))
             scene.stick(on: sticker, along: 0, down: 0, module: module, height: 88)
             left += width
         }
-        scene.see()
+        scene.addBlurAndNoise()
         return scene
     }
 
-    /// Fourteen books lying on each other, their spines to the camera, with a sticker somewhere on each.
+    /// Draws a stack of fourteen books, their spines to the camera, with a sticker somewhere on each.
     public static func stack(seed: UInt64) -> BookScene {
         var scene = BookScene(seed: seed)
         scene.lay(cloth: 170)
@@ -82,11 +83,11 @@ public struct BookScene: Sendable {
                 on: spine, along: scene.random.number(-850...850), down: 0, module: scene.random.number(2...2.6),
                 height: 96)
         }
-        scene.see()
+        scene.addBlurAndNoise()
         return scene
     }
 
-    /// A woven ground, lighter on one side.
+    /// Draws a woven background, lighter on one side.
     private mutating func lay(cloth level: Double) {
         frame.withMutableLuma { luma in
             for y in 0..<Self.height {
@@ -99,7 +100,7 @@ public struct BookScene: Sendable {
         }
     }
 
-    /// A label with a code on it.
+    /// Draws a label with a code.
     private mutating func stick(on box: Box, along: Double, down: Double, module: Double, height: Double) {
         let payload = random.payload(prefix: random.next() % 4 == 0 ? "9791" : "978")
         payloads.append(payload)
@@ -117,7 +118,7 @@ public struct BookScene: Sendable {
             for y in rows {
                 for x in columns {
                     var (sum, hits) = (0.0, 0.0)
-                    // Three by three samples a pixel, so that edges lie between pixels as they do in a photo.
+                    // Three by three samples per pixel, so that edges lie between pixels as they do in a photo.
                     for sample in 0..<9 {
                         let dx = Double(x) + (Double(sample % 3) + 0.5) / 3 - box.centre.x
                         let dy = Double(y) + (Double(sample / 3) + 0.5) / 3 - box.centre.y
@@ -133,8 +134,8 @@ public struct BookScene: Sendable {
         }
     }
 
-    /// As a camera does: a lens that spreads each point over its neighbours (1, 2, 1, both ways), and noise.
-    private mutating func see() {
+    /// Adds the blur of a lens (1, 2, 1 in both directions) and noise.
+    private mutating func addBlurAndNoise() {
         let (width, height) = (Self.width, Self.height)
         var random = random
         frame.withMutableLuma { luma in
@@ -155,14 +156,14 @@ public struct BookScene: Sendable {
     }
 }
 
-/// Where something lies, in pixels and degrees with the clock.
+/// The position of an object, in pixels and clockwise degrees.
 private struct Box {
     var centre: Point
     var width: Double
     var height: Double
     var angle: Double
 
-    /// By pixels from its middle, along its own directions.
+    /// Returns the point at an offset from the centre, along the box's own axes.
     func point(_ along: Double, _ down: Double) -> Point {
         let turn = Turn(degrees: angle)
         return Point(
@@ -171,23 +172,23 @@ private struct Box {
 }
 
 private protocol Surface {
-    /// - Parameters: pixels from its middle.
-    /// - Returns: 0 to 255.
+    /// - Parameters: the offset from the centre in pixels.
+    /// - Returns: the grey level, 0 to 255.
     func level(_ u: Double, _ v: Double) -> Double
 }
 
-/// A cover or spine with lines of what looks like letters.
+/// A cover or spine with lines that look like letters.
 private struct Print: Surface {
     let level: Double
     let seed: UInt64
-    /// Pixels from one to the next.
+    /// The distance between letters, in pixels.
     let letter: Double
 
     func level(_ u: Double, _ v: Double) -> Double {
         let lines = (v + 10_000) / (letter * 3)
         let line = lines.rounded(.down)
         guard lines - line < 0.5 else { return level }
-        // Six by four fields a letter, a third of them inked; every fifth letter is a gap.
+        // Six by four cells per letter, a third of them inked; every fifth letter is a gap.
         let letters = (u + 10_000) / letter
         let column = UInt64(letters * 4)
         let row = UInt64((lines - line) * 12)
@@ -204,7 +205,7 @@ private struct Label: Surface {
     let height: Double
 
     func level(_ u: Double, _ v: Double) -> Double {
-        let place = Int((u / module + 47.5).rounded(.down))
-        return abs(v) < height / 2 && bars.indices.contains(place) && bars[place] ? 35 : 215
+        let index = Int((u / module + 47.5).rounded(.down))
+        return abs(v) < height / 2 && bars.indices.contains(index) && bars[index] ? 35 : 215
     }
 }

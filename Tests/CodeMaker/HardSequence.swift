@@ -1,9 +1,9 @@
 import Bookplate
 
-/// A code that is held before a camera and cannot be read well: three frames of it, each a little different.
+/// Three slightly different frames of a code that is held up to a camera and is hard to read.
 ///
-/// From 1.1 to 3 pixels a module, with blur, noise, glare, at an angle and bent; from one frame to the next the hand moves, the focus
-/// changes, and the noise is another.
+/// It has 1.1 to 3 pixels per module, with blur, noise and glare, at an angle and bent. From one frame to the next the
+/// hand moves, and focus and noise change.
 public struct HardSequence: Sendable {
     public let payload: String
     private let code: PrintedCode
@@ -13,10 +13,10 @@ public struct HardSequence: Sendable {
     public static let width = 432
     public static let height = 224
 
-    /// - Parameter seed: the same sequence for the same number.
+    /// - Parameter seed: the same seed gives the same sequence.
     public init(seed: UInt64) {
         var random = SplitMix(seed: seed &* 0x9E37_79B9 &+ 7)
-        // One of eight is of the new prefix.
+        // One of eight has the new prefix.
         payload = random.payload(prefix: random.next() % 8 == 0 ? "9791" : "978")
         let module = random.number(1.1...3)
         var code = PrintedCode(

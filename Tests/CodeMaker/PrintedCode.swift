@@ -1,30 +1,30 @@
 import Bookplate
 
-/// A code as a camera sees it: small, blurred, noisy, glossy, bent, at an angle. By rule, so that the answer is known.
+/// A synthetic code as a camera sees it: small, blurred, noisy, glossy, bent, at an angle, with a known result.
 public struct PrintedCode: Sendable {
     public var payload: String
-    /// Pixels.
+    /// The centre, in pixels.
     public var centre: Point
-    /// Pixels a module, in the middle of the code.
+    /// The width of a module in the middle of the code, in pixels.
     public var module: Double
-    /// Pixels along the bars.
+    /// The length of the bars, in pixels.
     public var height: Double
-    /// Degrees with the clock.
+    /// The rotation in degrees, clockwise.
     public var angle = 0.0
-    /// How far the bars lean, as a part of their height.
+    /// The lean of the bars, as a part of their height.
     public var shear = 0.0
-    /// How much larger the modules are at the left end than at the right one, as a part of their size.
+    /// The part by which the modules at the left end are larger than those at the right end.
     public var bend = 0.0
-    /// The blur: the radius of a disc and the deviation of a bell, in pixels.
+    /// The blur: the radius of a disc and the deviation of a bell curve, in pixels.
     public var disc = 0.0
     public var bell = 0.4
     public var ink = 30.0
     public var paper = 210.0
-    /// How much lighter the left of the picture is than its right, in grey levels.
+    /// The grey levels by which the left of the picture is lighter than its right.
     public var slope = 0.0
-    /// A reflection: where, how wide, and how many grey levels it adds in its middle.
+    /// A reflection: its centre, its radius, and the grey levels it adds in its centre.
     public var glare: (at: Point, radius: Double, strength: Double)?
-    /// Deviation of the noise, in grey levels.
+    /// The deviation of the noise, in grey levels.
     public var noise = 0.0
 
     public init(payload: String, centre: Point, module: Double, height: Double) {
@@ -34,7 +34,8 @@ public struct PrintedCode: Sendable {
     private static let fineness = 8.0
     private static let margin = 14.0
 
-    /// The ink along the code, blurred, at an eighth of a module each, from 14 modules before it to as many behind.
+    /// Returns the blurred ink along the code, with eight samples per module, from 14 modules before it to as many
+    /// behind.
     private func profile() -> [Double] {
         let bars = barcode(payload)
         let count = Int((95 + 2 * Self.margin) * Self.fineness)
@@ -43,7 +44,7 @@ public struct PrintedCode: Sendable {
             return bars.indices.contains(module) && bars[module] ? 1 : 0
         }
         let reach = Int((disc + 3 * bell) / module * Self.fineness) + 1
-        // A disc seen from its side, laid over a bell.
+        // A disc seen from its side, convolved with a bell curve.
         var kernel = [Double](repeating: 0, count: 2 * reach + 1)
         let (radius, deviation) = (disc / module * Self.fineness, max(bell / module * Self.fineness, 0.3))
         for index in kernel.indices {
@@ -51,8 +52,8 @@ public struct PrintedCode: Sendable {
             let steps = 15
             for step in 0..<steps {
                 let part = (Double(step) + 0.5) / Double(steps) * 2 - 1
-                let place = (Double(index - reach) - part * radius) / deviation
-                sum += (1 - part * part).squareRoot() * exponential(-place * place / 2)
+                let offset = (Double(index - reach) - part * radius) / deviation
+                sum += (1 - part * part).squareRoot() * exponential(-offset * offset / 2)
             }
             kernel[index] = sum
         }
@@ -66,7 +67,7 @@ public struct PrintedCode: Sendable {
         }
     }
 
-    /// Draws it on its own paper, which fills the frame.
+    /// Draws the code on paper that fills the frame.
     public func draw(into frame: inout Frame, _ random: inout SplitMix) {
         let profile = profile()
         let turn = Turn(degrees: angle)
@@ -84,8 +85,8 @@ public struct PrintedCode: Sendable {
                     if beyond < soft {
                         // The modules grow evenly from one end to the other.
                         let part = u / (module * 47.5)
-                        let place = 47.5 + 47.5 * (part + bend * 0.5 * (part * part - 1))
-                        let at = (place + Self.margin) * Self.fineness - 0.5
+                        let position = 47.5 + 47.5 * (part + bend * 0.5 * (part * part - 1))
+                        let at = (position + Self.margin) * Self.fineness - 0.5
                         if at > 0, at < Double(profile.count - 1) {
                             let whole = Int(at)
                             let ink = profile[whole] + (profile[whole + 1] - profile[whole]) * (at - Double(whole))
@@ -106,7 +107,8 @@ public struct PrintedCode: Sendable {
     }
 }
 
-/// e to the power of what is not positive, without Foundation: to four digits, which is finer than a grey level.
+/// Returns e to the power of a number that is not positive, without Foundation, to four digits: finer than a grey
+/// level.
 func exponential(_ power: Double) -> Double {
     guard power > -20 else { return 0 }
     var base = 1 + power / 4096

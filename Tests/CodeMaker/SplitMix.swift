@@ -1,4 +1,4 @@
-/// A random number generator that gives the same numbers on every run (Steele, Lea and Flood, OOPSLA 2014).
+/// A random number generator with the same numbers on every run (Steele, Lea and Flood, OOPSLA 2014).
 public struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -12,7 +12,7 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// Thirteen digits with a right check digit.
+    /// Returns thirteen digits with a correct check digit.
     public mutating func payload(prefix: String) -> String {
         var digits = prefix.compactMap(\.wholeNumberValue)
         while digits.count < 12 { digits.append(Int(next() % 10)) }
@@ -20,14 +20,14 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
         return (digits + [(10 - sum % 10) % 10]).map(String.init).joined()
     }
 
-    /// Evenly from a range.
+    /// Returns a uniformly distributed number from a range.
     public mutating func number(_ range: ClosedRange<Double>) -> Double {
         range.lowerBound + (range.upperBound - range.lowerBound) * Double(next() >> 11) / Double(1 << 53)
     }
 
-    /// About normal, of deviation 1: the sum of twelve even ones.
+    /// Returns an approximately normal number of deviation 1: the sum of twelve uniform ones.
     public mutating func noise() -> Double {
-        // Four of sixteen bits in each word; twelve of them have the variance 1.
+        // Each word holds four numbers of sixteen bits; the sum of twelve has variance 1.
         var sum = 0
         for _ in 0..<3 {
             let word = next()

@@ -4,10 +4,10 @@ import Decoder
 import Foundation
 import ZBarPeer
 
-/// Reads photos by ours and by libzbar in turns, from the same grey picture in memory, on one thread.
+/// Reads photos with our decoder and with libzbar in turns, from the same grey picture in memory, on one thread.
 ///
-/// `DecodeBench ROUNDS PHOTO...` prints one JSON object a photo; `DecodeBench --sequences FROM-TO` one for all (``Sequences``). Started by
-/// script/bench.
+/// `DecodeBench ROUNDS PHOTO...` prints one JSON object per photo; `DecodeBench --sequences FROM-TO` prints one for all
+/// (``Sequences``). Started by script/bench.
 @main
 struct DecodeBench {
     static func main() throws {
@@ -23,7 +23,7 @@ struct DecodeBench {
         let encoder = JSONEncoder()
         for path in arguments.dropFirst() {
             let photo = try PhotoFile(path: path)
-            // Decompressed once: what follows is made from it.
+            // Decompressed once, for all rounds.
             let grey = try photo.luma(atLeast: .max)
             var reading = Reading(path: path, width: photo.width, height: photo.height)
             for _ in 0..<rounds {
@@ -38,7 +38,7 @@ struct DecodeBench {
         }
     }
 
-    /// What each stage cost, and what it read.
+    /// Returns the cost of each stage and the codes it read.
     private static func explain(_ photo: PhotoFile, _ decoder: inout PhotoReader) throws -> [Reading.Stage] {
         var explanation: Explanation? = Explanation()
         _ = try decoder.decode(photo, explaining: &explanation)
@@ -61,19 +61,19 @@ struct DecodeBench {
 
 }
 
-/// CPU seconds of this thread.
+/// Returns the CPU time of this thread, in seconds.
 func cpuTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// What both read of one photo.
+/// The results of both decoders for one photo.
 struct Reading: Codable {
     struct Side: Codable {
-        /// CPU milliseconds of each round.
+        /// The CPU time of each round, in milliseconds.
         var times: [Double] = []
-        /// Payloads of the last round.
+        /// The payloads of the last round.
         var codes: [String] = []
 
         mutating func add(_ result: (seconds: Double, codes: [String])) {
@@ -82,11 +82,11 @@ struct Reading: Codable {
         }
     }
 
-    /// Of one round more.
+    /// One stage, from one additional round.
     struct Stage: Codable {
         var name: String
         var places: Int
-        /// Milliseconds.
+        /// The CPU time in milliseconds.
         var cpu: Double
         var codes: [String]
     }

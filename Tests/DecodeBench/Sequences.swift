@@ -4,17 +4,18 @@ import Decoder
 import Foundation
 import ZBarPeer
 
-/// Hard codes held before a camera for three frames: what the live decoder believes of them, beside what zbar reads of one frame.
+/// Hard codes held up to a camera for three frames: compares the codes accepted by the live decoder with those zbar
+/// reads in one frame.
 enum Sequences {
     struct Outcome: Codable {
         var sequences = 0
-        /// Of the first frame alone.
+        /// The results of zbar for the first frame alone.
         var zbarRight = 0
         var zbarWrong = 0
-        /// After three frames.
+        /// The results of our decoder after three frames.
         var right = 0
         var wrong = 0
-        /// CPU milliseconds of every frame.
+        /// The CPU times of the frames, in milliseconds.
         var worstFrame = 0.0
         var allFrames = 0.0
         var wrongSeeds: [UInt64] = []
@@ -33,7 +34,7 @@ enum Sequences {
             outcome.zbarWrong += codes.contains { $0 != sequence.payload && $0.hasPrefix("97") } ? 1 : 0
             var (accepted, costs) = try show(seed, &frame)
             if costs.max()! > outcome.worstFrame {
-                // Once more: what the machine did meanwhile does not come twice.
+                // Measured again, because other work of the machine does not occur twice.
                 costs = zip(costs, try show(seed, &frame).costs).map { min($0, $1) }
             }
             outcome.worstFrame = max(outcome.worstFrame, costs.max()!)
@@ -47,9 +48,9 @@ enum Sequences {
         print(String(decoding: try JSONEncoder().encode(outcome), as: UTF8.self))
     }
 
-    /// To a camera that has just been started: nothing is known from before.
+    /// Shows a sequence to a decoder that has just been started.
     ///
-    /// - Returns: what was captured, and the CPU milliseconds of each frame.
+    /// - Returns: the accepted payloads, and the CPU time of each frame in milliseconds.
     private static func show(_ seed: UInt64, _ frame: inout Frame) throws -> (accepted: Set<String>, costs: [Double]) {
         var sequence = HardSequence(seed: seed)
         var reader = try FrameReader()
@@ -62,7 +63,7 @@ enum Sequences {
             frame.timestamp = .milliseconds(1000 + 33 * number)
             let start = cpuTime()
             reader.read(frame, into: &reading)
-            consensus.take(reading, at: frame.timestamp, believed: &believed)
+            consensus.update(with: reading, at: frame.timestamp, believed: &believed)
             costs.append((cpuTime() - start) * 1000)
             accepted.formUnion(believed.map(\.payload))
         }

@@ -11,9 +11,9 @@ private func raw(_ text: String, lines: Int, whole: Int = 10, x: Double = 100) -
             bottomLeft: Point(x: x, y: 200)))
 }
 
-private func believed(_ looks: [[RawSymbol]]) -> [String] {
+private func believed(_ scans: [[RawSymbol]]) -> [String] {
     var evidence = Evidence()
-    for look in looks { evidence.add(look) }
+    for look in scans { evidence.add(look) }
     return evidence.symbols.map(\.digits.text)
 }
 
@@ -25,7 +25,7 @@ private func believed(_ looks: [[RawSymbol]]) -> [String] {
     #expect(believed([[raw("4006381333931", lines: 10)]]) == ["4006381333931"])
 }
 
-@Test func `does not tell what the grey levels deny, however many lines say it`() {
+@Test func `does not report a code that the grey levels contradict, however many lines show it`() {
     var evidence = Evidence()
     evidence.add([raw("9780306406157", lines: 5)])
     evidence.confirm(raw("9780306406157", lines: 0).digits, false)
@@ -33,26 +33,26 @@ private func believed(_ looks: [[RawSymbol]]) -> [String] {
     #expect(evidence.symbols.isEmpty)
 }
 
-@Test func `believes neither of two payloads at one place, unless one has three times the lines`() {
+@Test func `believes neither of two payloads in one region, unless one has three times the lines`() {
     #expect(believed([[raw("9780306406157", lines: 20), raw("9780306406751", lines: 10)]]).isEmpty)
     #expect(believed([[raw("9780306406157", lines: 30), raw("9780306406751", lines: 10)]]) == ["9780306406157"])
     #expect(believed([[raw("9780306406157", lines: 9), raw("9780306406751", lines: 9, x: 600)]]).count == 2)
 }
 
-@Test func `takes two lines that say book for more than twenty that say something else`() {
+@Test func `prefers two lines that show a book to twenty that show another code`() {
     #expect(believed([[raw("8882412014989", lines: 20), raw("9780441014989", lines: 2)]]).isEmpty)
     #expect(believed([[raw("8882412014989", lines: 24), raw("9780441014989", lines: 2)]]) == ["8882412014989"])
 }
 
 @Test(arguments: ["9187569709672", "9121569709672", "9721569709672", "9191569709672"])
-func `takes 918 and the like for a misread 978`(_ text: String) {
+func `treats 918 and the like as a misread 978`(_ text: String) {
     #expect(believed([[raw(text, lines: 30)]]).isEmpty)
 }
 
-@Test func `lets a sure reading of the grey levels take the place of a misread`() {
+@Test func `replaces a misread by a certain result of the grey levels`() {
     var evidence = Evidence()
     evidence.add([raw("6181724743344", lines: 21)])
-    evidence.add(sure: raw("9781594743344", lines: 4))
+    evidence.add(certain: raw("9781594743344", lines: 4))
     #expect(evidence.symbols.map(\.digits.text) == ["9781594743344"])
 }
 
@@ -62,8 +62,8 @@ private let checks: [(Int, Bool)] = [
 ]
 
 @Test(arguments: checks)
-func `knows a right check digit`(_ number: Int, _ isRight: Bool) {
-    #expect(Digits(number: number, count: 13).hasRightCheckDigit == isRight)
+func `recognises a correct check digit`(_ number: Int, _ isRight: Bool) {
+    #expect(Digits(number: number, count: 13).hasCorrectCheckDigit == isRight)
 }
 
 @Test func `keeps leading zeros`() {
@@ -75,11 +75,11 @@ func `knows a right check digit`(_ number: Int, _ isRight: Bool) {
     var evidence = Evidence()
     evidence.add([raw("4006381333931", lines: 40)])
     evidence.confirm(Digits(number: 4_006_381_333_931, count: 13), true)
-    evidence.add(sure: raw("9781594743344", lines: 4))
+    evidence.add(certain: raw("9781594743344", lines: 4))
     #expect(evidence.symbols.map(\.digits.text) == ["4006381333931", "9781594743344"])
 }
 
-@Test func `looks for a book in the place of another code until the grey levels confirm that`() {
+@Test func `searches for a book behind another code until the grey levels confirm that code`() {
     var evidence = Evidence()
     evidence.add([raw("4006381333931", lines: 40)])
     let place = Region(around: raw("4006381333931", lines: 40).corners)
@@ -88,7 +88,7 @@ func `knows a right check digit`(_ number: Int, _ isRight: Bool) {
     #expect(evidence.isSettled(place))
 }
 
-@Test func `hands on what few lines saw in a region`() {
+@Test func `returns the codes that few lines saw in a region as hints`() {
     var evidence = Evidence()
     let place = Region(around: raw("9780306406157", lines: 2).corners)
     evidence.add([raw("9780306406157", lines: 2), raw("4006381333931", lines: 2)], in: place)

@@ -5,7 +5,7 @@ import Testing
 
 private let isbn = "9780306406157"
 
-/// What so many frames of one scene showed, one after the other, a thirtieth of a second apart.
+/// Returns the results of a number of frames of one scene, a thirtieth of a second apart.
 private func read(_ scene: Scene, frames: Int = 8, with reader: inout FrameReader) -> [FrameResult] {
     var frame = scene.frame
     return (0..<frames).map { number in
@@ -22,7 +22,7 @@ private func read(_ scene: Scene, frames: Int = 8) throws -> [FrameResult] {
 }
 
 extension [FrameResult] {
-    /// In how many frames this was read and nothing else.
+    /// Counts the frames in which exactly these payloads were read.
     fileprivate func count(of payloads: Set<String>) -> Int { count { Set($0.symbols.map(\.payload)) == payloads } }
     fileprivate var others: Set<String> { Set(flatMap(\.symbols).map(\.payload)).subtracting([isbn]) }
 }
@@ -84,7 +84,7 @@ func `reads a code of one and a half pixels a module`(_ angle: Double) throws {
 }
 
 @Test(arguments: ["90000", "05"])
-func `gives the add-on to its code`(_ addon: String) throws {
+func `joins the add-on to its code`(_ addon: String) throws {
     var scene = Scene(width: 1280, height: 720)
     scene.draw(Scene.Code(payload: isbn, addon: addon, centre: Point(x: 500, y: 300)))
     #expect(try read(scene).compactMap { $0.symbols.first?.addon }.filter { $0 == addon }.count >= 3)
@@ -125,7 +125,7 @@ func `gives the add-on to its code`(_ addon: String) throws {
             sequence.draw(into: &frame)
             frame.timestamp = .milliseconds(33 * number)
             reader.read(frame, into: &reading)
-            consensus.take(reading, at: frame.timestamp, believed: &believed)
+            consensus.update(with: reading, at: frame.timestamp, believed: &believed)
             #expect(believed.allSatisfy { $0.payload == sequence.payload })
             if !believed.isEmpty { captured += 1 }
         }
@@ -144,7 +144,7 @@ func `gives the add-on to its code`(_ addon: String) throws {
     }
 }
 
-@Test func `takes frames of other sizes in turn, also the smallest`() throws {
+@Test func `reads frames of changing sizes, even the smallest`() throws {
     var reader = try FrameReader()
     for (width, height, stride) in [
         (640, 480, 640), (1920, 1080, 1920), (1, 1, 1), (2, 3, 2), (3, 2, 7), (16, 16, 16), (17, 1000, 17),
@@ -158,9 +158,9 @@ func `gives the add-on to its code`(_ addon: String) throws {
     }
 }
 
-@Test func `tells where bars are that it cannot read, and how blurred they are`() throws {
+@Test func `reports bars that it cannot read, and how blurred they are`() throws {
     var scene = Scene(width: 1280, height: 720)
-    // Its check digit is wrong: bars that nothing reads.
+    // Its check digit is wrong, so these bars cannot be read.
     let wrong = "9780306406158"
     scene.draw(Scene.Code(payload: wrong, centre: Point(x: 640, y: 360), module: 2.5, height: 150, angle: 30))
     scene.blur(radius: 2, times: 3)
@@ -185,13 +185,13 @@ func `gives the add-on to its code`(_ addon: String) throws {
 }
 
 @Test(arguments: ["9187569709672", "9121569709672", "9721569709672"])
-func `does not tell what is rather a misread book`(_ payload: String) throws {
+func `does not report a code that is probably a misread book`(_ payload: String) throws {
     var scene = Scene(width: 1280, height: 720)
     scene.draw(Scene.Code(payload: payload, centre: Point(x: 640, y: 360)))
     #expect(try read(scene).allSatisfy { $0.symbols.isEmpty })
 }
 
-@Test func `takes another number where a book was read for a misread, for a second`() throws {
+@Test func `treats another number where a book was read as a misread for a second`() throws {
     let product = "4006381333931"
     var reader = try FrameReader()
     var reading = FrameResult()

@@ -3,9 +3,9 @@ import CodeMaker
 import Decoder
 import Testing
 
-// What script/fuzz came upon, as the shortest test of it.
+// Findings of script/fuzz, each as the shortest test that reproduces it.
 
-/// A photo that can be had at its full size only, as those of PNG and WebP.
+/// A photo that can be decoded only at its full size, such as PNG and WebP.
 private struct FullPicture: Picture {
     let frame: Frame
     var width: Int { frame.width }
@@ -20,7 +20,7 @@ private let shapes: [(width: Int, height: Int)] = [
 ]
 
 @Test(arguments: shapes)
-func `finds nothing in a picture that is all length, and goes on`(_ width: Int, _ height: Int) throws {
+func `finds nothing in a very long picture, and continues`(_ width: Int, _ height: Int) throws {
     var scene = Scene(width: width, height: height)
     scene.addNoise(100)
     var decoder = try PhotoReader()
@@ -30,11 +30,11 @@ func `finds nothing in a picture that is all length, and goes on`(_ width: Int, 
     #expect(reading.symbols.isEmpty)
 }
 
-/// Sequences in which a code that several frames tell stands where a line saw another.
+/// Sequences in which several frames show one code and a line shows another in the same region.
 private let disputed: [UInt64] = [25, 121, 328, 514, 724, 730]
 
 @Test(arguments: disputed)
-func `is certain of nothing that it does not tell`(_ seed: UInt64) throws {
+func `is certain only of codes that it reports`(_ seed: UInt64) throws {
     var (sequence, frame) = (HardSequence(seed: seed), Frame(width: 1, height: 1))
     var (reader, reading) = (try FrameReader(), FrameResult())
     for number in 0..<4 {
@@ -42,6 +42,6 @@ func `is certain of nothing that it does not tell`(_ seed: UInt64) throws {
         frame.timestamp = .milliseconds(100 * number)
         reader.read(frame, into: &reading)
         let payloads = reading.symbols.map(\.payload)
-        #expect(reading.certain.allSatisfy(payloads.contains), "\(reading.certain), told \(payloads)")
+        #expect(reading.certain.allSatisfy(payloads.contains), "\(reading.certain), reported \(payloads)")
     }
 }

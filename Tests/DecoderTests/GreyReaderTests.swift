@@ -4,7 +4,7 @@ import Testing
 
 @testable import Decoder
 
-/// A profile across a code of which everything is known.
+/// Returns a profile across a code with known properties.
 private func profile(
     _ payload: String, module: Double = 3, disc: Double = 0, bell: Double = 0.4, bend: Double = 0, noise: Double = 0,
     ink: Double = 30, seed: UInt64 = 1
@@ -32,8 +32,9 @@ func `spreads a point's light and loses none`(_ spread: PointSpread) {
     #expect(zip(weights, weights.reversed()).allSatisfy { abs($0 - $1) < 1e-5 })
 }
 
-/// Radius of the disc and deviation of the bell in modules, growth of the modules along the code, noise in grey levels, level of the
-/// ink; and how many of sixteen are read. The others are not told: wrong is none.
+/// The radius of the disc and the deviation of the bell curve in modules, the growth of the modules along the code, the
+/// noise in grey levels, the level of the ink, and how many of sixteen codes are read. The others are not reported;
+/// none is read wrongly.
 private let hard: [(String, disc: Double, bell: Double, bend: Double, noise: Double, ink: Double, read: Int)] = [
     ("sharp", 0, 0.3, 0, 0, 30, 16), ("out of focus by five modules", 2.5, 0.6, 0, 2, 30, 10),
     ("out of focus by three", 1.5, 0.5, 0, 2, 30, 14), ("bent", 0, 0.4, 0.08, 2, 30, 15),
@@ -42,7 +43,7 @@ private let hard: [(String, disc: Double, bell: Double, bend: Double, noise: Dou
 ]
 
 @Test(arguments: hard)
-func `reads books where bars and spaces run into each other`(
+func `reads books whose bars and spaces merge`(
     _ name: String, _ disc: Double, _ bell: Double, _ bend: Double, _ noise: Double, _ ink: Double, _ expected: Int
 ) throws {
     var random = SplitMix(seed: 11)
@@ -55,29 +56,29 @@ func `reads books where bars and spaces run into each other`(
             guard let found = reader.find(on: profile, spans: span, hints: [], isThorough: false), found.isClear
             else { continue }
             #expect(found.sequence.digits.text == payload)
-            #expect(found.looks.first?.isReversed == isReversed)
+            #expect(found.lines.first?.isReversed == isReversed)
             read += 1
         }
     }
     #expect(read >= expected, "\(name): \(read) of 16")
 }
 
-@Test func `fits place, size, bend and blur`() throws {
+@Test func `fits position, size, bend and blur`() throws {
     let payload = "9780306406157"
     let fit = CodeFit()
     let drawn = profile(payload, module: 3.1, disc: 1.2, bell: 0.5, bend: 0.06)
     let start = Warp(start: Float(200 - 3.1 * 47.5) + 1.5, module: 3.05)
     #expect(fit.fit(drawn, digits: digits(payload), from: start, PointSpread(disc: 0.8, bell: 0.6), steps: 30))
-    // The frame's pixels begin half a pixel before the profile's samples.
-    #expect(abs(fit.warp.position(0) - drawnPosition(0, 3.1, 0.06)) < 0.3)
-    #expect(abs(fit.warp.position(47) - drawnPosition(47, 3.1, 0.06)) < 0.3)
-    #expect(abs(fit.warp.position(95) - drawnPosition(95, 3.1, 0.06)) < 0.3)
+    // The frame's pixels start half a pixel before the profile's samples.
+    #expect(abs(fit.warp.sample(at: 0) - drawnPosition(0, 3.1, 0.06)) < 0.3)
+    #expect(abs(fit.warp.sample(at: 47) - drawnPosition(47, 3.1, 0.06)) < 0.3)
+    #expect(abs(fit.warp.sample(at: 95) - drawnPosition(95, 3.1, 0.06)) < 0.3)
     #expect(abs(fit.spread.width - PointSpread(disc: 1.2, bell: 0.5).width) < 0.15)
     #expect(fit.cost < 0.001)
     #expect((150...200).contains(fit.contrast))
 }
 
-/// Where the drawing put a module: the other way round than ``PrintedCode`` computes it.
+/// Returns the position of a drawn module: the inverse of the computation in ``PrintedCode``.
 private func drawnPosition(_ place: Double, _ module: Double, _ bend: Double) -> Float {
     let wanted = (place - 47.5) / 47.5
     var part = wanted
@@ -87,7 +88,7 @@ private func drawnPosition(_ place: Double, _ module: Double, _ bend: Double) ->
 
 private func digits(_ payload: String) -> Digits { Digits(number: Int(payload) ?? 0, count: 13) }
 
-@Test func `keeps the digits that differ least from what is there, with a right check digit`() throws {
+@Test func `returns the digits that fit the ink best, with a correct check digit`() throws {
     let fit = CodeFit()
     let trellis = Trellis()
     let drawn = profile("9780306406157")
@@ -103,7 +104,7 @@ private func digits(_ payload: String) -> Digits { Digits(number: Int(payload) ?
     #expect(trellis.read(limit: sequence.cost / 2) == nil)
 }
 
-@Test func `reads three looks together where one alone says nothing`() throws {
+@Test func `reads three lines together if one alone is not enough`() throws {
     var random = SplitMix(seed: 5)
     var reader = GreyReader()
     var (alone, together) = (0, 0)
@@ -114,7 +115,7 @@ private func digits(_ payload: String) -> Digits { Digits(number: Int(payload) ?
             return reader.find(on: drawn, spans: span, hints: [], isThorough: false)
         }
         if findings.contains(where: { $0.sequence.ratio > 1.5 }) { alone += 1 }
-        let all = findings.compactMap { reader.settle(findings.flatMap(\.looks), $0.sequence.digits) }
+        let all = findings.compactMap { reader.settle(findings.flatMap(\.lines), $0.sequence.digits) }
         if let best = all.min(by: { $0.sequence.cost < $1.sequence.cost }), best.sequence.ratio > 1.5 {
             #expect(best.sequence.digits.text == payload)
             together += 1
@@ -123,7 +124,7 @@ private func digits(_ payload: String) -> Digits { Digits(number: Int(payload) ?
     #expect(together > alone, "\(together) and \(alone) of 20")
 }
 
-@Test func `says of other codes, stripes and noise that they are no book`() throws {
+@Test func `does not take other codes, stripes and noise for a book`() throws {
     var random = SplitMix(seed: 3)
     var reader = GreyReader()
     func book(_ profile: GreyProfile) -> Digits? {
@@ -136,7 +137,7 @@ private func digits(_ payload: String) -> Digits { Digits(number: Int(payload) ?
         let prefix = ["400", "0", "977", "9790", "5", "873"][round % 6]
         let payload = random.payload(prefix: prefix)
         let found = book(profile(payload, disc: Double(round % 5) * 0.5, noise: 2, seed: UInt64(round)))
-        // Sheet music is 979, too: read right, and refused as what it is.
+        // Sheet music has the prefix 979 too; it is read correctly and refused.
         #expect(found == nil || found?.text == payload)
         var stripes = GreyProfile(count: 400)
         let period = 3 + Int(random.next() % 9)

@@ -4,8 +4,8 @@ import Decoder
 import Foundation
 import Testing
 
-/// A book's code by a number: 978 or 979, either way up, of 1.6 to 4 pixels a module, held a little aslant, a little out of focus, under some
-/// noise.
+/// The code of a book, generated from a number: 978 or 979, either way up, with 1.6 to 4 pixels per module, slightly
+/// slanted, slightly out of focus, with some noise.
 private struct RandomBook: Picture {
     let payload: String
     let frame: Frame
@@ -37,7 +37,7 @@ private struct RandomBook: Picture {
     func luma(atLeast longSide: Int) -> Frame { frame }
 }
 
-/// Numbers of books of which nothing was read, and of those of which something else was.
+/// The numbers of books that were not read, and of those that were read wrongly.
 private struct Misses {
     var unread: [Int] = []
     var wrong: [Int] = []
@@ -56,7 +56,7 @@ private struct Misses {
 
 let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
 
-/// 100,000 of them in the long tests, on all cores: all were read, and one of 10,000 may be missed.
+/// The long tests run 100,000 on all cores: all were read, and one of 10,000 may be missed.
 @Test func `reads random books back, exactly those`() async throws {
     let (count, cores) = (isLong ? 100_000 : 400, ProcessInfo.processInfo.activeProcessorCount)
     var all = Misses()

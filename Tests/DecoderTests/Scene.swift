@@ -3,7 +3,7 @@ import CodeMaker
 
 @testable import Decoder
 
-/// A grey picture with codes drawn into it: what a decoder would see of paper on a table, made by rule, so that every test knows the answer.
+/// A synthetic grey picture of codes on a table, so that every test knows the right answer.
 struct Scene {
     private(set) var frame: Frame
     private var random: SplitMix
@@ -14,34 +14,34 @@ struct Scene {
         frame.withMutableLuma { $0.update(repeating: paper) }
     }
 
-    /// One code as it is printed.
+    /// A printed code.
     struct Code {
         var payload: String
         var addon: String?
         var centre: Point
-        /// Pixels.
+        /// The width of a module, in pixels.
         var module = 2.0
-        /// Pixels, along the bars.
+        /// The length of the bars, in pixels.
         var height = 120.0
-        /// Degrees with the clock, 0 for upright.
+        /// The rotation in degrees, clockwise, 0 for upright.
         var angle = 0.0
         var ink: UInt8 = 30
         var paper: UInt8 = 220
 
-        /// Where its corners are, clockwise from its own top left.
+        /// The corners, clockwise from its own top left.
         var corners: Corners {
             let (w, h) = (module * 95 / 2, height / 2)
             return Corners(
-                topLeft: place(-w, -h), topRight: place(w, -h), bottomRight: place(w, h), bottomLeft: place(-w, h))
+                topLeft: point(-w, -h), topRight: point(w, -h), bottomRight: point(w, h), bottomLeft: point(-w, h))
         }
 
-        func place(_ x: Double, _ y: Double) -> Point {
+        func point(_ x: Double, _ y: Double) -> Point {
             let turn = Turn(degrees: angle)
             return Point(x: centre.x + x * turn.cosine - y * turn.sine, y: centre.y + x * turn.sine + y * turn.cosine)
         }
     }
 
-    /// Draws with 4 by 4 samples a pixel, so that bars end between pixels as they do in a photo.
+    /// Draws with 4 by 4 samples per pixel, so that bars end between pixels as they do in a photo.
     mutating func draw(_ code: Code) {
         var inks = barcode(code.payload)
         if let addon = code.addon { inks += [Bool](repeating: false, count: 9) + addonBars(addon) }
@@ -50,7 +50,7 @@ struct Scene {
         let (left, right) = (-47.5 - quiet, Double(inks.count) - 47.5 + quiet)
         let stride = frame.bytesPerLine
         let top = code.height / 2 + 9
-        let box = [(left, -top), (left, top), (right, -top), (right, top)].map { code.place($0.0 * code.module, $0.1) }
+        let box = [(left, -top), (left, top), (right, -top), (right, top)].map { code.point($0.0 * code.module, $0.1) }
         let (xs, ys) = (box.map(\.x), box.map(\.y))
         let columns = max(0, Int(xs.min()!))..<min(frame.width, Int(xs.max()!) + 1)
         let rows = max(0, Int(ys.min()!))..<min(frame.height, Int(ys.max()!) + 1)
@@ -76,7 +76,7 @@ struct Scene {
         }
     }
 
-    /// Adds noise of up to `strength` grey levels either way.
+    /// Adds noise of up to `strength` grey levels in either direction.
     mutating func addNoise(_ strength: Int) {
         var random = random
         frame.withMutableLuma { luma in
@@ -87,7 +87,7 @@ struct Scene {
         self.random = random
     }
 
-    /// Blurs by the mean over `2 * radius + 1` pixels, both ways, `times` times.
+    /// Blurs by the mean over `2 * radius + 1` pixels in both directions, `times` times.
     mutating func blur(radius: Int, times: Int) {
         let (width, height, stride) = (frame.width, frame.height, frame.bytesPerLine)
         for _ in 0..<times {
@@ -110,7 +110,7 @@ struct Scene {
     }
 }
 
-/// A scene as a photo: halved as often as it may be, as a JPEG can be had for less, or always whole, as a PNG.
+/// A scene as a photo: reduced by halves, as a JPEG can be decoded, or always whole, as a PNG.
 struct ScenePicture: Picture {
     var frame: Frame
     var orientation = Orientation.up

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Decoder
 
-@Test func `writes the number sets as the standard does`() {
-    // Two of each set and the parity of 9, from GS1 General Specifications, figures 5.2.1.2-1 and -3.
+@Test func `has the number sets of the standard`() {
+    // Two digits of each set and the parity of 9, from GS1 General Specifications, figures 5.2.1.2-1 and -3.
     #expect(DigitTemplates.a[7] == 0b011_1011)
     #expect(DigitTemplates.b[7] == 0b001_0001)
     #expect(DigitTemplates.b[0] == 0b010_0111)
@@ -27,7 +27,7 @@ import Testing
 }
 
 @Test(arguments: [0, 30, 75, 120] as [Double])
-func `finds the region of a code and the way across its bars`(_ angle: Double) throws {
+func `finds the region of a code and the direction across its bars`(_ angle: Double) throws {
     var scene = Scene()
     scene.draw(Scene.Code(payload: "9780306406157", centre: Point(x: 320, y: 240), angle: angle))
     scene.addNoise(5)
@@ -45,13 +45,13 @@ func `finds the region of a code and the way across its bars`(_ angle: Double) t
     let region = Region(
         centre: Point(x: 500, y: 500), across: Point(x: 1, y: 0), length: 200, height: 90, weight: 1000)
     #expect(search.isNew(region, lines: 13, of: frame))
-    search.note(region, lines: 13, of: frame)
+    search.markRead(region, lines: 13, of: frame)
     #expect(!search.isNew(region, lines: 13, of: frame))
     #expect(search.isNew(region, lines: 48, of: frame))
     #expect(search.isNew(region, lines: 13, of: Frame(width: 1000, height: 500)))
 }
 
-@Test func `bars weigh the same in whichever frame they were found`() {
+@Test func `bars have the same weight in any frame`() {
     let search = PhotoSearch(ScenePicture(frame: Frame(width: 2000, height: 1000)))
     let region = Region(
         centre: Point(x: 250, y: 250), across: Point(x: 1, y: 0), length: 100, height: 45, weight: 1000)

@@ -38,12 +38,12 @@ import Testing
             ("a,b,c\n1,\"open,3\n4,5,6\n", ["a|b|c", "~1|\"open|3", "4|5|6"]),
             (
                 "a,b,c\n1,\"open\n\"4\",\"5\",6\n",
-                ["a|b|c", "2! a quote is not closed, or stands where none can", "4|5|6"]
+                ["a|b|c", "2! a quote is not closed, or is misplaced", "4|5|6"]
             ),
             ("a,b,c\n\"He said \"hi\"\",2,3\n4,5,6\n", ["a|b|c", "~He said \"hi\"|2|3", "4|5|6"]),
             ("a,b,c\n1,2,\"3", ["a|b|c", "~1|2|\"3"]),
         ], [3, 4096])
-    func `reads what exists`(_ sample: (text: String, rows: [String]), chunk: Int) throws {
+    func `reads the variants in use`(_ sample: (text: String, rows: [String]), chunk: Int) throws {
         #expect(try read(Array(sample.text.utf8), chunk: chunk) == sample.rows)
     }
 
@@ -58,23 +58,23 @@ import Testing
         }
     }
 
-    @Test func `reads what is no UTF-8 as Windows-1252`() throws {
+    @Test func `reads bytes that are not UTF-8 as Windows-1252`() throws {
         let bytes = Array("a,b,c\n".utf8) + [0xC9, 0x74, 0xE9, 0x2C, 0x80, 0x2C, 0x93, 0x0A]
         #expect(try read(bytes, chunk: 4096) == ["a|b|c", "Été|€|“"])
     }
 
-    @Test func `keeps NUL for others to strip, and goes on`() throws {
+    @Test func `keeps NUL, and continues`() throws {
         #expect(try read(Array("a,b,c\n1\0,2,3\n4,5,6\n".utf8), chunk: 9) == ["a|b|c", "1\0|2|3", "4|5|6"])
     }
 
-    @Test func `takes a cell of 10 MB`() throws {
+    @Test func `reads a cell of 10 MB`() throws {
         let cell = [UInt8](repeating: UInt8(ascii: "x"), count: 10 << 20)
         let bytes = Array("a,b,c\n1,\"".utf8) + cell + Array("\",3\n4,5,6\n".utf8)
         let rows = try read(bytes, chunk: 1 << 18)
         #expect(rows.map(\.utf8.count) == [5, 4 + cell.count, 5])
     }
 
-    @Test func `gives a row up that is longer than the limit, and finds the next`() throws {
+    @Test func `abandons a row longer than the limit, and finds the next`() throws {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
         var left = 40
         let tail = Array("\n4,5,6\n".utf8)

@@ -11,7 +11,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     private func richLibrary() async throws -> LibraryFile {
         let library = try LibraryFile.inMemory()
         let rows = try richRecords().enumerated().map { ImportRow.record($1, row: $0 + 1) }
-        let results = try await LibraryImport(into: library, from: "rich").take(rows, at: noon)
+        let results = try await LibraryImport(into: library, from: "rich").importRows(rows, at: noon)
         #expect(!results.contains { if case .refused = $0.outcome { true } else { false } }, "\(results)")
         return library
     }
@@ -38,7 +38,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
     private var richRecordsCount: Int { 10 }
 
-    @Test func `JSON that another tool laid out anew is read`() async throws {
+    @Test func `JSON that another tool has reformatted is read`() async throws {
         let text = try await richLibrary().json()
         let library = try LibraryFile.inMemory()
         let pretty = text.replacing(
@@ -58,7 +58,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
             ("\"id\":\"0198aaaa-0000-7000-8000-000000000001\"", "\"id\":\"../x\"", "id"),
             ("\"page\":40", "\"page\":-40", "progress"), ("\"title\":\"''=odd\"", "\"title\":5", "title"),
         ])
-    func `a line that is wrong is refused with the reason, the others go in`(
+    func `a wrong line is refused with the reason, and the others are imported`(
         _ sample: (right: String, wrong: String, what: String)
     ) async throws {
         let text = try await richLibrary().json()
@@ -75,7 +75,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         #expect(run.summary.new == 1)
     }
 
-    @Test func `what was read before a file breaks off is in the library`() async throws {
+    @Test func `the rows before a read error are imported`() async throws {
         struct Broken: Error {}
         var parts = ["Title,Author,Exclusive Shelf" + String(repeating: " ", count: 600), "\nA,B,read\nC,D,read\n"]
         let file = try ImportFile("a", as: .goodreads) {
@@ -92,13 +92,13 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     @Test(arguments: [
         "[\n{\"record\":\"library\",\"version\":2}\n]\n", "[{\"record\":\"library\",\n\"version\":2}]",
     ])
-    func `a newer version of the export is refused whole`(_ text: String) throws {
+    func `a newer version of the export is refused entirely`(_ text: String) throws {
         let error = #expect(throws: ExchangeError.self) { try rows(text) }
         #expect(error?.description.contains("version 2") == true, "\(String(describing: error))")
     }
 
     @Test(arguments: [2, 4])
-    func `a file that ends before its end is told after its good rows`(_ cut: Int) async throws {
+    func `a truncated file is reported after its valid rows`(_ cut: Int) async throws {
         let text = try await richLibrary().json()
         #expect(text.hasSuffix("}\n]\n"))
         let library = try LibraryFile.inMemory()
@@ -107,7 +107,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         let results = try #require(try await run.next(at: noon))
         #expect(results.count == richRecordsCount && run.summary.new == (cut == 2 ? 2 : 1))
         let error = await #expect(throws: ExchangeError.self) { try await run.next(at: noon) }
-        #expect(error?.description.contains("before its end") == true)
+        #expect(error?.description.contains("is cut off") == true)
     }
 
     @Test func `editions that share title and author come back one by one`() async throws {
@@ -125,7 +125,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
             copy.notes = [Note(text: "note \(place)", created: noon)]
             return ImportRow.record(.book(BookRecord(edition: edition, copies: [copy])), row: place)
         }
-        _ = try await LibraryImport(into: library, from: "a").take(rows, at: noon)
+        _ = try await LibraryImport(into: library, from: "a").importRows(rows, at: noon)
         let json = try await library.json()
         #expect(json.split(separator: "\n").count == 7)
         let fromJSON = try LibraryFile.inMemory()
@@ -137,7 +137,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         #expect(try await fromCSV.csv() == csv)
     }
 
-    @Test func `a flag that is too long is cut, and keeps its book in`() async throws {
+    @Test func `a flag that is too long is truncated, and its book is imported`() async throws {
         let text = try await richLibrary().json()
         let long = String(repeating: "é", count: 1 << 20)
         #expect(text.contains("\"what\":\"cut\",\"raw\":\"a,b"))
@@ -201,7 +201,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
             ("'tis", "'tis"),
             ("'=x", "''=x"), ("''-x", "'''-x"), ("plain", "plain"), ("", ""), ("'", "'"), ("a=1", "a=1"),
         ])
-    func `a guard is put on and taken off again`(_ sample: (text: String, guarded: String)) {
+    func `a guard is added and removed again`(_ sample: (text: String, guarded: String)) {
         #expect(CSVWriter.guarded(sample.text) == sample.guarded)
         #expect(CSVWriter.unguarded(sample.guarded) == sample.text)
     }

@@ -13,7 +13,7 @@ import Testing
             ("[\n{\"record\":\"library\",\"version\":1}\n]\n", .json),
             ("{\"record\":\"library\",\"version\":1}\n", .json), ("[{\"record\":\"library\",\"version\":1}]", .json),
         ])
-    func `a file is known by what is in it`(_ sample: (head: String, format: ExchangeFormat)) throws {
+    func `a file is recognised by its contents`(_ sample: (head: String, format: ExchangeFormat)) throws {
         #expect(try rows(Array(sample.head.utf8)).format == sample.format)
     }
 
@@ -23,7 +23,7 @@ import Testing
             ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive"), (Array("  <!DOCTYPE HTML><html>".utf8), "a web page"),
             ([0x1F, 0x8B, 8, 0], "compressed with gzip"), (Array("%PDF-1.7".utf8), "a PDF"),
             (Array("<?xml version".utf8), "an XML"),
-            ([0, 0, 0, 0, 0], "no text"), (Array("é\n".utf8), "no text"),
+            ([0, 0, 0, 0, 0], "not a text file"), (Array("é\n".utf8), "not a text file"),
         ] as [([UInt8], String)])
     func `a file of another kind is named`(_ sample: (bytes: [UInt8], what: String)) throws {
         let error = #expect(throws: ExchangeError.self) { try rows(sample.bytes) }
@@ -31,7 +31,7 @@ import Testing
         #expect(what.hasPrefix(sample.what) && !advice.isEmpty)
     }
 
-    @Test func `says what was found and what is read`() throws {
+    @Test func `names the columns found and the formats known`() throws {
         let error = #expect(throws: ExchangeError.self) { try rows("Name,Price\nx,1\n") }
         let text = try #require(error).description
         #expect(text.contains("name, price") && text.contains("StoryGraph"))
@@ -41,7 +41,7 @@ import Testing
         #expect(throws: ExchangeError.self) { try rows("{\"a\":1}") }
     }
 
-    @Test func `a person can say whose columns they are`() throws {
+    @Test func `a person can name the format`() throws {
         let bytes = Array("Title,My Rating\nA,5\n".utf8)
         let all = try rows(bytes, as: .goodreads).rows
         guard case .book(let book) = all[0] else { throw LineRefusal(description: "\(all)") }

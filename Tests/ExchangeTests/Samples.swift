@@ -2,7 +2,7 @@ import Bookplate
 
 @testable import Exchange
 
-/// A closure that gives a file's bytes in chunks of that size.
+/// Returns a closure that gives the bytes of a file in chunks.
 func chunks(_ bytes: [UInt8], of size: Int = 7) -> () throws -> [UInt8]? {
     var rest = bytes[...]
     return {
@@ -12,7 +12,7 @@ func chunks(_ bytes: [UInt8], of size: Int = 7) -> () throws -> [UInt8]? {
     }
 }
 
-/// The rows of a file.
+/// Returns the rows of a file.
 func rows(
     _ bytes: [UInt8], as format: ExchangeFormat? = nil, preset: ImportFile.Preset = ImportFile.Preset(),
     chunk: Int = 4096
@@ -25,7 +25,7 @@ func rows(
 
 func rows(_ text: String) throws -> [ImportRow] { try rows(Array(text.utf8)).rows }
 
-/// The books of a file in which nothing is refused.
+/// Returns the books of a file without refused rows.
 func books(_ text: String) throws -> [ImportedBook] {
     try rows(text).map { row in
         guard case .book(let book) = row else { throw LineRefusal(description: "\(row)") }

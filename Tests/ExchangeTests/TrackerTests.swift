@@ -5,7 +5,7 @@ import Testing
 @testable import Exchange
 
 @Suite struct TrackerTests {
-    @Test func `Goodreads: a row whole`() throws {
+    @Test func `Goodreads: a whole row`() throws {
         let book = try book(
             goodreadsHeader,
             [
@@ -42,7 +42,7 @@ import Testing
             ("A (B, #1-3)", "A", "B", "1-3"),
         ])
     func `Goodreads: the series is in the title`(_ sample: (String, String, String?, String?)) {
-        let parted = GoodreadsRow.parted(sample.0)
+        let parted = GoodreadsRow.splitTitle(sample.0)
         #expect(parted.title == sample.1 && parted.series == sample.2 && parted.number == sample.3)
     }
 
@@ -70,22 +70,24 @@ import Testing
 
     @Test(
         arguments: [
-            (["Date Read": "2023/02/30"], "date read: 2023/02/30 is no day and was left out"),
-            (["ISBN13": "=\"9780441172710\""], "9780441172710 is no ISBN: the check digit is 0; it should be 9"),
-            (["Number of Pages": "-5"], "number of pages: -5 is no number of pages and was left out"),
+            (["Date Read": "2023/02/30"], "date read: 2023/02/30 is not a date and was left out"),
+            (["ISBN13": "=\"9780441172710\""], "9780441172710 is not an ISBN: the check digit is 0; it should be 9"),
+            (["Number of Pages": "-5"], "number of pages: -5 is not a page count and was left out"),
             (
                 ["Number of Pages": "99999999999999999999"],
-                "number of pages: 99999999999999999999 is no number of pages and was left out"
+                "number of pages: 99999999999999999999 is not a page count and was left out"
             ),
             (["My Rating": "7"], "rating: 7 is not 0 to 5 stars and was left out"),
-            (["My Rating": "4.3"], "rating: 4.3 was taken for 4.25"),
-            (["Title": String(repeating: "t", count: 600)], "title is longer than 512 characters and was cut"),
+            (["My Rating": "4.3"], "rating: 4.3 was rounded to 4.25"),
+            (["Title": String(repeating: "t", count: 600)], "title is longer than 512 characters and was truncated"),
             (
                 ["My Review": String(repeating: "r", count: 5001)],
-                "my review is longer than 5000 characters and was cut"
+                "my review is longer than 5000 characters and was truncated"
             ),
         ])
-    func `what is doubtful is flagged, and the row is kept`(_ sample: (cells: [String: String], doubt: String)) throws {
+    func `a doubtful value is flagged, and the row is imported`(_ sample: (cells: [String: String], doubt: String))
+        throws
+    {
         let book = try book(
             goodreadsHeader, ["Title": "T", "Exclusive Shelf": "read"].merging(sample.cells) { $1 })
         #expect(book.doubts.count == 1 && book.doubts[0].hasPrefix(sample.doubt.prefix(24)), "\(book.doubts)")
@@ -181,7 +183,7 @@ import Testing
         book = try Self.openreads(["title": "K", "status": "in_progress", "rating": "45"])
         #expect(book.days == ["open >"] && book.record.copy.rating == 4.5)
         book = try Self.openreads(["title": "K", "status": "finished", "readings": "|2023-01-05|999999999999"])
-        #expect(book.doubts == ["a reading time of 16666666 minutes could not be kept as a session"])
+        #expect(book.doubts == ["a reading time of 16666666 minutes could not be stored as a session"])
         book = try Self.openreads([
             "title": "K", "status": "abandoned", "deleted": "true", "date_modified": "2023-01-05",
         ])
@@ -226,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `a letter with a million marks is quoted short`() throws {
+    @Test func `a letter with a million marks is quoted briefly`() throws {
         let marks = "5" + String(repeating: "\u{301}", count: 1 << 20)
         let book = try book(
             goodreadsHeader,
@@ -237,7 +239,7 @@ import Testing
         #expect(book.doubts.count >= 4 && book.doubts.joined().utf8.count < 2000)
     }
 
-    @Test func `a book that stands in a file twice is numbered`() throws {
+    @Test func `a book that occurs twice in a file is numbered`() throws {
         let all = try books(
             """
             Title,Authors,ISBN/UID,Read Status,Star Rating
@@ -249,7 +251,7 @@ import Testing
         #expect(all[1].request == all[0].request + ":2" && all.map(\.isFurther) == [false, true, false])
     }
 
-    @Test func `presets go to every book`() throws {
+    @Test func `presets apply to every book`() throws {
         let text = "Title,Author,Exclusive Shelf,Owned Copies\nA,B,read,0\n"
         let all = try presetRows(text, ImportFile.Preset(shelf: "Hall", tags: ["new"], isOwned: true))
         guard case .book(let book) = all[0] else { throw LineRefusal(description: "\(all)") }
@@ -266,7 +268,7 @@ import Testing
             "title of combining characters",
             "title of the year 9999",
         ])
-    func `no text makes it stumble`(_ name: String) throws {
+    func `no text stops the reader`(_ name: String) throws {
         let title: String =
             switch name {
             case "title is 10 MB": String(repeating: "é", count: 5 << 20)

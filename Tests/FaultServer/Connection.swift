@@ -6,7 +6,7 @@ public struct Connection: Sendable {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// - Returns: everything up to the empty line; `nil` when the client went away before.
+    /// - Returns: everything up to the empty line; `nil` if the client disconnected before.
     func readHead() -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
@@ -17,7 +17,7 @@ public struct Connection: Sendable {
         return nil
     }
 
-    /// - Returns: whether the client took it all.
+    /// - Returns: true if the client received everything.
     @discardableResult
     public func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
@@ -31,17 +31,17 @@ public struct Connection: Sendable {
         return true
     }
 
-    /// Waits until the client goes away.
+    /// Waits until the client disconnects.
     ///
-    /// - Returns: whether it did within the time.
+    /// - Returns: true if it did within the time.
     @discardableResult
     public func awaitEnd(milliseconds: Int32 = -1) -> Bool {
-        // 0x2000 is POLLRDHUP, which Glibc shows only with _GNU_SOURCE.
+        // 0x2000 is POLLRDHUP, which Glibc declares only with _GNU_SOURCE.
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN) | 0x2000, revents: 0)
         return poll(&watched, 1, milliseconds) != 0
     }
 
-    /// Ends with a reset instead of an orderly close.
+    /// Makes the connection end with a reset instead of an orderly close.
     public func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))

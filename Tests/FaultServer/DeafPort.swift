@@ -1,14 +1,14 @@
 import Glibc
 
-/// A port where connections never come about: its queue is full and nobody takes from it, so Linux drops what arrives. The way a host
-/// behind a dead network looks.
+/// A port on which no connection is ever established, like a host behind a dead network: its queue is full and nothing
+/// accepts from it, so Linux drops new ones.
 public final class DeafPort: Sendable {
-    /// "http://127.0.0.1:34567"
+    /// The address, such as "http://127.0.0.1:34567".
     public let address: String
     private let descriptors: [Int32]
 
     public init() throws {
-        // A queue of 0 takes one; the second waits in it for ever.
+        // A queue of 0 holds one connection; the second waits for ever.
         let listener = try LoopbackListener(queue: 0)
         address = listener.address
         descriptors =

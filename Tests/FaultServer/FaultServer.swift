@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A web server on a free port of this machine that answers as it is told, right or wrong. For tests.
+/// A web server for tests, on a free port of this machine, with correct or faulty replies.
 ///
-/// Every path has a list of replies that are given in turn; the last one is given again and again. A path without replies is 404
-/// with a web page. One thread takes connections, each connection has one of its own, and each carries one request.
+/// Every path has a list of replies that are sent in turn; the last one is repeated. A path without replies answers 404
+/// with a web page. One thread accepts connections, each connection has its own thread, and each carries one request.
 public final class FaultServer: Sendable {
-    /// "http://127.0.0.1:34567"
+    /// The address, such as "http://127.0.0.1:34567".
     public let address: String
-    /// Requests as they arrive, in their order.
+    /// The requests in the order of their arrival.
     public let arrivals: AsyncStream<Request>
 
     private let listener: Int32
@@ -23,23 +23,23 @@ public final class FaultServer: Sendable {
         var stamp: (@Sendable () -> Duration)?
     }
 
-    /// What a client sent.
+    /// A request of a client.
     public struct Request: Sendable {
         public var target: String
-        /// Names in lower case.
+        /// The headers, with names in lower case.
         public var headers: [String: String]
-        /// By the clock given to ``stampRequests(by:)``.
+        /// The time by the clock given to ``stampRequests(by:)``.
         public var time: Duration = .zero
 
         /// The target without its query.
         public var path: String { String(target.prefix { $0 != "?" }) }
-        /// The decoded value of a query item.
+        /// Returns the decoded value of a query item.
         public func query(_ name: String) -> String? {
             URLComponents(string: target)?.queryItems?.first { $0.name == name }?.value
         }
     }
 
-    /// Binds 127.0.0.1 and begins to answer.
+    /// Binds 127.0.0.1 and starts to answer.
     public init() throws {
         let socket = try LoopbackListener(queue: 128)
         let listener = socket.descriptor
@@ -50,7 +50,7 @@ public final class FaultServer: Sendable {
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else {
-                    // Closed here and nowhere else: another server may get the number at once.
+                    // Closed only here, because another server may get the number at once.
                     close(listener)
                     return
                 }
@@ -65,7 +65,7 @@ public final class FaultServer: Sendable {
 
     deinit { stop() }
 
-    /// Takes no more connections: clients are refused from now on.
+    /// Stops accepting connections: clients are refused from now on.
     public func stop() {
         let wasStopped = state.withLock { state in
             defer { state.stopped = true }
@@ -76,16 +76,16 @@ public final class FaultServer: Sendable {
         arrived.finish()
     }
 
-    /// Sets the replies of a path (or of a whole target with its query), in the place of earlier ones.
+    /// Sets the replies of a path (or of a whole target with its query), replacing earlier ones.
     public func on(_ path: String, _ replies: Reply...) { state.withLock { $0.replies[path] = replies } }
 
-    /// What has arrived so far.
+    /// The requests so far.
     public var requests: [Request] { state.withLock(\.requests) }
 
-    /// How often a path was asked for.
+    /// Returns the number of requests for a path.
     public func count(_ path: String) -> Int { requests.count { $0.path == path } }
 
-    /// Marks requests with a test's own time.
+    /// Stamps requests with the time of a test's clock.
     public func stampRequests(by clock: @escaping @Sendable () -> Duration) { state.withLock { $0.stamp = clock } }
 
     private func serve(_ connection: Connection) {
@@ -111,6 +111,6 @@ public final class FaultServer: Sendable {
             return (request, Reply.page("<!DOCTYPE html><title>not found</title>", status: 404))
         }
         arrived.yield(request)
-        reply.give(connection, request)
+        reply.send(connection, request)
     }
 }

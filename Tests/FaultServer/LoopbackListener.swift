@@ -6,10 +6,10 @@ struct LoopbackListener {
     let descriptor: Int32
     let name: sockaddr_in
 
-    /// "http://127.0.0.1:34567"
+    /// The address, such as "http://127.0.0.1:34567".
     var address: String { "http://127.0.0.1:\(UInt16(bigEndian: name.sin_port))" }
 
-    /// - Parameter queue: how many connections wait until they are taken; Linux adds one.
+    /// - Parameter queue: the number of connections that may wait to be accepted; Linux adds one.
     init(queue: Int32) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_in()

@@ -1,15 +1,15 @@
 import CZlib
 import Foundation
 
-/// How a request is answered.
+/// A reply to a request.
 public struct Reply: Sendable {
     /// Answers one request.
-    public let give: @Sendable (Connection, FaultServer.Request) -> Void
+    public let send: @Sendable (Connection, FaultServer.Request) -> Void
 
-    /// An answer of one's own making.
-    public init(_ give: @escaping @Sendable (Connection, FaultServer.Request) -> Void) { self.give = give }
+    /// Creates a custom reply.
+    public init(_ send: @escaping @Sendable (Connection, FaultServer.Request) -> Void) { self.send = send }
 
-    /// A sound answer with its right length.
+    /// A correct answer with its length.
     public static func answer(
         _ body: [UInt8], type: String, status: Int = 200, headers: [String: String] = [:]
     ) -> Reply {
@@ -24,12 +24,12 @@ public struct Reply: Sendable {
         answer(Array(text.utf8), type: "application/json", status: status, headers: headers)
     }
 
-    /// JSON made from the request.
+    /// JSON that depends on the request.
     public static func json(_ make: @escaping @Sendable (FaultServer.Request) -> String) -> Reply {
-        Reply { connection, request in json(make(request)).give(connection, request) }
+        Reply { connection, request in json(make(request)).send(connection, request) }
     }
 
-    /// A web page where data was asked for: a sign-in page, an error page.
+    /// A web page instead of data, such as a sign-in page or an error page.
     public static func page(_ html: String, status: Int = 200) -> Reply {
         answer(Array(html.utf8), type: "text/html; charset=utf-8", status: status)
     }
@@ -42,13 +42,13 @@ public struct Reply: Sendable {
         answer([], type: "text/plain", status: status, headers: ["Location": location])
     }
 
-    /// Takes the request and never answers.
+    /// Accepts the request and never answers.
     public static let blackHole = Reply { connection, _ in connection.awaitEnd() }
 
     /// Ends the connection with a reset.
     public static let reset = Reply { connection, _ in connection.reset() }
 
-    /// Declares `length` bytes, sends `body`, and ends.
+    /// Declares `length` bytes, sends `body`, and closes the connection.
     public static func cut(_ body: String, length: Int) -> Reply {
         Reply { connection, _ in
             connection.send(head(200, ["Content-Type": "application/json", "Content-Length": "\(length)"]))
@@ -56,15 +56,15 @@ public struct Reply: Sendable {
         }
     }
 
-    /// A sound answer in chunks: no length is declared.
+    /// A correct answer in chunks, without a declared length.
     public static func chunks(_ body: String) -> Reply {
         Reply { connection, request in
-            cutChunks(body).give(connection, request)
+            cutChunks(body).send(connection, request)
             connection.send(chunk([]))
         }
     }
 
-    /// Chunks that break off before the last one.
+    /// Chunks without the last one.
     public static func cutChunks(_ body: String) -> Reply {
         Reply { connection, _ in
             connection.send(head(200, ["Content-Type": "application/json", "Transfer-Encoding": "chunked"]))
@@ -72,14 +72,14 @@ public struct Reply: Sendable {
         }
     }
 
-    /// Chunks without end, until the client goes away.
+    /// Endless chunks, until the client disconnects.
     public static let endless = Reply { connection, _ in
         connection.send(head(200, ["Content-Type": "application/json", "Transfer-Encoding": "chunked"]))
         let piece = chunk([UInt8](repeating: UInt8(ascii: " "), count: 65_536))
         while connection.send(piece) {}
     }
 
-    /// One byte a second.
+    /// One byte per second.
     public static func drip(_ body: String) -> Reply {
         Reply { connection, _ in
             connection.send(head(200, ["Content-Type": "application/json", "Content-Length": "\(body.utf8.count)"]))
@@ -89,20 +89,20 @@ public struct Reply: Sendable {
         }
     }
 
-    /// Headers without end.
+    /// Endless headers.
     public static let endlessHeaders = Reply { connection, _ in
         connection.send(Array("HTTP/1.1 200 OK\r\n".utf8))
         let line = Array("X-Filler: \(String(repeating: "x", count: 1000))\r\n".utf8)
         while connection.send(line) {}
     }
 
-    /// `size` spaces, a thousandth as long on the wire.
+    /// `size` spaces, compressed to a thousandth.
     public static func gzipBomb(size: Int) -> Reply {
         let body = gzip([UInt8](repeating: UInt8(ascii: " "), count: size))
         return answer(body, type: "application/json", headers: ["Content-Encoding": "gzip"])
     }
 
-    /// No HTTP at all.
+    /// Bytes that are not HTTP.
     public static func raw(_ bytes: [UInt8]) -> Reply { Reply { connection, _ in connection.send(bytes) } }
 
     private static func head(_ status: Int, _ headers: [String: String]) -> [UInt8] {
@@ -115,11 +115,11 @@ public struct Reply: Sendable {
     }
 }
 
-/// The bytes compressed as gzip does.
+/// Returns the bytes compressed with gzip.
 public func gzip(_ bytes: [UInt8]) -> [UInt8] {
     var stream = z_stream()
     let version = ZLIB_VERSION
-    // 15 + 16: the largest window, with gzip's own header.
+    // 15 + 16: the largest window, with a gzip header.
     guard
         deflateInit2_(&stream, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY, version, Int32(MemoryLayout<z_stream>.size))
             == Z_OK

@@ -3,9 +3,11 @@ import Capture
 import Decoder
 import Foundation
 
-/// Measures CPU time from a camera's buffer to the codes in it, ours beside the peer's, by turns on the same frames.
+/// Measures the CPU time from a camera's buffer to the codes in it, for our decoder and the peer in turns, on the same
+/// frames.
 ///
-/// `FrameBench ROUNDS RECORDING.mjpeg...`; prints one JSON object for each recording and way of packing pixels. Started by script/bench.
+/// `FrameBench ROUNDS RECORDING.mjpeg...` prints one JSON object for each recording and pixel packing. Started by
+/// script/bench.
 @main
 struct FrameBench {
     static func main() throws {
@@ -24,7 +26,7 @@ struct FrameBench {
         }
     }
 
-    /// Cut at every SOI: our recordings hold no thumbnails.
+    /// Splits a recording at every SOI: our recordings contain no thumbnails.
     private static func jpegs(of bytes: [UInt8]) -> [[UInt8]] {
         let starts = bytes.indices.dropLast(2).filter { Array(bytes[$0..<($0 + 3)]) == [0xFF, 0xD8, 0xFF] }
         return zip(starts, starts.dropFirst() + [bytes.count]).map { Array(bytes[$0..<$1]) }
@@ -33,7 +35,7 @@ struct FrameBench {
     private static func compare(_ buffers: [Buffer], rounds: Int) throws -> Outcome {
         var (ours, peer) = (try Ours(), try Peer())
         var outcome = Outcome(frames: buffers.count)
-        // The first round warms the caches and grows what memory is kept.
+        // The first round warms the caches and grows the memory that is reused.
         for round in 0...rounds {
             for (index, buffer) in buffers.enumerated() {
                 let time = Duration.milliseconds(33) * (round * buffers.count + index)
@@ -53,7 +55,7 @@ struct FrameBench {
         return (cpuTime() - start, result)
     }
 
-    /// CPU seconds of this thread.
+    /// Returns the CPU time of this thread, in seconds.
     private static func cpuTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -61,12 +63,12 @@ struct FrameBench {
     }
 }
 
-/// What both did, frame by frame.
+/// The results of both decoders, frame by frame.
 struct Outcome {
     struct Frame: Codable {
-        /// CPU milliseconds of each round.
+        /// The CPU time of each round, in milliseconds.
         var times: [Double] = []
-        /// Codes read in each round.
+        /// The codes read in each round.
         var codes: [[String]] = []
 
         mutating func add(_ seconds: Double, _ codes: [String]) {

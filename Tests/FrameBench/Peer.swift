@@ -1,7 +1,7 @@
 import CTurboJPEG
 import ZBarPeer
 
-/// libjpeg-turbo to grey and zbar's own image scanner, from its shared library: what other programs use.
+/// The decoder of other programs: libjpeg-turbo to grey, and zbar's own image scanner from its shared library.
 struct Peer {
     private let jpeg: tjhandle
     private let zbar: ZBarPeer

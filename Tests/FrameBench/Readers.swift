@@ -3,7 +3,7 @@ import CTurboJPEG
 import Capture
 import Decoder
 
-/// How a camera hands over its pixels.
+/// The packing of a camera's pixels.
 enum Packing: String, CaseIterable {
     case mjpg = "MJPG"
     case yuyv = "YUYV"
@@ -13,7 +13,7 @@ struct BenchError: Error {
     var what: String
 }
 
-/// One frame as a camera's driver would leave it in memory.
+/// One frame as a camera's driver stores it in memory.
 struct Buffer {
     let packing: Packing
     let bytes: [UInt8]
@@ -27,11 +27,11 @@ struct Buffer {
             throw BenchError(what: "a frame of the recording is damaged")
         }
         (self.packing, width, height) = (packing, frame.width, frame.height)
-        // Grey where the colour would be: nobody looks at it.
+        // The colour is grey; it is never read.
         bytes = packing == .mjpg ? jpeg : frame.luma.flatMap { [$0, 128] }
     }
 
-    /// Every second byte; the same code for both.
+    /// Copies every second byte; the same code for both decoders.
     @inline(__always)
     func copyLuma(to luma: UnsafeMutableBufferPointer<UInt8>) {
         bytes.withUnsafeBufferPointer { bytes in
@@ -41,7 +41,7 @@ struct Buffer {
     }
 }
 
-/// JPEGFrameDecoder and FrameReader.
+/// Our decoder: JPEGFrameDecoder and FrameReader.
 struct Ours {
     private let jpeg: JPEGFrameDecoder
     private var reader: FrameReader

@@ -1,5 +1,5 @@
-/* Counts allocations of a program: those that the program itself asks for (Swift's library and zbar are within it) apart from those
- * of its shared libraries. Built and preloaded by script/bench; the counts stand in the file that ALLOCATION_COUNTS names. */
+/* Counts the allocations of a program: those of the program itself (which contains Swift's library and zbar) apart from those of its
+ * shared libraries. Built and preloaded by script/bench; the counts are written to the file that ALLOCATION_COUNTS names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,8 +18,8 @@ static atomic_ullong nowhere[2];
 static atomic_ullong *counts = nowhere;
 static uintptr_t first, last;
 
-/* The program comes first. */
-static int note_program(struct dl_phdr_info *info, size_t size, void *unused) {
+/* The first entry is the program. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *unused) {
     (void)size, (void)unused;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
@@ -31,7 +31,7 @@ static int note_program(struct dl_phdr_info *info, size_t size, void *unused) {
 }
 
 __attribute__((constructor)) static void begin(void) {
-    dl_iterate_phdr(note_program, NULL);
+    dl_iterate_phdr(find_program, NULL);
     const char *path = getenv("ALLOCATION_COUNTS");
     int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (file < 0) return;

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// Takes an input apart: numbers from its bytes, in order; 0 behind its end.
+/// Reads numbers from the bytes of an input, in order; 0 behind its end.
 struct ByteSource {
     private var bytes: ArraySlice<UInt8>
 
@@ -10,10 +10,10 @@ struct ByteSource {
 
     mutating func next() -> Int { Int(bytes.popFirst() ?? 0) }
 
-    /// Two bytes.
+    /// Returns a number of two bytes.
     mutating func wide() -> Int { next() << 8 | next() }
 
-    /// Evenly from a range, by two bytes.
+    /// Returns a uniformly distributed number from a range, by two bytes.
     mutating func number(_ range: ClosedRange<Double>) -> Double {
         range.lowerBound + (range.upperBound - range.lowerBound) * Double(wide()) / 65_535
     }
@@ -25,10 +25,10 @@ struct ByteSource {
         return Array(bytes)
     }
 
-    /// A frame of any size up to these whose rows are padded or not, from all that is left: every byte a pixel or a block of them, over
-    /// and over.
-    mutating func frame(mostWidth: Int, mostHeight: Int) -> Frame {
-        let (width, height) = (number(1...mostWidth), number(1...mostHeight))
+    /// Returns a frame of any size up to these, with padded rows or not, from all remaining bytes: each is a pixel or a
+    /// block of pixels, repeated as needed.
+    mutating func frame(maxWidth: Int, maxHeight: Int) -> Frame {
+        let (width, height) = (number(1...maxWidth), number(1...maxHeight))
         let (padding, blocks) = (next() % 9, next())
         let (across, down) = (1 + blocks % 8, 1 + blocks / 8 % 32)
         let levels = rest()

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// What holds of whatever is told of any picture.
+/// Checks properties that every result must have.
 func check(_ symbols: [Symbol]) {
     for (index, symbol) in symbols.enumerated() {
         check(payload: symbol.payload)
@@ -13,7 +13,7 @@ func check(_ symbols: [Symbol]) {
     }
 }
 
-/// Thirteen digits whose check digit is right; counted from the left, as the decoder does not.
+/// Checks for thirteen digits with a correct check digit, counted from the left, unlike in the decoder.
 func check(payload: String) {
     let digits = payload.utf8.map { Int($0) - 48 }
     require(digits.count == 13 && payload.utf8.allSatisfy(isDigit), "payload \(payload)")
@@ -27,6 +27,6 @@ func check(_ corners: Corners) {
 
 private func isDigit(_ character: UInt8) -> Bool { (48...57).contains(character) }
 
-func require(_ holds: Bool, _ what: @autoclosure () -> String) {
-    if !holds { fatalError("does not hold: \(what())") }
+func require(_ condition: Bool, _ description: @autoclosure () -> String) {
+    if !condition { fatalError("does not hold: \(description())") }
 }

@@ -2,7 +2,7 @@ import Bookplate
 import CodeMaker
 
 extension ByteSource {
-    /// A frame with a code in it, as it may be held before a camera, and further off than that.
+    /// Returns a frame with a code as it may be held up to a camera, and worse.
     mutating func printedCode() -> Frame {
         let (width, height) = (64 + next(), 16 + next() % 112)
         let prefix = ["978", "979", "978", "9790", "977", "0", "400", ""][next() & 7]
@@ -18,7 +18,7 @@ extension ByteSource {
         code.shear = number(-0.4...0.4)
         code.bend = number(-0.3...0.3)
         (code.disc, code.bell) = (number(0...2.5) * code.module, number(0.3...1.5))
-        // Ink as light as paper, or lighter, too.
+        // The ink may be as light as the paper, or lighter.
         (code.ink, code.paper) = (Double(next()), Double(next()))
         code.slope = number(-100...100)
         let noise = next()
@@ -34,7 +34,7 @@ extension ByteSource {
         return frame
     }
 
-    /// Up to seven changes, each by some bytes.
+    /// Makes up to seven changes, each controlled by some bytes.
     mutating func damage(_ frame: inout Frame) {
         for _ in 0..<(next() & 7) where !isEmpty { damageOnce(&frame) }
     }
@@ -63,12 +63,12 @@ extension ByteSource {
             case 1: change { _, _, old in old + Int(random.next() % 64) - 32 }
             case 2: change { _, _, old in old > level ? 255 : 0 }
             case 3: change { x, y, _ in pixel(x + level / 8 - 16, y) }
-            // Rows pushed aside, each further than the one above.
+            // Shifts rows, each further than the one above.
             case 4: change { x, y, _ in pixel(x + (y - top) * (level - 128) / 256, y) }
             case 5: change { x, y, _ in (pixel(x - 1, y) + pixel(x, y) + pixel(x + 1, y) + pixel(x, y + 1)) / 4 }
             case 6: change { _, _, old in 255 - old }
             case 7: change { _, _, old in (old - 128) * level / 64 + 128 }
-            // Stripes that are no code.
+            // Draws stripes that are not a code.
             default: change { x, _, old in x / (1 + level % 8) % 2 == 0 ? 255 - level : old }
             }
         }

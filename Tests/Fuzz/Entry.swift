@@ -1,15 +1,15 @@
 import Glibc
 
-/// What is tried; each takes any bytes and ends the process where something is wrong.
+/// The code under test. Each target accepts any bytes and ends the process if something is wrong.
 enum Target: String, CaseIterable {
-    /// Lines of grey levels before zbar's C code.
+    /// Lines of grey levels, read by zbar's C code.
     case lines
-    /// Files before TurboJPEG, libpng and libwebp, and what a camera or a stream sends.
+    /// Files, read by TurboJPEG, libpng and libwebp, and as frames of a camera or a stream.
     case photo
-    /// Frames and photos of codes before all of our own decoder.
+    /// Frames and photos of codes, read by our whole decoder.
     case frames
 
-    /// As `BOOKPLATE_FUZZ` says. libFuzzer has the command line.
+    /// The target named by `BOOKPLATE_FUZZ`; libFuzzer owns the command line.
     static let chosen: Target = {
         guard let name = getenv("BOOKPLATE_FUZZ"), let target = Target(rawValue: String(cString: name)) else {
             fatalError("BOOKPLATE_FUZZ is one of \(allCases.map(\.rawValue))")
@@ -26,7 +26,7 @@ enum Target: String, CaseIterable {
     }
 }
 
-/// Called by libFuzzer once: writes the seeds and ends where `BOOKPLATE_FUZZ_SEEDS` names a folder for them.
+/// Called once by libFuzzer: writes the seeds and exits if `BOOKPLATE_FUZZ_SEEDS` names a folder for them.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(
     _ count: UnsafeMutablePointer<Int32>,
@@ -52,7 +52,7 @@ private func write(_ bytes: [UInt8], to path: String) -> Bool {
 /// Called by libFuzzer with every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
-    // A copy of just this size: what reads beyond it is caught.
+    // A copy of exactly this size, so that reads beyond it are detected.
     Target.chosen.run(Array(UnsafeBufferPointer(start: data, count: count)))
     return 0
 }

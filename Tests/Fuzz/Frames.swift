@@ -2,7 +2,7 @@ import Bookplate
 import CodeMaker
 import Decoder
 
-/// One to four frames before the reader of live frames, or the last of them as a photo at several scales.
+/// Reads one to four frames as live frames, or the last of them as a photo at several scales.
 func runFrames(_ bytes: [UInt8]) {
     var source = ByteSource(bytes)
     let how = source.next()
@@ -10,9 +10,9 @@ func runFrames(_ bytes: [UInt8]) {
     let scales = source.next()
     var frames: [Frame] = []
     if how & 3 == 0 {
-        // Now and then one that is all length.
+        // Sometimes a very long frame.
         let (width, height) = scales == 7 ? (12_000, 4) : scales == 15 ? (4, 12_000) : (160, 120)
-        frames = [source.frame(mostWidth: width, mostHeight: height)]
+        frames = [source.frame(maxWidth: width, maxHeight: height)]
         for _ in 0..<(how >> 2 & 3) { frames.append(frames[0]) }
     } else {
         var frame = source.printedCode()
@@ -22,20 +22,20 @@ func runFrames(_ bytes: [UInt8]) {
             frames.append(frame)
         }
     }
-    // Now and then everything twice.
+    // Sometimes everything is read twice.
     let isRepeated = how >> 5 == 0
     if how & 16 != 0 { return decode(frames[frames.count - 1], scales, isRepeated: isRepeated) }
     var time = Duration.seconds(1)
     for index in frames.indices {
         frames[index].timestamp = time
-        // A long pause, too, or a clock that goes back.
+        // Including a long pause, or a clock that jumps back.
         time += .milliseconds(times[index] == 255 ? -2000 : times[index] * times[index] / 8)
     }
     let first = read(frames)
-    if isRepeated { require(read(frames) == first, "other readings of the same frames") }
+    if isRepeated { require(read(frames) == first, "different results for the same frames") }
 }
 
-/// - Returns: what was told of every frame.
+/// - Returns: the symbols of every frame.
 private func read(_ frames: [Frame]) -> [[Symbol]] {
     guard var reader = try? FrameReader() else { return [] }
     var (reading, consensus, believed) = (FrameResult(), Consensus(), [Symbol]())
@@ -48,7 +48,7 @@ private func read(_ frames: [Frame]) -> [[Symbol]] {
         require((0...255).contains(reading.light.mean) && (0...1).contains(reading.light.clipped), "\(reading.light)")
         require((0...1).contains(reading.sharpness ?? 0), "sharpness \(reading.sharpness ?? 0)")
         require(reading.pixelsPerModule?.isFinite ?? true, "pixels a module")
-        consensus.take(reading, at: frame.timestamp, believed: &believed)
+        consensus.update(with: reading, at: frame.timestamp, believed: &believed)
         check(believed)
         return reading.symbols
     }
@@ -64,17 +64,17 @@ private func decode(_ frame: Frame, _ how: Int, isRepeated: Bool) {
         let symbols = try decoder.decode(picture, explaining: &explanation)
         check(symbols)
         for corners in explanation?.steps.flatMap(\.places) ?? [] { check(corners) }
-        // Of the same photo whatever was looked at before.
+        // The result must not depend on pictures decoded before.
         if isRepeated {
             _ = try decoder.decode(ScaledPicture(frame: frame, factor: 1, isReduced: true, orientation: .up))
-            require(try decoder.decode(picture) == symbols, "another answer to the same photo")
+            require(try decoder.decode(picture) == symbols, "a different result for the same photo")
         }
     } catch {
         fatalError("\(error)")
     }
 }
 
-/// A frame as a photo `factor` times as large, which is had at its full size or, unless all of it is asked for, at half of it.
+/// A frame as a photo `factor` times as large, decoded at its full size or, if a smaller one suffices, at half of it.
 private struct ScaledPicture: Picture {
     let frame: Frame
     let factor: Int

@@ -3,7 +3,7 @@ import CodeMaker
 
 @testable import Decoder
 
-/// Lines of any length, forwards and backwards, of either kind of value, and all that a scan makes of any frame.
+/// Reads lines of any length, forwards and backwards, of both kinds of value, and scans any frame.
 func runLines(_ bytes: [UInt8]) {
     var source = ByteSource(bytes)
     switch source.next() % 4 {
@@ -14,26 +14,26 @@ func runLines(_ bytes: [UInt8]) {
     }
 }
 
-/// Some lines, one after the other, by one reader: halves of codes go on from line to line.
+/// Reads some lines with one reader, one after the other: halves of codes are joined from line to line.
 private func readLines<Value: FixedWidthInteger>(_ source: inout ByteSource, _ value: (Int) -> Value) {
     guard let reader = try? LineReader() else { return }
     for _ in 0..<8 where !source.isEmpty {
         let how = source.next()
         let stride = [1, -1, 2, -3][how & 3]
         let levels = how & 4 == 0 ? source.levels(most: 512) : source.stripes(most: 512)
-        if how & 8 != 0 { reader.forget() }
+        if how & 8 != 0 { reader.reset() }
         withMemory(levels, stride: stride, value) { first in
             reader.read(first, count: levels.count, stride: stride, coarseness: how & 16 == 0 ? 1 : 3) { code in
                 require([2, 5, 13].contains(code.digits.count), "\(code.digits.count) digits")
                 require(code.digits.text.utf8.count == code.digits.count, code.digits.text)
-                // From a line's first value, or before it where the code began on the line before.
+                // Relative to the line's first value, or before it if the code started on the line before.
                 require(abs(code.end) <= 100_000, "ends at \(code.end) of \(levels.count)")
             }
         }
     }
 }
 
-/// Lends values in memory that ends where the line does.
+/// Lends values in memory that ends exactly with the line.
 private func withMemory<Value: FixedWidthInteger>(
     _ levels: [Int], stride: Int, _ value: (Int) -> Value, _ body: (UnsafePointer<Value>) -> Void
 ) {
@@ -53,7 +53,7 @@ extension ByteSource {
         return (0..<count).map { _ in isEmpty ? 0 : next() * 3 }
     }
 
-    /// Every byte the width of a bar or a space, and how dark or light it is.
+    /// Returns levels of stripes: every byte is the width and the level of a bar or a space.
     fileprivate mutating func stripes(most: Int) -> [Int] {
         let count = number(0...most)
         var result: [Int] = []
@@ -72,9 +72,9 @@ private func scanRows(_ source: inout ByteSource) {
     guard var scan = try? LineScan() else { return }
     let density = 1 + source.next() % 16
     let offset = source.next()
-    let frame = source.frame(mostWidth: 400, mostHeight: 60)
+    let frame = source.frame(maxWidth: 400, maxHeight: 60)
     scan.begin()
-    // The offset is less than the density, and within the frame: so it is asked for.
+    // The offset must be less than the density and within the frame.
     let most = min(density, frame.width, frame.height)
     scan.scan(frame, density: density, offset: offset & 128 == 0 ? nil : offset % most)
     check(scan)
@@ -89,7 +89,7 @@ private func scanRegion(_ source: inout ByteSource) {
         across: Point(x: turn.cosine, y: turn.sine), length: source.number(0...600) * far,
         height: source.number(0...200) * far, weight: 1)
     let (enlargement, most) = (source.number(0.4...2), 1 + source.next() % 60)
-    let frame = source.frame(mostWidth: 400, mostHeight: 60)
+    let frame = source.frame(maxWidth: 400, maxHeight: 60)
     scan.begin()
     scan.scan(frame, region: region, enlargement: enlargement, most: most)
     check(scan)

@@ -5,7 +5,7 @@ import CWebPEncoder
 import CodeMaker
 import Glibc
 
-/// One small code in every form that a file can have.
+/// Returns one small code in every file format.
 func photoSeeds(_ number: Int, _ random: inout SplitMix) -> [[UInt8]] {
     let (width, height) = (160 + 24 * number, 40)
     var frame = Frame(width: width, height: height)
@@ -29,7 +29,7 @@ func photoSeeds(_ number: Int, _ random: inout SplitMix) -> [[UInt8]] {
     ]
     let head = Array("P5\n\(width) \(height)\n255\n".utf8)
     let all = jpegs + pngs + webps(colour, width, height) + [head + grey]
-    // With the orientation of EXIF, and two frames one behind the other as in a stream.
+    // With an EXIF orientation, and two frames one after the other as in a stream.
     return all + [withEXIF(jpegs[0], UInt8(1 + number * 2)), jpegs[0] + jpegs[1]]
 }
 
@@ -74,7 +74,7 @@ private func webps(_ pixels: [UInt8], _ width: Int, _ height: Int) -> [[UInt8]] 
     ]
 }
 
-/// The same with an APP1 segment behind SOI (EXIF 2.32, 4.5.4).
+/// Returns the JPEG with an APP1 segment behind SOI (EXIF 2.32, 4.5.4).
 private func withEXIF(_ jpeg: [UInt8], _ orientation: UInt8) -> [UInt8] {
     let tiff: [UInt8] = [
         0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0,

@@ -1,7 +1,7 @@
 import Bookplate
 import CodeMaker
 
-/// What the search for inputs begins with: codes that are read, in every form that a target takes.
+/// Returns the inputs from which the search starts: readable codes, in every form that a target accepts.
 func seeds(of target: Target) -> [[UInt8]] {
     var random = SplitMix(seed: 2026)
     switch target {
@@ -14,7 +14,7 @@ func seeds(of target: Target) -> [[UInt8]] {
 private func lineSeed(_ number: Int, _ random: inout SplitMix) -> [UInt8] {
     let modules = barcode(random.payload(prefix: "978")) + [Bool](repeating: false, count: 9) + addonBars("51299")
     if number >= 12 {
-        // A frame of 400 by 40 pixels, each byte two of them, all rows the same; for rows and for a region.
+        // A frame of 400 by 40 pixels with two pixels per byte and identical rows, for rows and for a region.
         let levels = [UInt8](repeating: 210, count: 20) + modules.map { $0 ? 30 : 210 }
         let row = levels + [UInt8](repeating: 210, count: max(0, 200 - levels.count))
         let region = bytes(32_768) + [1] + bytes(49_152, 51_000, 22_000, 13_000, 30_000) + [30]
@@ -34,7 +34,7 @@ private func lineSeed(_ number: Int, _ random: inout SplitMix) -> [UInt8] {
     return [UInt8(number % 2)] + line + line
 }
 
-/// Numbers of two bytes each.
+/// Returns the numbers as two bytes each.
 private func bytes(_ numbers: Int...) -> [UInt8] {
     numbers.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] }
 }
@@ -55,7 +55,7 @@ private func pixelSeed(_ random: inout SplitMix) -> [UInt8] {
         + frame.luma
 }
 
-/// Any bytes are a code; of these most are read by some pass.
+/// Returns the bytes of a code that is readable in most cases.
 private func codeSeed(_ number: Int, _ random: inout SplitMix) -> [UInt8] {
     var seed: [UInt8] = [UInt8(1 + number % 4 * 4 + number / 4 % 16 * 16), 16, 16, 16, 16, UInt8(random.next() & 255)]
     let module = random.number(1.1...2.2)

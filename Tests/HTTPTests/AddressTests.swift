@@ -9,7 +9,7 @@ import Testing
         ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080/x"), ("https://[::1]:1/", "https://[::1]:1/"),
         ("https://books.google.com?id=1", "https://books.google.com/?id=1"),
     ])
-    func `reads a plain address`(_ text: String, _ expected: String) {
+    func `parses a plain address`(_ text: String, _ expected: String) {
         #expect(WebAddress(text)?.description == expected)
     }
 
@@ -22,7 +22,9 @@ import Testing
         "https://ho\u{0}st/",
         "javascript:alert(1)", "https://[::1%25eth0]/", "https://" + String(repeating: "a", count: 3000),
     ])
-    func `refuses what parsers could understand differently`(_ text: String) { #expect(WebAddress(text) == nil) }
+    func `refuses addresses that parsers could understand differently`(_ text: String) {
+        #expect(WebAddress(text) == nil)
+    }
 }
 
 @Suite struct PublicAddressTests {
@@ -32,7 +34,7 @@ import Testing
         (0xA9FE_A9FE, false), (0x0000_0000, false), (0x6440_0001, false), (0xE000_0001, false), (0xFFFF_FFFF, false),
         (0xCFF1_E000, true), (0x0808_0808, true),
     ])
-    func `tells private IPv4 addresses`(_ address: UInt32, _ isPublic: Bool) {
+    func `recognises private IPv4 addresses`(_ address: UInt32, _ isPublic: Bool) {
         #expect(PublicAddress.isPublic(v4: address) == isPublic)
     }
 
@@ -43,7 +45,7 @@ import Testing
         ("2002:7f00:0001:0000:0000:0000:0000:0000", false), ("2001:0db8:0000:0000:0000:0000:0000:0001", false),
         ("2a00:1450:4001:0800:0000:0000:0000:200e", true), ("ff02:0000:0000:0000:0000:0000:0000:0001", false),
     ])
-    func `tells private IPv6 addresses, and IPv4 ones in them`(_ text: String, _ isPublic: Bool) {
+    func `recognises private IPv6 addresses, and IPv4 ones embedded in them`(_ text: String, _ isPublic: Bool) {
         let bytes = text.split(separator: ":").compactMap { UInt16($0, radix: 16) }.flatMap {
             [UInt8($0 >> 8), UInt8($0 & 0xFF)]
         }
@@ -57,7 +59,7 @@ import Testing
         (0xAC20_0001, false), (0xAC0F_FFFF, false), (0xC0A8_0001, true), (0xC0A9_0001, false), (0xA9FE_A9FE, true),
         (0x0000_0000, false), (0x6440_0001, false), (0x0808_0808, false), (0x0B00_0001, false),
     ])
-    func `tells the IPv4 addresses of the house`(_ address: UInt32, _ isPrivate: Bool) {
+    func `recognises the IPv4 addresses of private networks`(_ address: UInt32, _ isPrivate: Bool) {
         #expect(PrivateAddress.isPrivate(v4: address) == isPrivate)
     }
 
@@ -67,7 +69,7 @@ import Testing
         ("fd00:0:0:0:0:0:0:1", true), ("fc00:0:0:0:0:0:0:1", true), ("2a00:1450:4001:800:0:0:0:200e", false),
         ("64:ff9b:0:0:0:0:a00:1", false), ("2002:a00:1:0:0:0:0:0", false),
     ])
-    func `tells the IPv6 addresses of the house`(_ text: String, _ isPrivate: Bool) {
+    func `recognises the IPv6 addresses of private networks`(_ text: String, _ isPrivate: Bool) {
         let bytes = text.split(separator: ":").compactMap { UInt16($0, radix: 16) }.flatMap {
             [UInt8($0 >> 8), UInt8($0 & 0xFF)]
         }

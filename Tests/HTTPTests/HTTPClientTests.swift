@@ -3,11 +3,11 @@ import Testing
 
 @testable import HTTP
 
-/// What libcurl is told, and what it makes of servers that misbehave.
+/// The options set for libcurl, and its behaviour with misbehaving servers.
 @Suite struct HTTPClientTests {
     let server: FaultServer
     let client = HTTPClient(userAgent: "Bookplate/1.0 (+https://bookplate.example; station@example.org)")
-    /// Short for what only ends by time, long enough for a busy machine to connect.
+    /// Short limits for requests that end only by time, long enough for a busy machine to connect.
     let impatient = HTTPLimits(total: .seconds(2))
 
     init() throws { server = try FaultServer() }
@@ -17,7 +17,7 @@ import Testing
         return try await client.send(HTTPRequest(address: address, limits: limits))
     }
 
-    @Test func `says who asks, and takes status, type and body`() async throws {
+    @Test func `sends the user agent, and reads status, type and body`() async throws {
         server.on("/a", .json(#"{"a":1}"#, status: 203))
         let answer = try await get("/a")
         #expect(answer.status == 203)
@@ -29,7 +29,7 @@ import Testing
         #expect(headers["cookie"] == nil)
     }
 
-    @Test func `a body of the limit's size is taken, one byte more is not`() async throws {
+    @Test func `a body of the limit's size is accepted, one byte more is not`() async throws {
         server.on("/fits", .json(String(repeating: " ", count: 1000)))
         server.on("/over", .json(String(repeating: " ", count: 1001)), .chunks(String(repeating: " ", count: 1001)))
         let limits = HTTPLimits(body: 1000)
@@ -45,17 +45,17 @@ import Testing
         await #expect(throws: TransportError.tooLarge(limit: 1 << 20)) { try await get("/") }
     }
 
-    @Test func `headers have an end`() async throws {
+    @Test func `headers are limited`() async throws {
         server.on("/", .endlessHeaders)
         await #expect(throws: TransportError.tooLarge(limit: 64 << 10)) { try await get("/") }
     }
 
-    @Test func `a server that takes the request and never answers is a time-out`() async throws {
+    @Test func `a server that accepts the request and never answers is a time-out`() async throws {
         server.on("/", .blackHole)
         await #expect(throws: TransportError.timedOut(connecting: false)) { try await get("/", impatient) }
     }
 
-    @Test func `a host that never connects is told from one that never answers`() async throws {
+    @Test func `a host that never connects is distinguished from one that never answers`() async throws {
         let port = try DeafPort()
         let address = try #require(WebAddress(port.address))
         await #expect(throws: TransportError.timedOut(connecting: true)) {
@@ -75,14 +75,14 @@ import Testing
         ("a reset", .reset, .reset),
         ("nothing", .raw([]), .reset),
     ])
-    func `an answer that breaks off is told apart from a sound one`(
+    func `a truncated answer is distinguished from a complete one`(
         _ fault: String, _ reply: Reply, _ expected: TransportError
     ) async throws {
         server.on("/", reply)
         await #expect(throws: expected) { try await get("/") }
     }
 
-    @Test func `what is no HTTP is garbled`() async throws {
+    @Test func `an answer that is not HTTP is garbled`() async throws {
         server.on("/", .raw(Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)))
         await #expect {
             try await get("/")
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `nobody listening, and a name that does not exist, are offline`() async throws {
+    @Test func `a closed port and an unknown name are offline`() async throws {
         server.stop()
         let nowhere = try #require(WebAddress("https://no-such-host.invalid/"))
         for address in [try #require(WebAddress(server.address)), nowhere] {
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `follows no redirect by itself, and tells where it points`() async throws {
+    @Test func `does not follow redirects, but returns their target`() async throws {
         server.on("/a/b", .redirect(to: "../c?d=1"))
         let answer = try await get("/a/b")
         #expect(answer.isRedirect)
@@ -121,7 +121,7 @@ import Testing
         await #expect(throws: TransportError.cancelled) { try await task.value }
     }
 
-    @Test func `a task that is cancelled already asks nothing`() async throws {
+    @Test func `a task that is already cancelled sends nothing`() async throws {
         let task = Task { () async throws(TransportError) -> HTTPAnswer in
             while !Task.isCancelled { await Task.yield() }
             return try await get("/")
@@ -145,11 +145,11 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "localhost"])
-    func `a private address is refused before it is connected to, also behind a name`(_ host: String) async throws {
+    func `a private address is refused before connecting, even behind a name`(_ host: String) async throws {
         let port = try #require(server.address.split(separator: ":").last)
         let address = try #require(WebAddress("http://\(host):\(port)/"))
         await #expect(throws: TransportError.privateAddress(host)) {
-            try await client.send(HTTPRequest(address: address, reach: .publicAddresses))
+            try await client.send(HTTPRequest(address: address, allowed: .publicOnly))
         }
         #expect(server.requests.isEmpty)
     }

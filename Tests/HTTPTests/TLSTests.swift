@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP
 
-/// Certificates: each fault is named as what it is, and none is passed over. Needs the command openssl.
+/// Tests of certificates: every fault is detected and reported as what it is. They need the command openssl.
 @Suite(.enabled(if: OpenSSL.isInstalled, "the command openssl is not installed"))
 struct TLSTests {
     static let authority = Result { try OpenSSL.Authority() }
@@ -16,7 +16,7 @@ struct TLSTests {
             ("another host", "DNS:books.example", 30, true, .tls(.wrongHost)),
             ("nobody we trust", "IP:127.0.0.1", 30, false, .tls(.unknownIssuer)),
         ] as [(String, String, Int, Bool, TransportError?)])
-    func `a certificate is checked, and the fault named`(
+    func `a certificate is checked, and its fault is reported`(
         _ name: String, _ subject: String, _ days: Int, _ trusts: Bool, _ expected: TransportError?
     ) async throws {
         let authority = try Self.authority.get()
@@ -32,7 +32,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `a file of authorities that cannot be read is named`() async throws {
+    @Test func `a file of authorities that cannot be read is reported by name`() async throws {
         let server = try Self.authority.get().serve(subject: "IP:127.0.0.1", days: 30)
         let client = HTTPClient(userAgent: "Bookplate/1.0", certificateFile: "/nonexistent.pem")
         let address = try #require(WebAddress("https://127.0.0.1:\(server.port)/"))
@@ -44,7 +44,7 @@ struct TLSTests {
     }
 }
 
-/// What the tests need of the command openssl.
+/// Runs the command openssl.
 enum OpenSSL {
     static let path = "/usr/bin/openssl"
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
@@ -63,7 +63,7 @@ enum OpenSSL {
 
     struct Failed: Error { var step: String }
 
-    /// A certificate authority of the tests' own.
+    /// A certificate authority for the tests.
     final class Authority: Sendable {
         private let scratch: Scratch
         var file: String { scratch.file("ca.pem") }
@@ -77,7 +77,7 @@ enum OpenSSL {
             else { throw Failed(step: "authority") }
         }
 
-        /// Starts a server with a certificate for `subject`; it ends with the returned object.
+        /// Starts a server with a certificate for `subject`. It ends when the returned object is released.
         func serve(subject: String, days: Int) throws -> Server {
             let name = UUID().uuidString
             // A serial number of its own: `-CAcreateserial` counts in a file that servers started at once would share.

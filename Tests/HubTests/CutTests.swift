@@ -30,11 +30,11 @@ import Testing
         #expect(items.count == 4)
         #expect(
             states == [.dune: .confirmed, .emma: .confirmed, .solaris: .dismissed, .kitchen: .waiting])
-        #expect(items.allSatisfy { $0.origin == .hub && $0.station == "kitchen" })
+        #expect(items.allSatisfy { $0.origin == .hub && $0.device == "kitchen" })
         for item in items { #expect(try await hub.library.thumbnail(of: item.id) == Self.jpeg) }
         let changes = try await hub.library.changes(limit: 10)
         #expect(changes.filter { $0.undone == nil }.count == 1, "one act at the station is one change at the hub")
-        #expect(changes.allSatisfy { $0.station == "kitchen" })
+        #expect(changes.allSatisfy { $0.device == "kitchen" })
     }
 
     /// Every request is cut at the first attempt and succeeds at the second.

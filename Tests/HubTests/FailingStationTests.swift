@@ -13,7 +13,7 @@ import Testing
     /// - Returns: the items that wait for the hub.
     private func capture(_ outbox: LibraryFile, _ isbns: [ISBN], at instant: Date = Date()) async throws -> [IntakeItem]
     {
-        try await outbox.capture(
+        try await outbox.enqueue(
             isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera) }, preset: Preset(), lease: .zero,
             at: instant)
     }
@@ -55,7 +55,7 @@ import Testing
         _ = try await capture(outbox, [.emma])
         // More than one request asks for.
         let others = try await capture(outbox, Array(repeating: .dune, count: 60))
-        let pictured = try await outbox.capture(
+        let pictured = try await outbox.enqueue(
             [Detection(isbn: .solaris, raw: "x", origin: .camera, thumbnail: [0xFF, 0xD8, 0xFF, 0xD9])],
             preset: Preset(), lease: .zero, at: Date())
         let answered = Set(others.map(\.id))
@@ -145,7 +145,7 @@ import Testing
         let (mine, theirs) = (try await one.capture(.dune), try await two.capture(.dune))
         try await one.deliver()
         try await two.deliver()
-        #expect(try await hub.library.items(in: [.waiting]).compactMap(\.station).sorted() == ["kitchen", "kitchen 2"])
+        #expect(try await hub.library.items(in: [.waiting]).compactMap(\.device).sorted() == ["kitchen", "kitchen 2"])
         #expect(try await two.client.status(of: mine.map(\.id)).isEmpty)
         _ = try await hub.library.revoke(one.paired.id, at: Date())
         try await two.confirm(theirs)
@@ -205,11 +205,11 @@ private final class PickyHub: HubAPI {
         state.withLock { $0.calls += 1 }
         if let trouble = deliveries.lazy.compactMap(trouble).first { throw trouble }
         state.withLock { $0.taken += deliveries.map(\.isbn13) }
-        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .taken) }
+        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
     }
     func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
         items.map {
-            HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .dismissed : .waiting, outcome: .taken)
+            HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .dismissed : .waiting, outcome: .accepted)
         }
     }
     func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {

@@ -38,7 +38,7 @@ import Testing
         let client = HubClient(
             address: try HubAddress(server.address), userAgent: "test", certificateFile: nil, token: { "token" })
         let sender = HubSender(outbox: outbox, client: client, link: link, token: { "token" }, clock: ContinuousClock())
-        let items = try await outbox.capture(
+        let items = try await outbox.enqueue(
             [Detection(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
         #expect(await !sender.flush())
         #expect(try await outbox.undeliveredCount() == 1)
@@ -127,7 +127,7 @@ import Testing
     func `separate attempts while the hub is away, and end when it is back`() async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
-        _ = try await outbox.capture(
+        _ = try await outbox.enqueue(
             [Detection(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
         let hub = FlakyHub(failures: 8)
         let clock = JumpClock()
@@ -154,10 +154,10 @@ private final class FlakyHub: HubAPI {
             return failures >= 0
         }
         if isAway { throw .away("not there") }
-        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .taken) }
+        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
     }
     func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
-        items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .taken) }
+        items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .accepted) }
     }
     func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {}
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook] { [] }

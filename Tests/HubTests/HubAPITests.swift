@@ -127,7 +127,7 @@ import Testing
 
     @Test func `refuses invalid items, each separately`() async throws {
         let token = try await paired()
-        let own = try await hub.library.capture(
+        let own = try await hub.library.enqueue(
             [Detection(isbn: .emma, raw: "x", origin: .typed)], preset: Preset(), lease: .zero, at: Date())
         let items = [
             Self.item("not a uuid"), Self.item(own[0].id.rawValue), Self.item(isbn: "9780441478126"),

@@ -22,14 +22,14 @@ import Testing
 
     @Test func `sends its captures to the hub's queue, with a person's edits and the shelf`() async throws {
         let preset = Preset(shelf: "Attic", tags: ["new"], status: .read)
-        let items = try await station.outbox.capture(
+        let items = try await station.outbox.enqueue(
             [Detection(isbn: .dune, raw: "0-441-47812-3", origin: .typed)], preset: preset, lease: .zero, at: Date())
         try await station.outbox.edit(items[0].id) { metadata, _ in metadata.title = "By hand" }
         try await station.deliver()
         let item = try #require(await hub.library.item(items[0].id))
         #expect(item.isbn == .dune && item.raw == "0-441-47812-3" && item.preset == preset)
         #expect(item.metadata?.title == "By hand" && item.metadata?.sources[.title] == .person)
-        #expect(item.origin == .hub && item.station == "kitchen" && item.state == .waiting)
+        #expect(item.origin == .hub && item.device == "kitchen" && item.state == .waiting)
         #expect(abs(item.captured.timeIntervalSince(items[0].captured)) < 0.001)
         try await end()
     }

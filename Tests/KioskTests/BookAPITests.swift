@@ -114,7 +114,7 @@ import Testing
             (#"{"title": " "}"#, 422, "field.title"),
             (#"{"shelf": "\#(String(repeating: "x", count: 513))"}"#, 422, "field.shelf"),
             (#"{"rating": 4.1}"#, 422, "field.rating"), (#"{"rating": 0}"#, 422, "field.rating"),
-            (#"{"pageCount": 0}"#, 422, "field.pageCount"),
+            (#"{"pageCount": -1}"#, 422, "field.pageCount"),
             (#"{"dailyGoal": -1}"#, 422, "field.dailyGoal"),
             (#"{"infoLink": "javascript:alert(1)"}"#, 422, "field.infoLink"),
             (#"{"publishedDate": "2023-02-30"}"#, 422, "field.publishedDate"),

@@ -18,7 +18,7 @@ import Testing
             let isbn = try ISBN("9780441478125")
             let library = visitor.kiosk.library
             let detection = Detection(isbn: isbn, raw: isbn.digits, origin: .typed)
-            let items = try await library.capture([detection], preset: Preset(), lease: .zero, at: Date())
+            let items = try await library.enqueue([detection], preset: Preset(), lease: .zero, at: Date())
             try await library.edit(items[0].id) { metadata, _ in
                 metadata.title = "The Left Hand of Darkness"
                 metadata.authors = [Contributor(name: "Ursula K. Le Guin")]
@@ -38,7 +38,7 @@ import Testing
             #expect(saved == 201)
             let isOwned = try await visitor.get("/add?isbn=9780441478125").text.contains("“Dune” is owned already.")
             #expect(isOwned)
-            let isWrong = try await visitor.get("/add?isbn=9780441478126").text.contains("This is no ISBN")
+            let isWrong = try await visitor.get("/add?isbn=9780441478126").text.contains("This is not an ISBN")
             #expect(isWrong)
         }
     }

@@ -104,7 +104,7 @@ import Testing
             let library = visitor.kiosk.library
             let isbn = try ISBN("9780441478125")
             let detection = Detection(isbn: isbn, raw: isbn.digits, origin: .typed)
-            let items = try await library.capture([detection, detection], preset: Preset(), lease: .zero, at: Date())
+            let items = try await library.enqueue([detection, detection], preset: Preset(), lease: .zero, at: Date())
             let saved = try await add(visitor, "Left Hand", ",\"isbnText\":\"9780441478125\"")
             let left = try await library.items(in: [.waiting]).map(\.id)
             #expect(left == [items[1].id])

@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [
         (#"{"page": -1}"#, 422, "reading", "no page -1"),
         (#"{"percent": 101}"#, 422, "reading", "0 to 100"),
-        (#"{"at": "2999-01-01T00:00:00Z"}"#, 422, "reading", "still to come"),
+        (#"{"at": "2999-01-01T00:00:00Z"}"#, 422, "reading", "in the future"),
         (#"{"at": "yesterday"}"#, 400, "badField", "time"), (#"{"page": 1, "percent": 1}"#, 400, "badField", "one of"),
         (#"{"pages": 1}"#, 400, "unknownField", "pages"),
     ])

@@ -51,7 +51,7 @@ import Testing
         try await events.read(until: "event: hello")
         let other = try rig.another()
         let detection = Detection(isbn: try ISBN("9780441013593"), raw: "9780441013593", origin: .camera)
-        _ = try await other.capture([detection], preset: Preset(), lease: .zero, at: .now)
+        _ = try await other.enqueue([detection], preset: Preset(), lease: .zero, at: .now)
         try await events.read(until: "event: library")
         // Its title is asked for here, as it stands in the queue.
         while try await rig.ask("GET", "/api/station").text("rows.0.title") != "Dune" {

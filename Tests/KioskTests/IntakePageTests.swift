@@ -11,7 +11,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
     @Test func `says what to do when nothing waits`() async throws {
         try await withStation { station in
             let page = try await station.get("/intake")
-            #expect(page.contains("Nothing waits for an answer"))
+            #expect(page.contains("Nothing is waiting"))
             #expect(page.contains(#"<a class="button primary" href="/scan">"#))
         }
     }
@@ -25,7 +25,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
             #expect(page.contains("between 978-0-441-47812-5 and 978-3-16-148410-0"))
             #expect(page.contains("before 978-0-441-17271-9"))
             #expect(page.contains("after 978-0-441-17271-9"))
-            #expect(page.contains("3 books wait"))
+            #expect(page.contains("3 books are waiting"))
         }
     }
 
@@ -41,7 +41,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
             #expect(page.contains(body))
             try await station.send("POST", "/api/station/rows/save", #"{"ids":["\#(item)"]}"#)
             let after = try await station.get("/intake")
-            #expect(after.contains("Nothing waits for an answer"))
+            #expect(after.contains("Nothing is waiting"))
             #expect(after.contains("Undo: 1 saved"))
         }
     }
@@ -49,11 +49,12 @@ private let utc = TimeZone(secondsFromGMT: 0)!
     @Test func `has a group for each day and station, the newest first`() {
         func row(_ hours: Double, _ station: String) -> Station.Row {
             var item = IntakeItem(
-                isbn: try! ISBN("9780441478125"), raw: "", origin: .camera, station: station,
+                isbn: try! ISBN("9780441478125"), raw: "", origin: .camera, device: station,
                 captured: Date(timeIntervalSince1970: hours * 3600))
             item.reason = "\(hours)"
             return Station.Row(
-                candidate: Candidate(item: item), status: .notFound, isTicked: false, isAnotherCopy: false, hasThumbnail: false,
+                candidate: Candidate(item: item), status: .notFound, isTicked: false, isAnotherCopy: false,
+                hasThumbnail: false,
                 isClearable: false)
         }
         let groups = IntakePage.groups(

@@ -101,24 +101,6 @@ import Testing
         }
     }
 
-    @Test func `weighs less than 100 kB with its scripts and styles, 50 books long`() async throws {
-        try await withKiosk { visitor in
-            for number in 1...50 {
-                try await add(
-                    visitor,
-                    #"{"title":"A title of some length \#(number)","tags":["one","two"],"rating":4,"authors":[{"name":"Somebody"}]}"#
-                )
-            }
-            let parts = try await visitor.loading("/library")
-            let bytes = parts.values.reduce(0, +)
-            #expect(parts.keys.contains("/assets/scanner.js") && parts.keys.contains("/assets/filters.css"))
-            let acts = try await visitor.loading("/assets/library-acts.js").filter { parts[$0.key] == nil }
-            #expect(acts.keys.contains("/assets/complete.js"))
-            #expect(acts.values.reduce(0, +) < 20_000, "what comes with the first act")
-            #expect(bytes < 100_000, "\(bytes): \(parts.sorted { $0.value > $1.value })")
-        }
-    }
-
     @Test(arguments: [
         ("", ""), ("Zürich 😀", "Zürich 😀"),
         ("<a href=\"x\" b='c'>&amp;", "&lt;a href=&quot;x&quot; b=&#39;c&#39;&gt;&amp;amp;"),

@@ -32,7 +32,7 @@ private let day = CalendarDay("2026-03-17")!
             LabelRefusal.none(what: "tag", name: "sf", near: []),
             LabelRefusal.ambiguous(what: "author", name: "Mann", fits: ["Thomas Mann", "Heinrich Mann"]),
             LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), LabelRefusal.alreadyOne(what: "tag", name: "sf"),
-            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPlace("x"),
+            UndoRefusal.noSuchChange, AnnotationRefusal.noSuchNote("x"), SearchRefusal.badPosition("x"),
             StationRefusal.badID,
             StationRefusal.none, StationRefusal.tooMany(limit: 9), Station.Refusal.gone, Station.Refusal.answered,
             Station.Refusal.nothingToUndo, Batch.TickRefusal.needsTitle,
@@ -58,13 +58,13 @@ private let day = CalendarDay("2026-03-17")!
             let book = try await kiosk.book("Dune")
             for (method, path, body, status, code, words) in [
                 (
-                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": 0}"#, 422, "field.pageCount",
+                    "PATCH", "/api/books/\(book.id)", #"{"pageCount": -1}"#, 422, "field.pageCount",
                     "Die Seitenzahl: eine"
                 ),
                 ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
                 ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
                 ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Sitzung"),
-                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht gelöscht"),
+                ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht wurde es gelöscht"),
                 ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),
                 ("GET", "/api/books/none", nil, 404, "notThere", "Das gibt es nicht"),
                 ("DELETE", "/api/stations/none", nil, 404, "notThere", "Diese Station gibt es nicht."),

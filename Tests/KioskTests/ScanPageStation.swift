@@ -35,7 +35,11 @@ struct StationVisitor: Sendable {
     }
 
     private struct Snapshot: Decodable {
-        struct Row: Decodable { let id, status: String }
+        struct Row: Decodable {
+            let id, status: String
+
+            enum CodingKeys: String, CodingKey { case id, status = "standing" }
+        }
 
         let rows: [Row]
     }

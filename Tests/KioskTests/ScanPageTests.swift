@@ -27,7 +27,7 @@ import Testing
             let right = try await station.get("/api/isbn?text=0-441-47812-3")
             #expect(right == #"{"isbn13":"9780441478125","hyphenated":"0-441-47812-3","error":null}"#)
             let short = try await station.get("/api/isbn?text=97804")
-            #expect(short.contains(#""isbn13":null,"hyphenated":"978-0-4","error":"It has 5 digits"#))
+            #expect(short.contains(#""isbn13":null,"hyphenated":"978-0-4","error":"This number has 5 digits"#))
             let wrong = try await station.get("/api/isbn?text=9780441478126")
             #expect(wrong.contains("should be 5, not 6"))
         }
@@ -38,7 +38,7 @@ import Testing
     @Test func `says what to do before the first book`() async throws {
         try await withStation { station in
             let page = try await station.get("/scan")
-            #expect(page.contains("The first book, please"))
+            #expect(page.contains("Ready for the first book"))
             #expect(page.contains(#"data-state="none""#))
             #expect(!page.contains(#"id="save-all""#))
         }
@@ -124,7 +124,7 @@ import Testing
                 page = try await station.get("/scan?row=\(second)")
                 return page.contains(#"id="clear-owned""#)
             }
-            #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Clear 1 owned already<"#))
+            #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Skip 1 owned already<"#))
             #expect(page.contains("Owned already: in the library since "))
         }
     }

@@ -119,7 +119,7 @@ import Testing
             let finished = try #require(html.range(of: "9 May 2026 · finished"))
             let started = try #require(html.range(of: "1 May 2026 · started"))
             #expect(finished.lowerBound < started.lowerBound)
-            #expect(try await kiosk.ask("/stats/timeline?of=2024").text.contains("Nothing happened in this time."))
+            #expect(try await kiosk.ask("/stats/timeline?of=2024").text.contains("Nothing happened in this period."))
         }
     }
 }

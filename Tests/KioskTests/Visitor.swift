@@ -29,19 +29,6 @@ struct Caller: Sendable {
         try await ask(method, path, body, [:])
     }
 
-    /// The bytes, unpacked, of a page and of what it loads by itself: styles, scripts, and what these import at their beginning.
-    func loading(_ page: String) async throws -> [String: Int] {
-        var (bytes, open): ([String: Int], [String]) = ([:], [page])
-        while let path = open.popLast() {
-            guard bytes[path] == nil else { continue }
-            let answer = try await get(path)
-            bytes[path] = answer.body.count
-            open += answer.text.matches(of: /"(\/assets\/[\w-]+\.(css|js|svg))"/).map { String($0.output.1) }
-            open += answer.text.matches(of: /(?m)^import\b[^"\n]*"\.\/([\w-]+\.js)"/).map { "/assets/\($0.output.1)" }
-        }
-        return bytes
-    }
-
     private func ask(_ method: String, _ path: String, _ body: String?, _ headers: [String: String]) async throws
         -> Answer
     {

@@ -82,7 +82,8 @@ import Testing
     @Test func `to a refusal has an id that is in the log as well`() async throws {
         try await withWebKiosk { kiosk in
             let html = try await kiosk.ask("GET", "/nowhere", [("Accept", "text/html"), ("Accept-Language", "de")])
-            #expect(html.status == 404 && html.body.contains("Nicht hier") && html.body.contains("lang=\"de\""))
+            #expect(html.status == 404 && html.body.contains("lang=\"de\""))
+            #expect(html.body.contains("Seite nicht gefunden"))
             for answer in [
                 try await kiosk.ask("GET", "/api/nowhere"), try await kiosk.ask("POST", "/api/sign-in", body: "{"),
                 try await kiosk.send("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"),

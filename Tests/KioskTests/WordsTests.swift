@@ -126,9 +126,9 @@ import Testing
             try await station.becomes("notFound", item)
             try await station.send("PATCH", "/api/station/rows/\(item)", #"{"title":"Emma"}"#)
             for (language, names) in [
-                ("en", ["Edit: Emma", "Ask again: Emma", "Dismiss: Emma", "Save: Emma"]),
-                ("de", ["Bearbeiten: Emma", "Noch einmal fragen: Emma", "Verwerfen: Emma", "Speichern: Emma"]),
-                ("fr", ["Modifier: Emma", "Interroger de nouveau: Emma", "Écarter: Emma", "Enregistrer: Emma"]),
+                ("en", ["Edit: Emma", "Look up again: Emma", "Skip: Emma", "Save: Emma"]),
+                ("de", ["Bearbeiten: Emma", "Erneut nachschlagen: Emma", "Überspringen: Emma", "Speichern: Emma"]),
+                ("fr", ["Modifier: Emma", "Relancer la recherche: Emma", "Passer: Emma", "Enregistrer: Emma"]),
             ] {
                 let page = try await station.get("/intake", language: language)
                 for name in names { #expect(page.contains("aria-label=\"\(name)\""), "\(language): \(name)") }
@@ -186,9 +186,9 @@ import Testing
             hub.send(try #require(news.event(texts, trouble)))
         }
         for (index, (reason, camera, missed)) in [
-            ("It is a product code", "It is busy.", "It was not captured. Another program keeps the library locked."),
-            ("Das ist ein Warencode", "Ein anderes Programm", "Das wurde nicht erfasst. Ein anderes Programm hält"),
-            ("C’est un code de produit", "Un autre programme", "Non saisi. Un autre programme tient"),
+            ("This is a product code", "It is busy.", "Not captured. Another program has locked the library."),
+            ("Das ist ein Warencode", "Ein anderes Programm", "Nicht erfasst. Ein anderes Programm hält"),
+            ("C’est un code de produit", "Un autre programme", "Non saisi. Un autre programme a verrouillé"),
         ].enumerated() {
             let refused = await listeners[index].next().map(String.init(buffer:))
             #expect(refused?.contains("\"reason\":\"\(reason)") == true && refused?.contains("4006381333931") == true)
@@ -200,8 +200,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("en", "“many” is no value for “Pages a day”. Enter a whole number", "is no value for “Guests may look”"),
-        ("de", "„many“ passt nicht zu „Seiten am Tag“. Eine ganze Zahl", "passt nicht zu „Gäste dürfen schauen“"),
+        (
+            "en", "“many” is not a value for “Pages a day”. Enter a whole number",
+            "is not a value for “Guests may browse”"
+        ),
+        ("de", "„many“ passt nicht zu „Seiten am Tag“. Eine ganze Zahl", "passt nicht zu „Gäste dürfen stöbern“"),
         (
             "fr", "«\u{A0}many\u{A0}» ne convient pas à «\u{A0}Pages par jour\u{A0}». Entrez",
             "ne convient pas à «\u{A0}Les invités"
@@ -222,8 +225,8 @@ import Testing
 
     @Test(arguments: [
         ("/stats?period=own&from=2026-03-02&to=2026-03-01", "Der Zeitraum endet, bevor er beginnt."),
-        ("/stats?period=own&from=gestern", "Einen Tag des Zeitraums als 2026-03-17 schreiben"),
-        ("/library?added=gestern", "Nach „gestern“ lässt sich hier nicht suchen."),
+        ("/stats?period=own&from=gestern", "Einen Tag des Zeitraums als 2026-03-17, 2026-03 oder 2026 eingeben"),
+        ("/library?added=gestern", "„gestern“ ist hier nicht möglich."),
     ])
     func `refuse an address that a person wrote in their language`(_ path: String, _ words: String) async throws {
         try await RunningKiosk().use { kiosk in

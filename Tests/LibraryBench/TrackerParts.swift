@@ -20,7 +20,7 @@ extension LibraryBench {
         let (now, zone) = (Date(), TimeZone(identifier: "Europe/Berlin") ?? .current)
         let parts: [(name: String, body: () async throws -> Void)] = [
             ("home", { _ = try await library.home(limit: 5, at: now, in: zone) }),
-            ("stats book", { _ = try await library.figures(of: book.id, at: now, in: zone) }),
+            ("stats book", { _ = try await library.stats(of: book.id, at: now, in: zone) }),
             ("its sessions, 50 of them", { _ = try await library.sessions(of: book.id, limit: 50, offset: 0) }),
             ("its sessions, the last 50", { _ = try await library.sessions(of: book.id, limit: 50, offset: 9950) }),
             ("their totals", { _ = try await library.sessionTotals(of: book.id) }),

@@ -34,7 +34,7 @@ import Testing
         let now = noon.addingTimeInterval(10_000)
         let done = try await library.editProgress(mistyped.id, of: id, ProgressEdit(amount: .page(30)), at: now)
         #expect(done.reading?.progress?.amount == .page(30) && done.change != nil)
-        #expect(try await library.figures(of: id, at: now, in: .gmt)?.pages == 30)
+        #expect(try await library.stats(of: id, at: now, in: .gmt)?.pages == 30)
         #expect(try await library.lastChange()?.summary == "\"Dune\": corrected to page 30")
         _ = try await library.undo(try #require(done.change), at: now)
         #expect(try await library.dump() == dump)
@@ -95,7 +95,7 @@ import Testing
             { _ = try await library.editSession(session.id, SessionEdit(startPage: 1), at: noon) },
             { _ = try await library.deleteSession(session.id, at: noon) },
         ]
-        for act in acts { await #expect(throws: InTrash(id)) { try await act() } }
+        for act in acts { await #expect(throws: InTrashRefusal(id)) { try await act() } }
         #expect(try await library.dump() == dump)
         _ = try await library.restore([id], at: noon)
         for act in acts.dropFirst() { try await act() }

@@ -44,7 +44,7 @@ import Testing
         try await library.keepCover([1], of: one)
         try await library.keepOwnCover([2], of: one)
         try await library.keepCover([3], of: one)
-        try await library.coverMissing(of: one, retryAt: nil)
+        try await library.recordMissingCover(of: one, retryAt: nil)
         #expect(try await library.cover(of: one) == [2])
     }
 
@@ -83,8 +83,8 @@ import Testing
 
     @Test func `a missing picture is fetched again at the given time, or never`() async throws {
         let (one, two) = try await (edition(1), edition(2))
-        try await library.coverMissing(of: one, retryAt: nil)
-        try await library.coverMissing(of: two, retryAt: noon.addingTimeInterval(60))
+        try await library.recordMissingCover(of: one, retryAt: nil)
+        try await library.recordMissingCover(of: two, retryAt: noon.addingTimeInterval(60))
         #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
         clock.now = noon.addingTimeInterval(61)
         #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [two])

@@ -39,7 +39,7 @@ private final class Gate: Sendable {
     /// Only for a reader's own thread, which may block. The limit ends a broken test.
     func hold() throws {
         if wasHeld.exchange(true, ordering: .relaxed) { return }
-        guard way.wait(timeout: .now() + 60) == .success else { throw CancellationError() }
+        guard way.wait(timeout: .now() + 600) == .success else { throw CancellationError() }
     }
 
     func open() { way.signal() }

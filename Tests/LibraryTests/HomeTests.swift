@@ -86,7 +86,7 @@ final class Events: Sendable {
         try await library.insertSession(second, "2026-05-09T18:00:00Z", from: 0, to: 40)
         try await library.insertEntry(second, instant("2026-05-10T08:00:00Z"), page: 100)
 
-        let stats = try #require(try await library.figures(of: copy.id, at: now, in: berlin))
+        let stats = try #require(try await library.stats(of: copy.id, at: now, in: berlin))
         #expect(stats.pages == 160 && stats.minutes == 60 && stats.sessions == 2 && stats.daysRead == 3)
         #expect(stats.pace == 100 && stats.lastRead == instant("2026-05-10T08:00:00Z"))
         #expect(stats.dailyGoal?.pagesToday == 60 && stats.dailyGoal?.daysMet == 3 && stats.dailyGoal?.run == 2)

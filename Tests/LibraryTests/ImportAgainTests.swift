@@ -12,7 +12,7 @@ import Testing
     init() throws { library = try LibraryFile.inMemory() }
 
     private func take(_ rows: [ImportRow], at now: Date = noon) async throws -> [ImportResult] {
-        try await LibraryImport(into: library, from: "a").take(rows, at: now)
+        try await LibraryImport(into: library, from: "a").importRows(rows, at: now)
     }
 
     private func id(_ result: ImportResult) throws -> ID<Copy> {

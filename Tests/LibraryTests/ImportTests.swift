@@ -46,7 +46,7 @@ func asRead(_ book: inout ImportedBook) {
 
     private func take(_ books: [ImportedBook], _ run: LibraryImport? = nil) async throws -> [ImportResult] {
         let run = run ?? LibraryImport(into: library, from: "a.csv")
-        return try await run.take(books.map { .book($0) }, at: noon.addingTimeInterval(60))
+        return try await run.importRows(books.map { .book($0) }, at: noon.addingTimeInterval(60))
     }
 
     private func id(_ result: ImportResult) throws -> ID<Copy> {
@@ -218,7 +218,7 @@ func asRead(_ book: inout ImportedBook) {
                 group.addTask {
                     let run = LibraryImport(into: library, from: "a.csv")
                     for start in stride(from: 0, to: rows.count, by: 10) {
-                        _ = try await run.take(Array(rows[start..<start + 10]), at: noon)
+                        _ = try await run.importRows(Array(rows[start..<start + 10]), at: noon)
                     }
                 }
             }
@@ -234,9 +234,9 @@ func asRead(_ book: inout ImportedBook) {
         let before = try await library.dump()
         let rows = [ImportRow.book(imported("Dune", dune, asRead)), .book(imported("New", isbn(1)))]
         let trial = try await library.temporaryCopy()
-        let told = try await LibraryImport(into: trial, from: "a.csv").take(rows, at: noon)
+        let told = try await LibraryImport(into: trial, from: "a.csv").importRows(rows, at: noon)
         #expect(try await library.dump() == before)
-        let done = try await LibraryImport(into: library, from: "a.csv").take(rows, at: noon)
+        let done = try await LibraryImport(into: library, from: "a.csv").importRows(rows, at: noon)
         #expect(told.map(\.row) == done.map(\.row) && told[0] == done[0])
     }
 
@@ -251,7 +251,7 @@ func asRead(_ book: inout ImportedBook) {
 
         let other = try LibraryFile.inMemory()
         let there = try await other.save(dune, record("Dune"))
-        let merged = try await LibraryImport(into: other, from: "a").take(rows.map { .book($0) }, at: noon)
+        let merged = try await LibraryImport(into: other, from: "a").importRows(rows.map { .book($0) }, at: noon)
         #expect(try id(merged[0]) == there.id)
         #expect(try id(merged[1]) == ID(rawValue: "0000000b"))
     }

@@ -76,7 +76,7 @@ import Testing
             let change = try await library.lastChange()?.id
             #expect(
                 put
-                    == Relabelling(
+                    == LabelChange(
                         label: Label(kind: kind, name: "none", books: 2), changedBooks: 2, change: change))
             let place = kind == .tag ? "under the tag" : "on the shelf"
             summary = "put \"Book 1\" and 1 more \(place) \"none\""
@@ -93,7 +93,7 @@ import Testing
             let change = try await library.lastChange()?.id
             #expect(
                 renamed
-                    == Relabelling(label: Label(kind: kind, name: "Uno", books: 2), changedBooks: 2, change: change))
+                    == LabelChange(label: Label(kind: kind, name: "Uno", books: 2), changedBooks: 2, change: change))
             #expect(try await labels(kind, of: trashed.id) == ["Uno"])
             summary = "renamed the \(kind) \"one\" to \"Uno\" on 2 books"
             after = ["none 0", "two \(twos)", "Uno 2"]

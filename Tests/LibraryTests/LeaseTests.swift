@@ -15,8 +15,8 @@ import Testing
         two = try LibraryFile.open(at: folder("library.sqlite"))
     }
 
-    private func capture(lease: Duration = .zero) async throws -> ID<IntakeItem> {
-        try await one.capture(
+    private func enqueue(lease: Duration = .zero) async throws -> ID<IntakeItem> {
+        try await one.enqueue(
             [Detection(isbn: dune, raw: "", origin: .camera)], preset: Preset(), lease: lease, at: noon)[0].id
     }
 
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `an item captured with a lease is not looked up by another process`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await two.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
         #expect(try await lease(id, by: two) == false)
         #expect(try await one.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
@@ -39,13 +39,13 @@ import Testing
     }
 
     @Test func `an item captured without a lease can be leased by any process`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         #expect(try await lease(id, by: two))
         #expect(try await lease(id, by: one) == false)
     }
 
     @Test func `a process that leases its own item again renews the lease`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: one, after: 50))
         #expect(try await lease(id, by: two, after: 109) == false)
         #expect(try await lease(id, by: two, after: 110))
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `an answer is ignored after another process has leased the item`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let late = try await one.record([id: found("Late")], at: noon.addingTimeInterval(62))
         #expect(late.map(\.id) == [id] && late[0].outcome == nil && late[0].metadata == nil)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `an answer counts if the other's lease has ended, or ends impossibly far ahead`() async throws {
-        let id = try await capture(lease: .seconds(60))
+        let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let ended = try await one.record([id: found("Ended")], at: noon.addingTimeInterval(121))
         #expect(ended[0].metadata?.title == "Ended")
@@ -79,7 +79,7 @@ import Testing
             .badData(SourceError(source: .googleBooks, reason: "no JSON")),
         ] as [LookupOutcome])
     func `a found record stays if a later lookup fails`(outcome: LookupOutcome) async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         let before = try await one.record([id: found("Dune")], at: noon)
         #expect(try await lease(id, by: one))
         #expect(try await one.record([id: LookupAnswer(isbn: dune, outcome: outcome)], at: noon) == before)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `a title typed while the authors arrive keeps the authors`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         // The person saw an empty item when the edit began.
         _ = try await two.record([id: found("Dune")], at: noon)
         try await one.edit(id) { metadata, preset in
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `edits by two processes at the same moment are all kept`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 let library = number.isMultiple(of: 2) ? one : two
@@ -121,7 +121,7 @@ import Testing
 
     @Test func `an edit that throws or changes nothing leaves the item as it was`() async throws {
         struct NotNow: Error {}
-        let id = try await capture()
+        let id = try await enqueue()
         let before = try await one.item(id)
         try await one.edit(id) { _, _ in }
         await #expect(throws: NotNow.self) {
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `a record that may be another book's is marked, and replaced by a sure one`() async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         let weak = try await one.record(
             [
                 id: found("Dune?") {
@@ -161,7 +161,7 @@ import Testing
 
     @Test(arguments: ["{}", #"{"title":"Dune","sources":{"title":"openLibrary"}}"#])
     func `metadata stored before a field existed can be decoded`(stored: String) async throws {
-        let id = try await capture()
+        let id = try await enqueue()
         try await one.write { db in
             try db.run("UPDATE intakeItem SET metadata = ?", [stored])
             try db.run(

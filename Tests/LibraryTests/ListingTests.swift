@@ -163,7 +163,7 @@ import Testing
     func `an invalid page token is refused`(token: String) async throws {
         var query = BookQuery()
         query.after = token
-        await #expect(throws: SearchRefusal.badPlace(token)) { try await library.books(matching: query) }
+        await #expect(throws: SearchRefusal.badPosition(token)) { try await library.books(matching: query) }
     }
 
     @Test func `a page token of one list is refused in another`() async throws {
@@ -176,7 +176,7 @@ import Testing
         {
             var other = query
             change(&other)
-            await #expect(throws: SearchRefusal.badPlace(token)) { try await library.books(matching: other) }
+            await #expect(throws: SearchRefusal.badPosition(token)) { try await library.books(matching: other) }
         }
         #expect(try await library.books(matching: query).hits.count == 5)
     }

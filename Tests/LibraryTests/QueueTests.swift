@@ -25,7 +25,7 @@ import Testing
         let preset = Preset(shelf: "Hall", tags: ["a"], status: .read, isWishlist: true)
         let items = try await library.capture([detection], preset: preset, at: noon)
         let item = try #require(items.first)
-        #expect(item.station == "hall")
+        #expect(item.device == "hall")
         #expect(item.captured == noon)
         #expect(try await library.items(in: [.waiting]) == items)
         #expect(try await library.item(item.id) == item)
@@ -193,7 +193,7 @@ import Testing
         let waits = try await withThrowingTaskGroup(of: Duration.self) { group in
             for number in 0..<12 {
                 let library = libraries[number % 3]
-                group.addTask { try await library.update(.openLibrary) { $0.bucket.take(at: noon) } }
+                group.addTask { try await library.update(.openLibrary) { $0.bucket.consume(at: noon) } }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

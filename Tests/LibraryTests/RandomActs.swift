@@ -90,7 +90,7 @@ extension LibraryFile {
                             book.raw = word
                         }))
             }
-            _ = try await run.take(rows, at: now)
+            _ = try await run.importRows(rows, at: now)
         }
     }
 }
@@ -99,7 +99,8 @@ extension Error {
     /// True if the error says that an act does not fit the library's state.
     var isRefusal: Bool {
         switch self {
-        case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrash, is AnnotationRefusal, is TextRefusal,
+        case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrashRefusal, is AnnotationRefusal,
+            is TextRefusal,
             is InputRefusal:
             true
         case let error as LibraryError: if case .noSuchBook = error { true } else { false }

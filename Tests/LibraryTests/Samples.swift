@@ -45,7 +45,7 @@ extension LibraryFile {
     /// Captures ISBNs without leases.
     func capture(_ detections: [Detection], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem]
     {
-        try await capture(detections, preset: preset, lease: .zero, at: now)
+        try await enqueue(detections, preset: preset, lease: .zero, at: now)
     }
 
     /// Updates a book to `book`.

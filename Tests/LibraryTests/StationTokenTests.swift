@@ -48,7 +48,7 @@ import Testing
     @Test func `keeps undelivered items of an outbox when old items are swept`() async throws {
         let folder = "/tmp/bookplate-outbox-\(ID<LibraryFile>())"
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
-        let item = try await outbox.capture(
+        let item = try await outbox.enqueue(
             [Detection(isbn: try ISBN("9780441478125"), raw: "x", origin: .camera)], preset: Preset(), lease: .zero,
             at: .now)[0]
         try await outbox.close([item.id])

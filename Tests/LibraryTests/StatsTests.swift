@@ -87,7 +87,7 @@ import Testing
         #expect(empty.challenge == nil && empty.dailyGoal == nil && empty.recentPace == nil && empty.pauses.isEmpty)
         #expect(empty.counts == LibraryCounts() && empty.ratings.count == 0 && empty.dateUnknown.books == 0)
         #expect(try await library.onThisDay(at: now, in: berlin).isEmpty)
-        #expect(try await library.figures(of: ID(), at: now, in: berlin) == nil)
+        #expect(try await library.stats(of: ID(), at: now, in: berlin) == nil)
         let home = try await library.home(limit: 10, at: now, in: berlin)
         #expect(home.readingNow.isEmpty && home.recentlyRead.isEmpty && home.readingCount == 0)
     }
@@ -179,7 +179,7 @@ import Testing
         }
         let memories = try await library.onThisDay(at: now, in: berlin)
         #expect(
-            memories.map { "\($0.yearsAgo) \($0.what.rawValue) \($0.book.displayTitle)" } == [
+            memories.map { "\($0.yearsAgo) \($0.event.rawValue) \($0.book.displayTitle)" } == [
                 "1 started Begun", "1 reading Going on", "2 finished Finished",
             ])
         let leap = try await library.insertCopy("Leap", .read)

@@ -27,7 +27,7 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
     }
 
     private func take(_ books: [ImportedBook], at now: Date) async throws {
-        _ = try await LibraryImport(into: library, from: "a.csv").take(books.map { .book($0) }, at: now)
+        _ = try await LibraryImport(into: library, from: "a.csv").importRows(books.map { .book($0) }, at: now)
     }
 
     /// Makes changes that do not matter.

@@ -35,7 +35,7 @@ import Testing
         let rows = [row(11, "Dup", number), row(12, "Dup", number), row(13, "Dup", number)]
         let run = LibraryImport(into: library, from: "a.csv")
         var results: [ImportResult] = []
-        for part in inParts ? rows.map({ [$0] }) : [rows] { results += try await run.take(part, at: noon) }
+        for part in inParts ? rows.map({ [$0] }) : [rows] { results += try await run.importRows(part, at: noon) }
         guard case .new = results[0].outcome, case .merged = results[1].outcome else {
             throw LibraryError.noSuchBook(ID(rawValue: "\(results)"))
         }
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `an edition that was filled and has a copy from elsewhere stays as it is`() async throws {
         let run = LibraryImport(into: library, from: "a.csv")
-        _ = try await run.take([row(11, "Dup", dune), row(12, "Dup", dune, by: "Someone")], at: noon)
+        _ = try await run.importRows([row(11, "Dup", dune), row(12, "Dup", dune, by: "Someone")], at: noon)
         let change = try #require(try await library.lastChange())
         let other = try await library.add([confirmed(dune, record("Dup"), anotherCopy: true)], at: noon)
         guard case .saved(let id, _) = other[0] else { throw LibraryError.noSuchBook(ID(rawValue: "\(other)")) }

@@ -33,11 +33,11 @@ import Testing
         let overview = try await library.overview(year, year: 2026, at: now, in: berlin)
         let line = try await library.yearSoFar(at: now, in: berlin)
         #expect(line.totals == overview.totals)
-        #expect(line.todayFigures == overview.todayFigures)
+        #expect(line.todayStats == overview.todayStats)
         #expect(line.streak == overview.streaks.current)
         #expect(line.challenge == overview.challenge && line.challenge?.goal == 12)
         #expect(line.dailyGoal == 20)
-        let memories = try await library.onThisDay(at: now, in: berlin).filter { $0.what != .reading }
+        let memories = try await library.onThisDay(at: now, in: berlin).filter { $0.event != .reading }
         #expect(line.memories == Array(memories.prefix(YearSoFar.mostMemories)) && !line.memories.isEmpty)
     }
 

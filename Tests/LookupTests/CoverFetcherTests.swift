@@ -24,7 +24,7 @@ import Testing
         let configuration = try LookupConfiguration(
             version: "1.0", homepage: "https://bookplate.example", covers: covers)
         let policy = RequestPolicy(
-            http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: { clock.date }),
+            http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: { clock.date }),
             limits: limits)
         return CoverDownloader(configuration, hasProxy: false, policy: policy)
     }
@@ -33,18 +33,18 @@ import Testing
         Self.jpeg, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0], Array("GIF89a".utf8),
         Array("RIFF\0\0\0\0WEBPVP8 ".utf8),
     ])
-    func `a picture is told by its first bytes, whatever the server calls it`(_ bytes: [UInt8]) async throws {
+    func `a picture is recognised by its first bytes, whatever the server calls it`(_ bytes: [UInt8]) async throws {
         server.on("/b/id/1-L.jpg", .answer(bytes, type: "text/html"))
         #expect(try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") == bytes)
-        // Without it a miss would be a blank picture.
+        // Without this parameter, a missing cover would be a blank picture.
         #expect(server.requests.first?.query("default") == "false")
     }
 
-    @Test func `no cover at the address is no failure`() async throws {
+    @Test func `a missing cover is not an error`() async throws {
         #expect(try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/2-L.jpg") == nil)
     }
 
-    @Test func `a redirect within the base is followed, three at most`() async throws {
+    @Test func `a redirect within the base is followed, at most three times`() async throws {
         server.on("/b/id/1-L.jpg", .redirect(to: "/1"))
         server.on("/1", .redirect(to: "/2"))
         server.on("/2", .redirect(to: "/3"))
@@ -63,7 +63,7 @@ import Testing
         "https://[::1]/x.jpg", "https://[fe80::1]/x.jpg", "//127.0.0.1:1/x.jpg", "gopher://127.0.0.1/x",
         "data:image/png,x",
     ])
-    func `a redirect out of the allowed hosts is not followed`(_ target: String) async throws {
+    func `a redirect to a host that is not allowed is not followed`(_ target: String) async throws {
         server.on("/b/id/1-L.jpg", .redirect(to: target))
         await #expect(throws: SourceError.self) { try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
         #expect(server.requests.count == 1)
@@ -81,18 +81,18 @@ import Testing
     ])
     func `any other address is refused without a connection`(_ address: String) async throws {
         await #expect(
-            throws: SourceError(source: nil, reason: "the cover's address is not one of the hosts covers come from")
+            throws: SourceError(source: nil, reason: "the cover's address is not on a permitted host")
         ) { try await fetcher.cover(at: address) }
     }
 
-    @Test func `what is no picture, too large, or late is a failure that says so`() async throws {
+    @Test func `a cover that is not a picture, too large or late is an error that says so`() async throws {
         server.on("/b/id/1-L.jpg", .page("<html>"), .json("{}"), .endless, .status(503), .blackHole)
         let address = server.address + "/b/id/1-L.jpg"
         let impatient = try Self.fetcher(
             server.address, states, clock, limits: HTTPLimits(total: .seconds(2), body: 5 << 20))
         for (fetcher, reason) in [
             (fetcher, "answered with a web page; the network wants a sign-in"),
-            (fetcher, "what came instead of a cover is no picture"),
+            (fetcher, "sent something other than a picture"),
             (fetcher, "the answer is larger than 5120 KiB"), (fetcher, "is out of order (503)"),
             (impatient, "no complete answer in time"),
         ] {
@@ -103,29 +103,29 @@ import Testing
         #expect(server.requests.count == 5)
     }
 
-    @Test func `a name that stands for a private address is refused before it is connected to`() async throws {
-        // The base may be another machine's, but what its name stands for must be public.
+    @Test func `a name that resolves to a private address is refused before connecting`() async throws {
+        // The base may be another machine, but its name must resolve to a public address.
         let fetcher = try Self.fetcher("https://192.168.0.1", states, clock)
         await #expect(
             throws: SourceError(
                 source: .openLibraryCovers,
-                reason: "the address 192.168.0.1 is a private one and was not connected to")
+                reason: "192.168.0.1 is a private address and was not connected to")
         ) { try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") }
     }
 
-    @Test func `a name that resolves to this machine is refused before it is connected to`() async throws {
-        // The base lies on another machine as far as its name tells, and resolves to this one all the same (RFC 6761, 6.3), which
-        // libcurl knows without asking anybody.
+    @Test func `a name that resolves to this machine is refused before connecting`() async throws {
+        // By its name the base is another machine, but it resolves to this one (RFC 6761, 6.3), which libcurl knows
+        // without a resolver.
         let port = try #require(server.address.split(separator: ":").last)
         let fetcher = try Self.fetcher("https://covers.localhost:\(port)", states, clock)
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg")
         }
-        #expect(failure?.reason.contains("private one and was not connected to") == true, "\(failure?.reason ?? "")")
+        #expect(failure?.reason.contains("private address and was not connected to") == true)
         #expect(server.requests.isEmpty)
     }
 
-    @Test func `two fetchers that share the machine's memory keep one pace, redirects included`() async throws {
+    @Test func `two fetchers with shared state obey one rate limit, including redirects`() async throws {
         let clock = clock
         server.stampRequests { clock.now.offset }
         server.on("/b/id/1-L.jpg", .redirect(to: "/1"))
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `covers take no turn from the catalogue`() async throws {
+    @Test func `fetching covers does not use up the catalogue's rate limit`() async throws {
         server.on("/b/id/1-L.jpg", .answer(Self.jpeg, type: "image/jpeg"))
         for _ in 0..<10 { _ = try await fetcher.cover(at: server.address + "/b/id/1-L.jpg") }
         #expect(await states.states[.openLibrary] == nil)
@@ -150,27 +150,27 @@ import Testing
         #expect(rig.clock.slept.isEmpty)
     }
 
-    @Test func `what waits longer than a cover's 10 s is put off, with the time to come back`() async throws {
+    @Test func `a cover that would wait more than 10 s is postponed, with the time to try again`() async throws {
         let now = clock.date
-        try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.take(at: now) } }
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<15 { _ = state.bucket.consume(at: now) } }
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
-        #expect(failure?.reason == "others of this machine wait before this one")
+        #expect(failure?.reason == "other requests of this machine are waiting before this one")
         #expect(try #require(failure?.retryAfter) > .seconds(10))
         #expect(server.requests.isEmpty)
     }
 
-    @Test func `waits and redirects of one cover take at most 10 s together`() async throws {
+    @Test func `the waits and redirects of one cover take at most 10 s together`() async throws {
         let clock = clock
         let now = clock.date
-        // The first request waits 5 s for its turn, and its redirect leads to where it takes 5 more to be told to wait.
-        try await states.update(.openLibraryCovers) { state in for _ in 0..<7 { _ = state.bucket.take(at: now) } }
+        // The first request waits 5 s for the rate limit, and its redirect would wait 5 s more.
+        try await states.update(.openLibraryCovers) { state in for _ in 0..<7 { _ = state.bucket.consume(at: now) } }
         server.on(
             "/b/id/1-L.jpg",
             Reply { connection, request in
                 clock.advance(by: .seconds(5))
-                Reply.redirect(to: "/1").give(connection, request)
+                Reply.redirect(to: "/1").send(connection, request)
             })
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
@@ -179,7 +179,7 @@ import Testing
         #expect(server.count("/1") == 0)
     }
 
-    @Test func `429: left alone as long as told, by every process`() async throws {
+    @Test func `after a 429 every process leaves the server alone for the requested time`() async throws {
         server.on("/b/id/1-L.jpg", .status(429, headers: ["Retry-After": "120"]))
         let address = server.address + "/b/id/1-L.jpg"
         for reason in ["was asked too often (429)", "asked to be left alone"] {
@@ -205,7 +205,7 @@ import Testing
         #expect(try await fetcher.cover(at: address) == Self.jpeg)
     }
 
-    @Test func `a fetch that is cancelled says so and is no failure of the server`() async throws {
+    @Test func `a cancelled fetch says so and does not count against the server`() async throws {
         server.on("/b/id/1-L.jpg", .blackHole)
         let address = server.address + "/b/id/1-L.jpg"
         let task = Task { try await fetcher.cover(at: address) }

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { rig = try Rig() }
 
-    @Test func `a book that Open Library does not have`() async throws {
+    @Test func `a book that Open Library does not have is found at Google Books`() async throws {
         rig.googleBooks.on(path, .json(try fixture("googlebooks-odyssey.json")))
         let outcome = try await rig.outcome()
         let book = try #require(outcome.metadata)
@@ -28,12 +28,12 @@ import Testing
         #expect(request.query("key") == "key")
     }
 
-    @Test func `what Open Library lacks is filled, what it has stays, each field with its source`() async throws {
+    @Test func `missing fields are filled, existing ones stay, each with its source`() async throws {
         rig.openLibrary.on(
             "/api/books", .json(#"{"ISBN:9780140268867": {"title": "The Odyssey", "authors": [{"name": "Homer"}]}}"#))
         rig.googleBooks.on(path, .json(try fixture("googlebooks-odyssey.json")))
         let book = try #require(try await rig.outcome().metadata)
-        // Open Library's record lists no number: the sure one goes first.
+        // Open Library's record lists no number, so the certain one goes first.
         #expect(book.title == "The Odyssey (Google)")
         rig.openLibrary.on(
             "/api/books",
@@ -46,7 +46,7 @@ import Testing
         #expect(both.pageCount == 560 && both.sources[.pageCount] == .googleBooks)
     }
 
-    @Test func `is not asked for a description alone`() async throws {
+    @Test func `is not asked for a missing description alone`() async throws {
         rig.openLibrary.on("/api/books", .json(try fixture("openlibrary-odyssey.json")))
         rig.openLibrary.on(
             "/isbn/9780140268867.json", .json(#"{"key": "/books/OL686519M", "languages": [{"key": "/languages/eng"}]}"#)
@@ -56,7 +56,7 @@ import Testing
         #expect(rig.googleBooks.requests.isEmpty)
     }
 
-    @Test func `without a key its 429 means "not asked", and is remembered until the next day`() async throws {
+    @Test func `without a key its 429 means "not asked" until the next day`() async throws {
         var rig = rig
         rig.key = nil
         rig.googleBooks.on(path, .status(429))
@@ -71,7 +71,7 @@ import Testing
         #expect(rig.googleBooks.requests.count == 2)
     }
 
-    @Test func `a key that has been set since is used the same day`() async throws {
+    @Test func `a key set in the meantime is used the same day`() async throws {
         var rig = rig
         rig.key = nil
         rig.googleBooks.on(path, .status(429), .json(try fixture("googlebooks-odyssey.json")))
@@ -89,7 +89,7 @@ import Testing
         )
     }
 
-    @Test func `its 503 often passes at the second or third try`() async throws {
+    @Test func `its 503 is retried up to three times`() async throws {
         rig.googleBooks.on(path, .status(503), .status(503), .json(try fixture("googlebooks-odyssey.json")))
         #expect(try await rig.outcome().name == .found)
         #expect(rig.googleBooks.requests.count == 3)
@@ -114,10 +114,10 @@ import Testing
             403, #"{"error": {"code": 403, "message": "Cannot determine\nuser\u0007 location"}}"#, .blocked,
             "refuses to answer (403): Cannot determine user location"
         ),
-        (400, "{}", .badData, "an answer that makes no sense (400)"),
+        (400, "{}", .badData, "an unexpected answer (400)"),
         (403, "<html>", .blocked, "refuses to answer (403)"),
     ])
-    func `its refusals are named`(
+    func `its refusals are reported with their reasons`(
         _ status: Int, _ body: String, _ name: LookupOutcome.Name, _ reason: String
     ) async throws {
         rig.googleBooks.on(path, .json(body, status: status))
@@ -126,7 +126,7 @@ import Testing
         #expect(outcome.failure?.reason == reason)
     }
 
-    @Test func `another book's record is refused, among several the right one is taken`() async throws {
+    @Test func `the record of another book is refused, and the right one of several is used`() async throws {
         let other =
             #"{"volumeInfo": {"title": "Other", "industryIdentifiers": [{"type": "ISBN_13", "identifier": "9780156027601"}]}}"#
         let right =
@@ -137,7 +137,7 @@ import Testing
         #expect(try await rig.outcome().metadata?.title == "Right")
     }
 
-    @Test func `a hit without any number is offered and marked, but fills no gaps of a sure one`() async throws {
+    @Test func `a hit without any number is a weak match and fills no gaps of a certain one`() async throws {
         rig.googleBooks.on(
             path, .json(#"{"totalItems": 1, "items": [{"volumeInfo": {"title": "Perhaps", "publisher": "P"}}]}"#))
         let weak = try #require(try await rig.outcome().metadata)

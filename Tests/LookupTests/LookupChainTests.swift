@@ -5,14 +5,14 @@ import Testing
 
 @testable import Lookup
 
-/// The Metadata table of faults.md, as far as one lookup meets it, and the order of the sources.
+/// The faults of the sources that one lookup meets (the Metadata table of faults.md), and the order of the sources.
 @Suite struct LookupChainTests {
     let rig: Rig
     let google = "/books/v1/volumes"
 
     init() throws { rig = try Rig() }
 
-    @Test func `not found needs every source that was asked to have answered`() async throws {
+    @Test func `"not found" requires an answer from every source that was asked`() async throws {
         #expect(try await rig.outcome() == .notFound(asked: [.openLibrary, .googleBooks]))
     }
 
@@ -31,14 +31,14 @@ import Testing
         ),
         (
             "another host", .redirect(to: "http://portal.example/login"), .blocked,
-            "sends to http://portal.example instead of answering; the network wants a sign-in"
+            "redirects to http://portal.example instead of answering; the network wants a sign-in"
         ),
         ("511", .status(511), .blocked, "the network wants a sign-in (511)"),
         ("404", .page("gone", status: 404), .badData, "answered 404; is its base address right?"),
         ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirects more than 3 times"),
         (
             "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
-            "an answer that cannot be read: it breaks off at byte 12"
+            "an answer that cannot be read: it is cut off at byte 12"
         ),
         ("10 GB in chunks", .endless, .badData, "the answer is larger than 1024 KiB"),
         ("a gzip bomb", .gzipBomb(size: 16 << 20), .badData, "the answer is larger than 1024 KiB"),
@@ -52,7 +52,7 @@ import Testing
         #expect(outcome.failure?.reason == reason)
         #expect(outcome.failure?.source == .openLibrary)
         #expect(await rig.cache.kept.isEmpty)
-        // The next source is asked all the same, and what it knows counts.
+        // The next source is asked all the same, and its record is used.
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
         #expect(try await rig.outcome().name == .found)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(try await rig.outcome().name == .found)
     }
 
-    @Test func `offline is said, and said once for a thousand books`() async throws {
+    @Test func `being offline is found out once for a thousand books`() async throws {
         rig.openLibrary.stop()
         rig.googleBooks.stop()
         var answers: [LookupAnswer] = []
@@ -78,11 +78,11 @@ import Testing
         #expect(answers.allSatisfy { $0.outcome.name == .temporary })
         #expect(answers[0].outcome.failure?.reason.hasPrefix("offline: ") == true)
         #expect(rig.clock.now.offset == .zero)
-        // No network here is not the sources' fault.
+        // A missing network is not the sources' fault.
         #expect(await rig.states.states[.openLibrary]?.breaker.failures == 0)
     }
 
-    @Test func `a flapping source passes at a later try, with growing pauses`() async throws {
+    @Test func `a flapping source succeeds at a later attempt, with growing pauses`() async throws {
         rig.openLibrary.on("/api/books", .status(502), .reset, .json(try fixture("openlibrary-odyssey.json")))
         rig.openLibrary.on("/isbn/9780140268867.json", .json("{}"))
         #expect(try await rig.outcome().name == .found)
@@ -94,11 +94,13 @@ import Testing
         ("Sat, 21 Nov 2026 12:01:40 GMT", .seconds(100)), ("Sat, 21 Nov 2020 12:00:00 GMT", .seconds(1)),
         ("soon", .seconds(60)), ("", .seconds(60)), ("nan", .seconds(60)), (nil, .seconds(60)),
     ])
-    func `429: waits as told, between a second and an hour`(_ header: String?, _ expected: Duration) async throws {
+    func `after a 429 it waits as requested, between a second and an hour`(_ header: String?, _ expected: Duration)
+        async throws
+    {
         rig.openLibrary.on("/api/books", .status(429, headers: header.map { ["Retry-After": $0] } ?? [:]))
         #expect(try await rig.outcome().failure?.retryAfter == expected)
         #expect(rig.openLibrary.requests.count == 1)
-        // Left alone until then, by every process that shares the states.
+        // Until then the source is left alone by every process that shares the states.
         let again = try await rig.outcome()
         if expected > .seconds(8) {
             #expect(rig.openLibrary.requests.count == 1)
@@ -124,7 +126,7 @@ import Testing
         #expect(try await rig.outcome().name == .notFound)
     }
 
-    @Test func `BOOKPLATE_OFFLINE asks nobody, and says so`() async throws {
+    @Test func `with BOOKPLATE_OFFLINE no source is asked, and the answer says so`() async throws {
         var rig = rig
         rig.isOffline = true
         let answer = try await rig.lookUp(.odyssey)[0]
@@ -140,7 +142,7 @@ import Testing
         #expect(rig.openLibrary.requests.isEmpty && rig.googleBooks.requests.isEmpty)
     }
 
-    @Test func `found and not found are kept and not asked again, unless refreshed`() async throws {
+    @Test func `"found" and "not found" are cached and not asked again, unless refreshed`() async throws {
         rig.openLibrary.on("/api/books", .json(try fixture("openlibrary-odyssey.json")))
         _ = try await rig.lookUp(.odyssey, .solaris)
         #expect(await rig.cache.kept.count == 2)
@@ -158,14 +160,16 @@ import Testing
         #expect(try await rig.lookUp(.odyssey, .odyssey).count == 1)
     }
 
-    @Test func `the index alone is enough where it has title and authors, and asks nobody`() async throws {
+    @Test func `an index record with title and authors is enough, and no online source is asked`() async throws {
         let answer = try await rig.lookUp(.odyssey, index: CannedIndex(authors: ["Homer"]))[0]
         #expect(answer.outcome.name == .found)
         #expect(rig.openLibrary.requests.isEmpty)
         #expect(await rig.cache.kept.isEmpty)
     }
 
-    @Test func `the index without authors: others are asked, its record stands whatever they say`() async throws {
+    @Test func `without authors in the index others are asked, and its record is used whatever they answer`()
+        async throws
+    {
         rig.openLibrary.on("/api/books", .status(500))
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
         let outcome = try await rig.lookUp(.odyssey, index: CannedIndex(authors: []))[0].outcome
@@ -174,7 +178,7 @@ import Testing
         #expect(book.authorNames == ["Homer"] && book.sources[.authors] == .googleBooks)
     }
 
-    @Test func `an index that is missing is told with every answer, and the others are asked all the same`()
+    @Test func `a missing index is listed in every answer, and the others are asked all the same`()
         async throws
     {
         let missing = [NotAsked(source: .offlineIndex, reason: "there is no offline index at /tmp/none")]
@@ -182,7 +186,7 @@ import Testing
         let answers = try await rig.lookUp(.odyssey, .solaris, notAsked: missing)
         #expect(Set(answers.map(\.outcome.name)) == [.found, .notFound])
         #expect(answers.allSatisfy { $0.notAsked == missing })
-        // Also with what the cache knows, but it is the day's fault and not kept there.
+        // It is listed with cached answers too, but not stored with them.
         #expect(try await rig.lookUp(.odyssey, .solaris, notAsked: missing).map(\.notAsked) == [missing, missing])
         #expect(try await rig.lookUp(.odyssey, .solaris).map(\.notAsked) == [[], []])
         rig.openLibrary.on("/api/books", .status(503))
@@ -190,7 +194,7 @@ import Testing
         #expect(failed.outcome.name == .temporary && failed.notAsked == missing)
     }
 
-    @Test func `an index that is missing is not named among the online sources that were not asked`() async throws {
+    @Test func `a missing index is not listed among the online sources that were not asked`() async throws {
         var rig = rig
         rig.isOffline = true
         let answer = try await rig.lookUp(.odyssey, notAsked: [NotAsked(source: .offlineIndex, reason: "damaged")])[0]
@@ -198,7 +202,7 @@ import Testing
         #expect(answer.outcome.failure?.reason.hasPrefix("no online source was asked (Open Library: ") == true)
     }
 
-    @Test func `ending the stream ends the requests`() async throws {
+    @Test func `ending the stream cancels the requests`() async throws {
         rig.openLibrary.on("/api/books", .blackHole)
         let chain = try rig.chain()
         let reader = Task { for await _ in chain.lookUp([.odyssey], refresh: false) {} }
@@ -209,9 +213,9 @@ import Testing
         #expect(rig.googleBooks.requests.isEmpty)
     }
 
-    @Test func `a clock in 1970 is named as the cause, not the certificate`() {
-        let trouble = Trouble(.tls(.notYetValid), of: .openLibrary, at: .init(timeIntervalSince1970: 60))
-        guard case .temporary(let failure) = trouble else {
+    @Test func `a clock in 1970 is reported as the cause, not the certificate`() {
+        let error = LookupError(.tls(.notYetValid), of: .openLibrary, at: .init(timeIntervalSince1970: 60))
+        guard case .temporary(let failure) = error else {
             return #expect(Bool(false), "it will pass when the clock is set")
         }
         #expect(

@@ -7,13 +7,13 @@ import Testing
 
 @testable import Lookup
 
-/// What a build does to the files around it.
+/// The effects of a build on the files around it.
 @Suite struct OfflineIndexBuilderTests: IndexBuilding {
     let scratch: Scratch
 
     init() throws { scratch = try Scratch() }
 
-    @Test func `a build that fails leaves the old index, and nothing beside it`() async throws {
+    @Test func `a failed build leaves the old index and no other file`() async throws {
         let good = [row("edition", "/books/OL1M", #"{"title": "Old", "isbn_13": ["9780140268867"]}"#)]
         try build(good)
         let whole = gzip(Array(String(repeating: good[0], count: 1000).utf8))
@@ -50,7 +50,7 @@ import Testing
         #expect(try await record(.odyssey)?.title == "Old")
     }
 
-    @Test func `two builds of one index do not meet`() throws {
+    @Test func `two builds of one index do not run at the same time`() throws {
         let index = scratch.file("index.sqlite")
         let lock = try BuildLock(index + ".building", for: index)
         defer { lock.release() }
@@ -60,33 +60,33 @@ import Testing
     }
 
     @Test(arguments: ["library", "text", "short", "dump"])
-    func `anything else at the place of the index is left alone`(_ kind: String) throws {
-        let place = scratch.file(kind)
+    func `any other file at the path of the index is left alone`(_ kind: String) throws {
+        let path = scratch.file(kind)
         switch kind {
         case "library":
-            try DatabaseQueue(path: place).write { db in
+            try DatabaseQueue(path: path).write { db in
                 try db.execute(sql: "PRAGMA application_id = 1112558157; CREATE TABLE copy (id)")
             }
         case "text": try scratch.write(Array(String(repeating: "my notes ", count: 100).utf8), to: kind)
         case "short": try scratch.write(Array("SQLite format 3\0".utf8), to: kind)
         default: try scratch.write(gzip(Array("another dump".utf8)), to: kind)
         }
-        let before = try Data(contentsOf: URL(fileURLWithPath: place))
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
         let edition = row("edition", "/books/OL1M", #"{"title": "T", "isbn_13": ["9780140268867"]}"#)
         let dump = try dump([edition])
-        #expect(throws: OfflineIndexError.occupied(path: place)) {
-            try OfflineIndexBuilder.build(dumpFiles: [dump], to: place)
+        #expect(throws: OfflineIndexError.occupied(path: path)) {
+            try OfflineIndexBuilder.build(dumpFiles: [dump], to: path)
         }
-        #expect(try Data(contentsOf: URL(fileURLWithPath: place)) == before)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
         #expect(left == [kind, "ol_dump.txt"].sorted())
     }
 
-    @Test func `a folder or a pipe at the place of the index is left alone`() throws {
+    @Test func `a folder or a pipe at the path of the index is left alone`() throws {
         #expect(mkfifo(scratch.file("pipe"), 0o600) == 0)
-        for place in [scratch.path, scratch.file("pipe")] {
-            #expect(throws: OfflineIndexError.occupied(path: place)) {
-                try OfflineIndexBuilder.build(dumpFiles: [], to: place)
+        for path in [scratch.path, scratch.file("pipe")] {
+            #expect(throws: OfflineIndexError.occupied(path: path)) {
+                try OfflineIndexBuilder.build(dumpFiles: [], to: path)
             }
         }
     }
@@ -96,15 +96,15 @@ import Testing
         let edition = row("edition", "/books/OL1M", #"{"title": "T", "isbn_13": ["9780140268867"]}"#)
         let dump = try dump([edition])
         try FileManager.default.createSymbolicLink(atPath: scratch.file("link.txt"), withDestinationPath: dump)
-        let place = scratch.file(name)
-        #expect(throws: OfflineIndexError.dumpInTheWay(path: place, dump: dump)) {
-            try OfflineIndexBuilder.build(dumpFiles: [dump], to: place)
+        let path = scratch.file(name)
+        #expect(throws: OfflineIndexError.dumpInTheWay(path: path, dump: dump)) {
+            try OfflineIndexBuilder.build(dumpFiles: [dump], to: path)
         }
         #expect(try String(contentsOfFile: dump, encoding: .utf8) == edition)
     }
 
     @Test(arguments: ["index.sqlite.rows", "index.sqlite.building"])
-    func `a dump that lies where the build puts its own files is not overwritten`(_ name: String) throws {
+    func `a dump at the path of one of the build's own files is not overwritten`(_ name: String) throws {
         let edition = row("edition", "/books/OL1M", #"{"title": "T", "isbn_13": ["9780140268867"]}"#)
         let dump = try dump([edition], name)
         let index = scratch.file("index.sqlite")
@@ -119,7 +119,7 @@ import Testing
         try scratch.write([], to: "index.sqlite")
         try build(rows)
         var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: scratch.file("index.sqlite"))))
-        for place in 100..<bytes.count { bytes[place] = 0xA5 }
+        for path in 100..<bytes.count { bytes[path] = 0xA5 }
         try scratch.write(bytes, to: "index.sqlite")
         try build(rows)
         #expect(try await record(.odyssey)?.title == "T")

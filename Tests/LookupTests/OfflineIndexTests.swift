@@ -12,7 +12,7 @@ import Testing
 
     init() throws { scratch = try Scratch() }
 
-    @Test func `an edition with its authors, whatever the order of rows and files`() async throws {
+    @Test func `an edition is joined with its authors in any order of rows and files`() async throws {
         let edition = row(
             "edition", "/books/OL1M",
             #"{"key": "/books/OL1M", "title": "The Odyssey", "subtitle": "S", "authors": [{"key": "/authors/OL2A"}, {"key": "/authors/OL1A"}], "publishers": ["Penguin"], "publish_date": "March 2009", "number_of_pages": 541, "languages": [{"key": "/languages/eng"}], "isbn_13": ["978-0-14-026886-7"], "covers": [295580], "series": ["Classics ; 3"], "physical_format": "Paperback", "contributors": [{"name": "Fagles", "role": "Translator"}]}"#,
@@ -48,7 +48,7 @@ import Testing
         #expect(info.bytes > 0)
     }
 
-    @Test func `authors that only the work knows`() async throws {
+    @Test func `authors are taken from the work if the edition has none`() async throws {
         try build([
             row("author", "/authors/OL7A", #"{"name": "Lem"}"#),
             row(
@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [
         "9780140268867", "978-0-14-026886-7", "0140268863", "0-14-026886-3 (pbk.)", "ISBN 0140268863", "0140268863 :",
     ])
-    func `ISBNs in any shape`(_ text: String) async throws {
+    func `ISBNs are accepted in any form`(_ text: String) async throws {
         try build([row("edition", "/books/OL1M", #"{"title": "T", "isbn_10": ["\#(text)"]}"#)])
         #expect(try await record(.odyssey)?.title == "T")
     }
@@ -84,7 +84,7 @@ import Testing
         #expect(try await record(.odyssey)?.title == "2")
     }
 
-    @Test func `of several revisions of one record the highest counts, wherever it stands`() async throws {
+    @Test func `of several revisions of one record the highest counts, wherever it is`() async throws {
         func edition(_ title: String, _ revision: Int) -> String {
             row("edition", "/books/OL1M", #"{"title": "\#(title)", "isbn_13": ["9780140268867"]}"#, revision: revision)
         }
@@ -92,8 +92,8 @@ import Testing
         #expect(try await record(.odyssey)?.title == "ten")
     }
 
-    @Test func `rows that make no sense are counted and passed over`() async throws {
-        let long = String(repeating: "x", count: DumpLines.longest + 1)
+    @Test func `rows that cannot be parsed are counted and skipped`() async throws {
+        let long = String(repeating: "x", count: DumpLines.maxLength + 1)
         let good = row("edition", "/books/OL9M", #"{"title": "Good", "isbn_13": ["9780140268867"]}"#)
         let report = try build([
             "one\tcolumn too few\t1\t2020\n", row("edition", "/books/OL1M", "{}\tsix"), "\n",
@@ -129,7 +129,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("index.sqlite"))) == first)
     }
 
-    @Test func `a file that is no index is refused by name`() throws {
+    @Test func `a file that is not an index is refused by name`() throws {
         let foreign = scratch.file("other.sqlite")
         try DatabaseQueue(path: foreign).write { try $0.execute(sql: "CREATE TABLE t (x)") }
         #expect(throws: OfflineIndexError.foreign(path: foreign)) { try OfflineIndex(path: foreign) }
@@ -141,7 +141,7 @@ import Testing
         #expect(throws: OfflineIndexError.missing(path: missing)) { try OfflineIndex(path: missing) }
     }
 
-    @Test func `an index that is damaged says so and never "no such book"`() async throws {
+    @Test func `a damaged index is reported as such, never as "no such book"`() async throws {
         let rows = (0..<2000).map {
             row("edition", "/books/OL\($0 + 1)M", #"{"title": "T", "isbn_13": ["\#(ISBN.sample(numbered: $0))"]}"#)
         }
@@ -176,7 +176,7 @@ import Testing
             found += answers.values.count { if case .found = $0 { true } else { false } }
         }
         #expect(found == 1000)
-        // One search by the number, whatever the size of the index: no table is read from end to end.
+        // The query searches by number and never scans a table, whatever the size of the index.
         let plan = try await DatabaseQueue(path: scratch.file("index.sqlite")).read { db in
 
             try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + IndexSchema.query, arguments: ["[]"]).map {

@@ -9,12 +9,12 @@ import Testing
 
     init() throws {
         rig = try Rig()
-        // Google Books is remembered as not asked, unless a test gives it a key.
+        // Google Books counts as not asked unless a test sets a key.
         rig.key = nil
         rig.googleBooks.on("/books/v1/volumes", .status(429))
     }
 
-    @Test func `one book alone: the record, repaired from the edition behind a redirect`() async throws {
+    @Test func `a single book's record is repaired from the edition behind a redirect`() async throws {
         rig.openLibrary.on("/api/books", .json(try fixture("openlibrary-odyssey.json")))
         rig.openLibrary.on("/isbn/9780140268867.json", .redirect(to: "/books/OL686519M.json"))
         rig.openLibrary.on("/books/OL686519M.json", .json(try fixture("openlibrary-edition.json")))
@@ -38,7 +38,7 @@ import Testing
         #expect(book.sources[.language] == .openLibrary)
     }
 
-    @Test func `asks as the service wants it: JSON, the data command, a name with a contact`() async throws {
+    @Test func `asks as the service requires: JSON, the data command, a user agent with a contact`() async throws {
         _ = try await rig.outcome()
         let request = try #require(rig.openLibrary.requests.first)
         #expect(request.query("bibkeys") == "ISBN:9780140268867")
@@ -47,18 +47,18 @@ import Testing
         #expect(request.headers["user-agent"] == "Bookplate/1.0 (+https://bookplate.example; station@example.org)")
     }
 
-    @Test func `authors that only the edition knows are asked for by their keys`() async throws {
+    @Test func `authors that only the edition lists are requested by their keys`() async throws {
         rig.openLibrary.on("/api/books", .json(#"{"ISBN:9780140268867": {"title": "The Odyssey"}}"#))
         rig.openLibrary.on("/isbn/9780140268867.json", .json(try fixture("openlibrary-edition.json")))
         rig.openLibrary.on("/authors/OL6848355A.json", .json(#"{"name": "Homer"}"#))
         let book = try #require(try await rig.outcome().metadata)
-        // The translator stands in the edition; that is an author to show, so no further request is made.
+        // The edition lists the translator, who counts as an author, so no further request is made.
         #expect(
             book.authors == [Contributor(name: "Robert Fagles", role: .translator)] || book.authorNames == ["Homer"])
         #expect(book.authorNames == ["Homer"])
     }
 
-    @Test func `several books are one request, and their repair is one more`() async throws {
+    @Test func `several books are one request, and repairing them is one more`() async throws {
         rig.openLibrary.on(
             "/api/books",
             .json { request in
@@ -78,7 +78,7 @@ import Testing
         #expect(rig.openLibrary.requests.count == 2)
     }
 
-    @Test func `an empty object means that it has no record now`() async throws {
+    @Test func `an empty object means that there is no record`() async throws {
         #expect(try await rig.outcome() == .notFound(asked: [.openLibrary]))
     }
 
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["0-14-026886-3", "0140268863", "978-0-14-026886-7", "ISBN 9780140268867"])
-    func `the record may list the number in either form`(_ number: String) async throws {
+    func `the record may list the ISBN in either form`(_ number: String) async throws {
         rig.openLibrary.on(
             "/api/books",
             .json(#"{"ISBN:9780140268867": {"title": "X", "identifiers": {"isbn_10": ["junk", "\#(number)"]}}}"#))
@@ -133,11 +133,11 @@ import Testing
         #expect(book.pageCount == 541)
         #expect(book.subtitle == nil && book.publisher == nil && book.publishedDate == nil && book.coverURL == nil)
         #expect(book.infoLink == nil && book.subjects.isEmpty)
-        // Nothing names its number: it is offered, and marked.
+        // It lists no number, so it is marked as a weak match.
         #expect(book.isWeakMatch)
     }
 
-    @Test func `texts and lists are cut to what the library keeps`() async throws {
+    @Test func `texts and lists are cut to the library's limits`() async throws {
         let title = String(repeating: "é", count: 200_000)
         let subjects = (0..<500).map { #"{"name": "S\#($0)"}"# }.joined(separator: ",")
         rig.openLibrary.on(
@@ -147,7 +147,7 @@ import Testing
         #expect(book.subjects.count == 100)
     }
 
-    @Test func `a title of 5 MB is more than an answer may have`() async throws {
+    @Test func `a title of 5 MB exceeds the limit of an answer`() async throws {
         rig.openLibrary.on(
             "/api/books", .json(#"{"ISBN:9780140268867": {"title": "\#(String(repeating: "x", count: 5_000_000))"}}"#))
         #expect(try await rig.outcome().failure?.reason == "the answer is larger than 1024 KiB")
@@ -158,7 +158,7 @@ import Testing
         "http://169.254.169.254/x.jpg", "https://evil.example/x.jpg", "file:///etc/passwd", "https://2130706433/x.jpg",
         "https://covers.openlibrary.org.evil.example/x.jpg", "https://covers.openlibrary.org:8443/x.jpg",
     ])
-    func `a cover address from anywhere else is dropped`(_ address: String) async throws {
+    func `a cover address on any other host is dropped`(_ address: String) async throws {
         rig.openLibrary.on(
             "/api/books", .json(#"{"ISBN:9780140268867": {"title": "X", "cover": {"large": "\#(address)"}}}"#))
         #expect(try await rig.outcome().metadata?.coverURL == nil)
@@ -166,7 +166,7 @@ import Testing
 }
 
 extension ISBN {
-    /// Any number of different ones.
+    /// Returns one of a million different ISBNs.
     static func sample(numbered number: Int) -> ISBN {
         let body = "978014" + String(String(1_000_000 + number).suffix(6))
         let sum = body.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }

@@ -14,7 +14,7 @@ actor MemoryStates: RateLimits {
     ) async throws -> Result { change(&states[source, default: SourceState()]) }
 }
 
-/// Keeps records as the library does: as JSON.
+/// Stores answers as JSON, as the library does.
 actor MemoryCache: AnswerCache {
     private(set) var kept: [ISBN: LookupAnswer] = [:]
     private(set) var texts: [ISBN: Data] = [:]
@@ -35,7 +35,8 @@ actor MemoryCache: AnswerCache {
     }
 }
 
-/// Two fault servers in the places of Open Library and Google Books, and a lookup that asks them without waiting for wall time.
+/// Two fault servers that stand for Open Library and Google Books, and a lookup that asks them without waiting in real
+/// time.
 struct Rig {
     let openLibrary: FaultServer
     let googleBooks: FaultServer
@@ -70,7 +71,7 @@ struct Rig {
         let clock = other ?? clock
         let policy = RequestPolicy(
             http: HTTPClient(userAgent: configuration.userAgent), states: states,
-            time: Timekeeper(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits)
+            time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits)
         return LookupChain(
             configuration, index: index, notAsked: notAsked, cache: cache, policy: policy, report: { _ in })
     }
@@ -85,7 +86,7 @@ struct Rig {
         return answers
     }
 
-    /// The outcome for the one book that most tests ask for.
+    /// Returns the outcome for the book that most tests ask for.
     func outcome(of isbn: ISBN = .odyssey) async throws -> LookupOutcome {
         guard let answer = try await lookUp(isbn).first else { throw NoAnswer() }
         return answer.outcome
@@ -118,7 +119,7 @@ extension LookupOutcome {
     }
 }
 
-/// The text of a file in Fixtures.
+/// Returns the text of a file in Fixtures.
 func fixture(_ name: String, file: String = #filePath) throws -> String {
     let folder = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("Fixtures")
     return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)

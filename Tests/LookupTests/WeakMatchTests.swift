@@ -5,7 +5,8 @@ import Testing
 
 @testable import Lookup
 
-/// A record without a number that proves it to be the book asked for: offered and marked, never mixed with a sure one.
+/// Records that list no number to prove that they are the requested book: they are marked, and never merged with a
+/// certain one.
 @Suite struct WeakMatchTests {
     let rig: Rig
     let google = "/books/v1/volumes"
@@ -23,7 +24,7 @@ import Testing
         try #require(try await rig.lookUp(.odyssey, refresh: refresh)[0].outcome.metadata)
     }
 
-    @Test func `a sure record of the second source stands, and takes nothing from the weak one of the first`()
+    @Test func `a certain record of the second source is used alone, without the weak one of the first`()
         async throws
     {
         rig.openLibrary.on("/api/books", .json(weakRecord))
@@ -33,7 +34,7 @@ import Testing
         #expect(book.sources.values.allSatisfy { $0 == .googleBooks })
     }
 
-    @Test func `of two weak ones the first stands alone and is marked`() async throws {
+    @Test func `of two weak matches the first is used alone and is marked`() async throws {
         rig.openLibrary.on("/api/books", .json(weakRecord))
         rig.googleBooks.on(google, .json(weakHit))
         let book = try await book()
@@ -41,14 +42,14 @@ import Testing
     }
 
     @Test(arguments: [
-        // The edition's own JSON, title, whether the language of the edition came with it.
+        // The edition's own JSON, its title, and true if the edition's language was merged.
         (#"{"title": "E", "languages": [{"key": "/languages/eng"}]}"#, nil as String?),
         (#"{"key": "/books/OL2M", "title": "E", "languages": [{"key": "/languages/eng"}]}"#, nil),
         (#"{"key": "/books/OL1M", "title": "E", "languages": [{"key": "/languages/eng"}]}"#, "en"),
         (#"{"isbn_13": ["9780140268867"], "languages": [{"key": "/languages/eng"}]}"#, "en"),
         (#"{"isbn_13": ["9780156027601"], "languages": [{"key": "/languages/eng"}]}"#, nil),
     ])
-    func `a sure record is repaired only by an edition that is the same for sure`(
+    func `a certain record is repaired only by an edition that is certainly the same`(
         _ edition: String, _ language: String?
     ) async throws {
         rig.openLibrary.on("/api/books", .json(sureRecord))
@@ -57,7 +58,7 @@ import Testing
         #expect(book.title == "Sure" && book.language == language && !book.isWeakMatch)
     }
 
-    @Test func `a weak record gives way to the edition that has the number, and gives it nothing`() async throws {
+    @Test func `a weak record is replaced by the edition that has the number, without merging`() async throws {
         rig.openLibrary.on("/api/books", .json(weakRecord))
         rig.openLibrary.on("/isbn/9780140268867.json", .json(#"{"title": "E", "isbn_10": ["0140268863"]}"#))
         let book = try await book()
@@ -65,7 +66,7 @@ import Testing
         #expect(book.sources == [.title: .openLibrary])
     }
 
-    @Test func `a weak record is proved by the number of its own edition`() async throws {
+    @Test func `a weak record becomes certain by the number of its own edition`() async throws {
         rig.openLibrary.on(
             "/api/books",
             .json(#"{"ISBN:9780140268867": {"key": "/books/OL1M", "title": "T", "publishers": [{"name": "P"}]}}"#))
@@ -75,26 +76,26 @@ import Testing
         #expect(book.title == "T" && book.publisher == "P" && !book.isWeakMatch)
     }
 
-    @Test func `the mark goes through the answer cache`() async throws {
+    @Test func `the mark survives the answer cache`() async throws {
         rig.googleBooks.on(google, .json(weakHit))
         #expect(try await book().isWeakMatch)
         let cached = try await rig.lookUp(.odyssey)[0]
         #expect(cached.isCached && cached.outcome.metadata?.isWeakMatch == true)
-        // And goes away with a sure answer.
+        // A certain answer removes the mark.
         rig.openLibrary.on("/api/books", .json(sureRecord))
         #expect(try await !book(refresh: true).isWeakMatch)
         let sure = try await rig.lookUp(.odyssey)[0]
         #expect(sure.isCached && sure.outcome.metadata?.isWeakMatch == false)
     }
 
-    @Test func `a weak match is not kept while a source that failed could know better`() async throws {
+    @Test func `a weak match is not cached if a source that failed could know better`() async throws {
         rig.openLibrary.on("/api/books", .status(503))
         rig.googleBooks.on(google, .json(weakHit))
         #expect(try await book().isWeakMatch)
         #expect(await rig.cache.kept.isEmpty)
     }
 
-    @Test func `a record that was stored before there was a mark is read, and is sure`() throws {
+    @Test func `a record stored before the mark existed is read as certain`() throws {
         let text = #"{"title": "T", "authors": [], "subjects": [], "identifiers": {}, "sources": {}}"#
         let metadata = try JSONDecoder().decode(Metadata.self, from: Data(text.utf8))
         #expect(metadata.title == "T" && !metadata.isWeakMatch)

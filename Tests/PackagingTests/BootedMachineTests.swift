@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Why no machine can be booted here, `nil` when one can.
+/// The reason why no machine can be booted here; `nil` if one can.
 private let obstacle: String? = {
     if Package.path == nil { return Package.reason }
     guard ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1" else {
@@ -12,10 +12,10 @@ private let obstacle: String? = {
     return missing.isEmpty ? nil : "needs \(missing.joined(separator: ", "))"
 }()
 
-/// The unit's walls are only proven by a kernel and a systemd that build them.
+/// Boots a machine, since only a kernel and a systemd that apply the unit's confinement can prove it.
 @Suite(.enabled(if: obstacle == nil, "\(obstacle ?? "")")) struct `The service in a booted machine` {
     @Test(.timeLimit(.minutes(30)))
-    func `sees its camera, shares its library, and comes back from a freeze and a kill`() throws {
+    func `sees its camera, shares its library, and recovers from a freeze and a kill`() throws {
         let ran = try Ran([
             "\(Built.root)/Tests/PackagingTests/machine/boot", Debian.cache + "/debian-12-machine",
             try #require(Package.path),
@@ -32,7 +32,7 @@ private let obstacle: String? = {
         for (name, value) in wanted {
             #expect(facts[name] == value, "\(name): \(ran.text.suffix(20_000))")
         }
-        // vivid makes one node that captures; to be usable it was opened and asked for its formats.
+        // vivid creates one capture node, which is usable only if it could be opened and asked for its formats.
         #expect(Int(facts["camera"] ?? "") ?? 0 >= 1, "\(ran.text.suffix(20_000))")
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What was built, and programs of the system run on it.
+/// The built program, the files of the repository, and the tools of the system.
 enum Built {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
@@ -14,7 +14,7 @@ enum Built {
 
     static func text(_ path: String) throws -> String { try String(contentsOfFile: root + "/" + path, encoding: .utf8) }
 
-    /// Whether the system has a program.
+    /// Returns true if the system has a program.
     static func has(_ name: String) -> Bool { tool(name) != nil }
 
     static func tool(_ name: String) -> String? {
@@ -23,10 +23,10 @@ enum Built {
     }
 }
 
-/// A program of the system, run to its end.
+/// A program of the system that was run to its end.
 struct Ran {
     let status: Int32
-    /// Output and errors, in the order in which they came.
+    /// Standard output and standard error, in the order in which they were written.
     let text: String
 
     init(_ command: [String], environment: [String: String] = [:]) throws {
@@ -46,7 +46,7 @@ struct Ran {
     }
 }
 
-/// A folder that is gone with the test.
+/// Runs the body with a new folder, which is deleted afterwards.
 func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
     let folder = NSTemporaryDirectory() + "packaging-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A Debian 12 with nothing but the essentials, in a folder: made once by debootstrap and kept, copied for each test. No systemd runs
-/// in it; what the package says to systemd is written down by a program in its place.
+/// A minimal Debian 12 in a folder: created once by debootstrap, kept, and copied for each test. systemd does not run in it; a
+/// stand-in for systemctl records the commands of the package.
 struct Debian {
     let folder: String
 
-    /// Where untouched systems are kept between runs.
+    /// The folder in which unmodified systems are kept between runs.
     static var cache: String {
         let environment = ProcessInfo.processInfo.environment
         return (environment["XDG_CACHE_HOME"] ?? (environment["HOME"] ?? "/root") + "/.cache") + "/bookplate"
@@ -27,13 +27,13 @@ struct Debian {
         let copied = try Ran(["cp", "-a", "--reflink=auto", kept, folder])
         try #require(copied.status == 0, "\(copied.text)")
         defer { try? files.removeItem(atPath: folder) }
-        // The host's own, for the mirror's name.
+        // The host's, to resolve the name of the mirror.
         try? files.removeItem(atPath: folder + "/etc/resolv.conf")
         try? files.copyItem(atPath: "/etc/resolv.conf", toPath: folder + "/etc/resolv.conf")
         try await body(Debian(folder: folder))
     }
 
-    /// The command line that runs something inside. What it mounts is seen by it alone, and gone with it.
+    /// Returns the command line that runs a command inside. Its mounts are private, and end with it.
     func inside(_ command: [String], as user: String? = nil, variables: [String: String] = [:]) -> [String] {
         let mounts = #"mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@""#
         let person = user.map { ["setpriv", "--reuid", $0, "--regid", $0, "--init-groups"] } ?? []
@@ -56,42 +56,42 @@ struct Debian {
     func text(_ path: String) throws -> String { try String(contentsOfFile: folder + path, encoding: .utf8) }
     func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: folder + path) }
 
-    /// From now on it looks as if systemd ran, and ``told()`` lists what it is told.
+    /// Makes the system look as if systemd ran, and records the calls of systemctl for ``systemctlCalls()``.
     func pretendSystemd() throws {
         let files = FileManager.default
         try files.createDirectory(atPath: folder + "/run/systemd/system", withIntermediateDirectories: true)
-        // In its place, because apt lets a package's scripts look nowhere but in the system's folders (DPkg::Path).
-        // What enables a unit works on files alone and goes on to the real one.
+        // The stand-in replaces systemctl, because apt restricts the scripts of a package to the system's folders (DPkg::Path).
+        // Commands that enable a unit only change files and are passed on to the real systemctl.
         let recorder = folder + "/usr/bin/systemctl"
         try files.moveItem(atPath: recorder, toPath: recorder + ".real")
         try """
         #!/bin/sh
-        echo "$*" >>/var/log/told
+        echo "$*" >>/var/log/systemctl-calls
         case " $* " in *" preset "*) exec "$0.real" "$@" ;; esac
 
         """.write(toFile: recorder, atomically: true, encoding: .utf8)
         try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: recorder)
     }
 
-    /// What systemctl was told since the last time.
-    func told() throws -> [String] {
-        guard has("/var/log/told") else { return [] }
-        let lines = try text("/var/log/told").split(separator: "\n").map(String.init)
-        try FileManager.default.removeItem(atPath: folder + "/var/log/told")
+    /// Returns the calls of systemctl since the last time.
+    func systemctlCalls() throws -> [String] {
+        guard has("/var/log/systemctl-calls") else { return [] }
+        let lines = try text("/var/log/systemctl-calls").split(separator: "\n").map(String.init)
+        try FileManager.default.removeItem(atPath: folder + "/var/log/systemctl-calls")
         return lines
     }
 }
 
 /// The package that is tested, made by `script/test --long`.
 enum Package {
-    private static let said =
+    private static let value =
         ProcessInfo.processInfo.environment["BOOKPLATE_PACKAGE"]
         ?? "installs a package in a folder with a Debian: script/test --long as root"
-    static let path: String? = said.hasPrefix("/") ? said : nil
-    /// Why there is none.
-    static let reason = said
+    static let path: String? = value.hasPrefix("/") ? value : nil
+    /// The reason why there is none.
+    static let reason = value
 
-    /// The same content as a higher version.
+    /// Builds a package with the same content and a higher version, and returns its path.
     static func upgraded(_ path: String, to version: String, in folder: String) throws -> String {
         let (root, upgraded) = (folder + "/upgrade", folder + "/upgrade.deb")
         let control = root + "/DEBIAN/control"

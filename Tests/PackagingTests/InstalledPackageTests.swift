@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Package.path != nil, "\(Package.reason)")) struct `The package` {
     private let library = "/var/lib/bookplate/library.sqlite"
 
-    /// A person's data is sacred: this is the one test that must never be skipped before a release.
+    /// A package that loses data would be the worst failure: this test must never be skipped before a release.
     @Test(.timeLimit(.minutes(20)))
     func `keeps every book when installed, upgraded, removed, purged and installed again`() async throws {
         let package = try #require(Package.path)
@@ -22,10 +22,10 @@ import Testing
 
             try configure(debian)
             try debian.pretendSystemd()
-            try untouched(debian) { try upgrade(package, debian) }
+            try checkUnchanged(debian) { try upgrade(package, debian) }
             #expect(try titles(debian) == books)
-            try untouched(debian) { try remove(debian) }
-            try untouched(debian) { try purge(debian) }
+            try checkUnchanged(debian) { try remove(debian) }
+            try checkUnchanged(debian) { try purge(debian) }
 
             try install(package, as: "again.deb", in: debian)
             #expect(try titles(debian) == books)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(.enabled(if: Built.has("lintian"), "lintian is missing: apt-get install lintian"), .timeLimit(.minutes(5)))
-    func `has no errors in lintian's eyes`() throws {
+    func `passes lintian without errors`() throws {
         let package = try #require(Package.path)
         let ran = try Ran(["lintian", "--no-cfg", "--allow-root", "--fail-on", "error", package])
         print(ran.text)
@@ -45,7 +45,7 @@ import Testing
         try FileManager.default.copyItem(atPath: package, toPath: target)
         let ran = try debian.run("apt-get", "install", "-y", "--no-install-recommends", "/root/" + name)
         try #require(ran.status == 0, "\(ran.text)")
-        // The runtime is inside, and what is opened while it runs is there.
+        // The Swift runtime is linked in, and the libraries that are opened at run time are installed.
         let linked = try debian.run("ldd", "/usr/lib/bookplate/scan")
         #expect(!linked.text.contains("not found") && !linked.text.contains("libswift"), "\(linked.text)")
         let opened = try debian.run("sh", "-c", "ldconfig -p | grep -c -e libcurl.so.4 -e libv4l2.so.0")
@@ -60,8 +60,8 @@ import Testing
         }
     }
 
-    /// Not a byte of what lies in the library's folder is another afterwards.
-    private func untouched(_ debian: Debian, _ act: () throws -> Void) throws {
+    /// Checks that an action changes no byte in the library's folder.
+    private func checkUnchanged(_ debian: Debian, _ act: () throws -> Void) throws {
         func sums() throws -> String {
             try debian.run("sh", "-c", "cd /var/lib/bookplate && find . -type f -exec sha256sum {} + | sort").text
         }
@@ -71,7 +71,7 @@ import Testing
         #expect(try sums() == before)
     }
 
-    /// The service's user makes the library; a person of the group uses the same, whatever their umask.
+    /// Creates the library as the service's user, and uses it as another user of the group, whatever their umask.
     private func useAsGroup(_ debian: Debian) throws {
         let first = try debian.run(
             "sh", "-c", "umask 0007; scan library add --title 'By the service'", as: "bookplate",
@@ -86,7 +86,7 @@ import Testing
         #expect(backup.status == 0 && debian.has("/var/lib/bookplate/backups"), "\(backup.text)")
     }
 
-    /// As the unit starts it: from its place, as its user, with nothing of the build folder there.
+    /// Runs the service as the unit does: from its installed path, as its user, without the build folder.
     private func serve(_ debian: Debian) async throws {
         let socket = try NoticeSocket(.abstract)
         let process = Process()
@@ -98,14 +98,14 @@ import Testing
             ).dropFirst())
         process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
         try process.run(atMost: .seconds(1200))
-        let ready = try #require(await socket.hear { $0.hasPrefix("READY=1") }.last)
+        let ready = try #require(await socket.receive { $0.hasPrefix("READY=1") }.last)
         let address = try #require(ready.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\//), "\(ready)").0
         for path in ["home", "assets/app.js", "assets/base.css"] {
             let url = try #require(URL(string: address + path))
             let (body, response) = try await URLSession.shared.data(from: url)
             #expect((response as? HTTPURLResponse)?.statusCode == 200 && !body.isEmpty, "\(url)")
         }
-        // systemd lets what it ends go on, should it be stopped.
+        // systemd also continues a stopped process when it ends it.
         for signal in [SIGCONT, SIGTERM, SIGCONT] { kill(process.processIdentifier, signal) }
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
@@ -117,7 +117,7 @@ import Testing
         return ran.text.matches(of: /"title":"([^"]*)"/).map { String($0.1) }
     }
 
-    /// What a person has set is theirs.
+    /// Changes a setting, which an upgrade must keep.
     private func configure(_ debian: Debian) throws {
         let changed = try debian.run("sh", "-c", "echo BOOKPLATE_PORT=9850 >>/etc/bookplate/bookplate.env")
         #expect(changed.status == 0)
@@ -133,18 +133,18 @@ import Testing
         let state = try debian.run("dpkg-query", "-W", "-f", "${Version} ${Status}", "bookplate").text
         #expect(state.hasPrefix("99.0 install ok"))
         #expect(try debian.text("/etc/bookplate/bookplate.env").contains("BOOKPLATE_PORT=9850"))
-        let told = try debian.told()
-        #expect(told.contains { $0.contains("daemon-reload") }, "\(told)")
-        #expect(told.contains { $0.contains("restart") && $0.contains("bookplate.service") }, "\(told)")
-        // No gap while files are unpacked: it runs on until it is started anew.
-        #expect(!told.contains { $0.hasPrefix("stop") }, "\(told)")
+        let calls = try debian.systemctlCalls()
+        #expect(calls.contains { $0.contains("daemon-reload") }, "\(calls)")
+        #expect(calls.contains { $0.contains("restart") && $0.contains("bookplate.service") }, "\(calls)")
+        // The service is not stopped while files are unpacked, only restarted afterwards.
+        #expect(!calls.contains { $0.hasPrefix("stop") }, "\(calls)")
     }
 
     private func remove(_ debian: Debian) throws {
         let ran = try debian.run("apt-get", "remove", "-y", "bookplate")
         #expect(ran.status == 0, "\(ran.text)")
         #expect(!debian.has("/usr/lib/bookplate/scan") && debian.has("/etc/bookplate/bookplate.env"))
-        #expect(try debian.told().contains { $0.contains("stop") && $0.contains("bookplate.service") })
+        #expect(try debian.systemctlCalls().contains { $0.contains("stop") && $0.contains("bookplate.service") })
     }
 
     private func purge(_ debian: Debian) throws {

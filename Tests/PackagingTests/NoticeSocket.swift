@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Stands for systemd: a datagram socket that hears what a service says.
+/// A stand-in for systemd: a datagram socket that receives the notifications of a service.
 final class NoticeSocket: Sendable {
-    /// As NOTIFY_SOCKET has it.
+    /// The value for NOTIFY_SOCKET.
     let name: String
     private let descriptor: Int32
     private let folder: String
@@ -25,22 +25,22 @@ final class NoticeSocket: Sendable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
         }
         try #require(bound == 0, "bind: \(String(cString: strerror(errno)))")
-        // An end, where nothing is said.
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        // A limit, in case nothing is sent.
+        var timeout = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit {
         close(descriptor)
-        // Only a folder of the temporary ones stays behind.
+        // If that fails, only a temporary folder is left.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// The next datagram; `nil` after 30 seconds of silence.
-    func hear() async -> String? {
-        // Not on a thread of the pool, which whoever is to speak may need.
-        await withCheckedContinuation { heard in
-            DispatchQueue.global().async { [self] in heard.resume(returning: receive()) }
+    /// Returns the next datagram, or `nil` after 30 seconds without one.
+    func next() async -> String? {
+        // Not on a thread of the pool, which the sender may need.
+        await withCheckedContinuation { received in
+            DispatchQueue.global().async { [self] in received.resume(returning: receive()) }
         }
     }
 
@@ -50,13 +50,13 @@ final class NoticeSocket: Sendable {
         return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// All until one that fits, that one included.
-    func hear(until fits: (String) -> Bool) async -> [String] {
-        var heard: [String] = []
-        while let datagram = await hear() {
-            heard.append(datagram)
+    /// Returns the datagrams up to and including the first that fits.
+    func receive(until fits: (String) -> Bool) async -> [String] {
+        var received: [String] = []
+        while let datagram = await next() {
+            received.append(datagram)
             if fits(datagram) { break }
         }
-        return heard
+        return received
     }
 }

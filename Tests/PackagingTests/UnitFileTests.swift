@@ -6,22 +6,22 @@ private let units = [
 ]
 
 @Suite struct `The unit files` {
-    /// What the services may do to the system; 10 is everything. A test, so that nobody opens a door by the way.
+    /// Limits what the services may do to the system, where 10 is everything, so that no change weakens it unnoticed.
     @Test(
         .enabled(if: Built.has("systemd-analyze"), "systemd-analyze is missing: apt-get install systemd"),
         arguments: ["bookplate.service", "bookplate-backup.service"])
     func `keep the exposure of the services at 2.0 or less`(unit: String) throws {
         let ran = try Ran(["systemd-analyze", "security", "--offline=true", "\(Built.root)/packaging/\(unit)"])
-        let figure = try #require(
+        let exposure = try #require(
             ran.text.firstMatch(of: /Overall exposure level for .*: ([0-9.]+)/).flatMap { Double($0.1) }, "\(ran.text)")
-        print("\(unit): exposure \(figure), wanted 2.0 or less")
-        #expect(figure <= 2.0)
+        print("\(unit): exposure \(exposure), limit 2.0")
+        #expect(exposure <= 2.0)
     }
 
     @Test(
         .enabled(if: Built.has("systemd-analyze"), "systemd-analyze is missing: apt-get install systemd"),
         arguments: units)
-    func `are understood by systemd without a error`(unit: String) throws {
+    func `are accepted by systemd without an error`(unit: String) throws {
         try withFolder { folder in
             try stage(in: folder)
             let ran = try Ran(
@@ -30,7 +30,7 @@ private let units = [
         }
     }
 
-    @Test func `start commands with options that there are`() throws {
+    @Test func `start commands with existing options`() throws {
         for unit in units where unit.hasSuffix(".service") && unit != "bookplate-kiosk.service" {
             let line = try #require(
                 Built.text("packaging/\(unit)").firstMatch(of: /(?m)^ExecStart=\/usr\/lib\/bookplate\/scan (.*)$/))
@@ -51,7 +51,7 @@ private let units = [
         }
     }
 
-    @Test func `name only settings that there are`() throws {
+    @Test func `name only existing settings`() throws {
         let known = try Ran([Built.program, "settings", "show", "--json"], environment: ["HOME": "/nowhere"]).text
         let units = try units.map { try Built.text("packaging/\($0)") }.joined()
         for name in try Built.text("packaging/bookplate.env").matches(of: /(?m)^#?(BOOKPLATE_[A-Z_]+)=/).map(\.1) {
@@ -62,7 +62,7 @@ private let units = [
         }
     }
 
-    /// A line that shuts something off and says nothing is the first to be deleted when something does not work.
+    /// A restriction without an explanation would be the first line to be deleted when something does not work.
     @Test func `explain every line of the service`() throws {
         var isExplained = false
         let text = try Built.text("packaging/bookplate.service")
@@ -82,7 +82,7 @@ private let units = [
         .enabled(
             if: Built.has("systemd-sysusers") && Built.has("systemd-tmpfiles") && getuid() == 0,
             "needs systemd's sysusers and tmpfiles, and root"))
-    func `make the users, and a folder for the library that is the group's alone`() throws {
+    func `create the users, and a folder for the library that only the group can use`() throws {
         try withFolder { folder in
             try stage(in: folder)
             try FileManager.default.createDirectory(atPath: folder + "/etc", withIntermediateDirectories: true)
@@ -103,7 +103,7 @@ private let units = [
         }
     }
 
-    /// As the package has them, in a folder that stands for the system.
+    /// Installs the files of the package into a folder that stands for the system.
     private func stage(in folder: String) throws {
         let files = FileManager.default
         func put(_ name: String, at path: String, mode: Int = 0o644) throws {
@@ -117,7 +117,7 @@ private let units = [
         try put("bookplate.sysusers", at: "usr/lib/sysusers.d/bookplate.conf")
         try put("bookplate.tmpfiles", at: "usr/lib/tmpfiles.d/bookplate.conf")
         try put("kiosk-browser", at: "usr/lib/bookplate/kiosk-browser", mode: 0o755)
-        // Programs that need only be there.
+        // Programs that only need to exist.
         for program in ["usr/lib/bookplate/scan", "usr/bin/cage"] {
             try put("kiosk-browser", at: program, mode: 0o755)
         }

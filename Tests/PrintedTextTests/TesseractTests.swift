@@ -11,7 +11,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 private let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
 private let isInstalled = folders.split(separator: ":").contains { access("\($0)/tesseract", X_OK) == 0 }
 
-/// A white picture without anything on it.
+/// A blank white picture.
 private struct Sheet: Picture {
     var width = 64
     var height = 48
@@ -24,21 +24,21 @@ private struct Sheet: Picture {
     }
 }
 
-/// The real one, on pictures of `samples/`.
+/// The real program, on pictures of `samples/`.
 @Suite(.enabled(if: isInstalled, "tesseract-ocr is not installed"), .serialized) struct `The real tesseract` {
-    /// A photo, and what is printed there.
+    /// The photos, and the numbers printed in them.
     static let printed: [String] = ["printed-imprint", "printed-back-sideways"]
 
     @Test(arguments: printed) func `reads the number of a book from before bar codes`(name: String) throws {
         let photo = try PhotoFile(path: samples.appendingPathComponent("\(name).jpg").path)
         let answer = try String(contentsOf: samples.appendingPathComponent("\(name).print.txt"), encoding: .utf8)
         let found = try Tesseract(inFolders: folders).isbns(in: photo)
-        // Where the spaces stand is not to be seen in every type.
+        // The positions of the spaces cannot be recognised in every typeface.
         #expect(found.map(\.isbn.digits) == [String(answer.prefix(13))])
     }
 
     @Test(arguments: [Orientation.right, .down, .left, .mirrored])
-    func `reads a page however the photo is stored`(orientation: Orientation) throws {
+    func `reads a page in any orientation of the photo`(orientation: Orientation) throws {
         let photo = try PhotoFile(path: samples.appendingPathComponent("printed-imprint.jpg").path)
         let page = OCRImage(try photo.luma(atLeast: 2400), longSide: 2400)
         let found = try Tesseract(inFolders: folders).isbns(in: Stored(page: page, orientation: orientation))
@@ -52,7 +52,7 @@ private struct Sheet: Picture {
     }
 }
 
-/// A page as a camera stores it that was held in another way.
+/// A page as stored by a camera that was held in another orientation.
 private struct Stored: Picture {
     let page: OCRImage
     let orientation: Orientation
@@ -73,27 +73,27 @@ private struct Stored: Picture {
     }
 }
 
-/// What may be in its place, or become of it.
+/// Programs that stand in for tesseract, and their failures.
 @Suite struct `A program called tesseract` {
     private static let header =
         #"level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"#
     private static let page = #"1\t1\t0\t0\t0\t0\t0\t0\t64\t48\t-1\t\n"#
 
-    /// Stands in its place in the folder.
-    private func install(_ script: String, in folder: Scratch, patience: Duration = .seconds(60)) throws -> Tesseract {
+    /// Installs a script as tesseract in a folder.
+    private func install(_ script: String, in folder: Scratch, timeout: Duration = .seconds(60)) throws -> Tesseract {
         let path = try folder.write(Array("#!/bin/sh\n\(script)\n".utf8), to: "tesseract")
         try #require(chmod(path, 0o755) == 0)
-        return try Tesseract(inFolders: "relative:/nowhere:\(folder.path)", patience: patience)
+        return try Tesseract(inFolders: "relative:/nowhere:\(folder.path)", timeout: timeout)
     }
 
-    private func error(of script: String, patience: Duration = .seconds(60)) throws -> TesseractError {
+    private func error(of script: String, timeout: Duration = .seconds(60)) throws -> TesseractError {
         let folder = try Scratch()
-        let tesseract = try install(script, in: folder, patience: patience)
-        // More than any buffer between two programs holds, so that one that does not read is felt.
+        let tesseract = try install(script, in: folder, timeout: timeout)
+        // The input is larger than any buffer between two programs, so that a program that does not read it is noticed.
         return try #require(throws: TesseractError.self) { try tesseract.isbns(in: Sheet(width: 2000, height: 2000)) }
     }
 
-    @Test func `is missing where none of the folders has it, and the message says what to install`() throws {
+    @Test func `is missing if none of the folders has it, and the message says what to install`() throws {
         let folder = try Scratch()
         try folder.write([], to: "tesseract")
         for folders in ["", ":", "/nowhere", "relative", folder.path] {
@@ -103,7 +103,7 @@ private struct Stored: Picture {
         }
     }
 
-    @Test func `is given the picture upright, then turned, as a page and as scattered text, until it finds an ISBN`()
+    @Test func `is given the picture upright, then turned, as a page and as sparse text, until it finds an ISBN`()
         throws
     {
         let folder = try Scratch()
@@ -123,7 +123,7 @@ private struct Stored: Picture {
         #expect(try String(contentsOfFile: folder.file("modes"), encoding: .utf8) == "3\n3\n12\n")
     }
 
-    @Test func `that crashes, fails, or says nonsense is told as that, and never as "nothing found"`() throws {
+    @Test func `that crashes, fails or answers nonsense is reported as such, never as "nothing found"`() throws {
         #expect(try error(of: "kill -SEGV $$") == .crashed(signal: SIGSEGV))
         #expect(try error(of: "cat > /dev/null; kill -KILL $$") == .crashed(signal: SIGKILL))
         #expect(try error(of: "printf '\(Self.header)'; exit 1") == .failed(status: 1, standardError: ""))
@@ -135,20 +135,20 @@ private struct Stored: Picture {
             "printf '\(Self.header)5\\t1\\n'",
             "printf '\(Self.header)5\\t1\\t1\\t1\\t1\\tx\\t0\\t0\\t9\\t9\\t9\\tISBN\\n'",
         ] {
-            #expect(try error(of: nonsense) == .nonsense, "\(nonsense)")
+            #expect(try error(of: nonsense) == .malformedAnswer, "\(nonsense)")
         }
     }
 
-    @Test func `that hangs or never ends is stopped, and what it said on the way does not count`() throws {
-        #expect(try error(of: "exec sleep 600", patience: .milliseconds(300)) == .tooLong(.milliseconds(300)))
+    @Test func `that hangs or never ends is stopped, and its answer so far is discarded`() throws {
+        #expect(try error(of: "exec sleep 600", timeout: .milliseconds(300)) == .tooLong(.milliseconds(300)))
         #expect(
-            try error(of: "printf '\(Self.header)'; exec sleep 600", patience: .milliseconds(300)).description
-                == "print was not read: tesseract took longer than 0.3 s and was stopped")
+            try error(of: "printf '\(Self.header)'; exec sleep 600", timeout: .milliseconds(300)).description
+                == "printed text was not read: tesseract took longer than 0.3 s and was stopped")
         #expect(try error(of: "yes") == .tooMuch(limit: 4 << 20))
-        #expect(try error(of: "yes standardError >&2", patience: .milliseconds(300)) == .tooLong(.milliseconds(300)))
+        #expect(try error(of: "yes standardError >&2", timeout: .milliseconds(300)) == .tooLong(.milliseconds(300)))
     }
 
-    @Test func `that is no program at all cannot be started`() throws {
+    @Test func `that is not a program cannot be started`() throws {
         let folder = try Scratch()
         let path = try folder.write([0x7F, 0x45, 0x4C, 0x46, 0], to: "tesseract")
         try #require(chmod(path, 0o755) == 0)
@@ -192,7 +192,7 @@ private struct Stored: Picture {
     @Test(arguments: [
         (4032, 3024, 2400, 1800), (3024, 4032, 1800, 2400), (2400, 10, 2400, 10), (12_000, 1, 2400, 1), (1, 1, 1, 1),
     ])
-    func `is no larger than it has to be`(width: Int, height: Int, pageWidth: Int, pageHeight: Int) {
+    func `is no larger than necessary`(width: Int, height: Int, pageWidth: Int, pageHeight: Int) {
         let page = OCRImage(frame(width, height) { _, _ in 77 }, longSide: 2400)
         #expect(page.width == pageWidth && page.height == pageHeight)
         #expect(page.pgm.suffix(pageWidth * pageHeight).allSatisfy { $0 == 77 })

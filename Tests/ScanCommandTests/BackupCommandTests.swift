@@ -4,13 +4,13 @@ import Testing
 
 @Suite struct `Backups` {
     private func backups(_ scan: ScanProcess) -> [String] {
-        // There is no folder before the first backup.
+        // The folder does not exist before the first backup.
         ((try? FileManager.default.contentsOfDirectory(atPath: scan.home.path + "/backups")) ?? []).sorted()
     }
 
     private func fill(_ scan: ScanProcess) throws { try scan.run("--isbn", "9780441478125", "--yes") }
 
-    @Test func `are made by the first change of a day, whichever command it is, and not by looking`() throws {
+    @Test func `are made by the first change of a day, whichever command makes it, and not by reading`() throws {
         try withScan { scan in
             try scan.run("library", "list")
             try scan.run("--isbn", "9780441478125", "--json")
@@ -36,7 +36,7 @@ import Testing
         try FileManager.default.moveItem(atPath: folder + old, toPath: folder + new)
     }
 
-    @Test func `of the day that fail are told, and the command ends as it would`() throws {
+    @Test func `that fail are reported, and the command ends with its own status`() throws {
         try withScan { scan in
             try Data("in the way".utf8).write(to: scan.home.appendingPathComponent("backups"))
             let ending = try scan.run("--isbn", "9780441478125", "--yes")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `go to a second place when it is there, and that is told when it is not`() throws {
+    @Test func `go to a second folder if it exists, and its absence is reported`() throws {
         try withScan { scan in
             var scan = scan
             let stick = scan.home.appendingPathComponent("stick")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `go into a folder or a file, as one says`() throws {
+    @Test func `go into the given folder or file`() throws {
         try withScan { scan in
             try fill(scan)
             let folder = scan.home.path + "/usb"
@@ -83,7 +83,7 @@ import Testing
     @Test func `are listed newest first with date, size and books`() throws {
         try withScan { scan in
             #expect(try scan.run("backup", "--list").err.contains("no backup in \(scan.home.path)/backups"))
-            #expect(!FileManager.default.fileExists(atPath: scan.library), "a list makes no library")
+            #expect(!FileManager.default.fileExists(atPath: scan.library), "a list creates no library")
             try fill(scan)
             try scan.run("backup", scan.home.path + "/backups/old.sqlite")
             let objects = try scan.run("backup", "--list", "--json").objects()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `are restored by name, or the newest when one says yes`() throws {
+    @Test func `are restored by name, or the newest with --yes`() throws {
         try withScan { scan in
             #expect(try scan.run("restore", "--yes").status == 3)
             try fill(scan)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `are offered on a terminal, and nothing happens without a yes`() throws {
+    @Test func `are offered on a terminal, and nothing is restored without a yes`() throws {
         try withScan { scan in
             try fill(scan)
             try scan.run("library", "delete", "9780441478125")
@@ -138,7 +138,7 @@ import Testing
     @Test func `that are interrupted leave nothing behind`() throws {
         try withScan { scan in
             try fill(scan)
-            // 64 MB, so that there is something to interrupt.
+            // 64 MB, which takes long enough to interrupt.
             try sqlite(
                 scan.library,
                 """
@@ -150,17 +150,17 @@ import Testing
             func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: stick) }
             for signal in [SIGINT, SIGTERM] {
                 let running = try scan.start(["backup", stick])
-                try wait(for: "the file") { try !names().isEmpty || !running.process.isRunning }
+                try waitBlocking(for: "the file") { try !names().isEmpty || !running.process.isRunning }
                 killProgram(below: running.process.processIdentifier, by: signal)
                 let ending = try running.wait()
-                #expect(ending.status != 0 && ending.err.contains("What was not finished is removed"), "\(ending.err)")
+                #expect(ending.status != 0 && ending.err.contains("The unfinished backup was removed"), "\(ending.err)")
                 #expect(try names().isEmpty)
             }
             #expect(try scan.run("backup", stick).status == 0)
         }
     }
 
-    @Test func `of two commands at once are one`() throws {
+    @Test func `of commands that run at once are one`() throws {
         try withScan { scan in
             try fill(scan)
             for name in backups(scan) {
@@ -172,68 +172,6 @@ import Testing
             }
             for one in running { #expect(try one.wait().status == 0) }
             #expect(backups(scan).count == 1)
-        }
-    }
-}
-
-@Suite struct `Undo` {
-    private func fill(_ scan: ScanProcess) throws {
-        try scan.run("--isbn", "9780441478125", "--yes")
-        try scan.run("--isbn", "9780140449136", "--yes")
-        try scan.run("library", "edit", "9780140449136", "--tag", "classic")
-    }
-
-    @Test func `takes back an earlier change by its id, when nothing later touched the same`() throws {
-        try withScan { scan in
-            try fill(scan)
-            let list = try scan.run("undo", "--list")
-            let ids = list.lines.map { String($0.prefix(8)) }
-            #expect(ids.count == 3)
-            let first = try scan.run("undo", ids[2])
-            #expect(first.status == 0 && first.out.contains("Left Hand"))
-            #expect(try scan.run("library", "list", "--json").lines.count == 1)
-            let clash = try scan.run("undo", ids[1])
-            #expect(clash.status == 3 && clash.err.contains("a later change touched it"))
-            let again = try scan.run("undo", ids[2])
-            #expect(again.status == 3 && again.err.contains("undone already"))
-            #expect(try scan.run("undo", "--list").lines[2].contains("(undone "))
-            #expect(try scan.run("undo", "--list", "--limit", "1").lines.count == 1)
-            for name in ["ffffffff", "1", "%", ""] { #expect(try scan.run("undo", name).status == 3, "\(name)") }
-            #expect(try scan.run("undo", "--list", ids[1]).status == 64)
-        }
-    }
-
-    @Test func `shows the change with its station on a terminal, and asks`() throws {
-        try withScan { scan in
-            try fill(scan)
-            for (answer, tags) in [("n\n", 1), ("y\n", 0)] {
-                let terminal = try Terminal(scan, "undo", columns: 200)
-                try terminal.wait(for: "Take it back? [y/N]")
-                #expect(terminal.screen.contains(ProcessInfo.processInfo.hostName))
-                terminal.type(answer)
-                #expect(try terminal.finish() == 0)
-                let book = try #require(scan.run("library", "show", "9780140449136", "--json").objects().first)
-                #expect((book["tags"] as? [String])?.count == tags)
-            }
-        }
-    }
-}
-
-@Suite struct `The trash` {
-    @Test func `is emptied by hand only with a yes, and cannot be brought back then`() throws {
-        try withScan { scan in
-            try scan.run("--isbn", "9780441478125", "9780140449136", "--yes")
-            #expect(try scan.run("library", "purge", "9780441478125", "--yes").status == 3, "it is not in the trash")
-            try scan.run("library", "delete", "9780441478125", "9780140449136")
-            #expect(try scan.run("library", "purge", "9780441478125").status == 64, "there is nobody to ask")
-            let gone = try scan.run("library", "purge", "9780441478125", "--yes")
-            #expect(gone.status == 0 && gone.out.hasSuffix("1 book gone for good.\n"))
-            #expect(try scan.run("library", "trash", "--json").lines.count == 1)
-            #expect(try scan.run("library", "restore", "9780441478125").status == 3)
-            #expect(try scan.run("undo").status == 0)
-            #expect(try scan.run("library", "list", "--json").lines.count == 1)
-            #expect(try scan.run("library", "purge", "--all", "--yes").err.contains("trash is empty"))
-            #expect(try scan.run("library", "purge").status == 64)
         }
     }
 }

@@ -3,16 +3,16 @@ import TestTools
 import Testing
 
 @Suite struct `Fields on the command line` {
-    /// Options that take a text, for add and edit.
+    /// The options of add and edit that take a text.
     static let texts = [
         "title", "subtitle", "author", "translator", "author-nationality", "publisher", "published", "language",
         "original-language", "series", "series-number", "subject", "description", "recommended-by", "cultural-goal",
         "tag", "shelf", "isbn",
     ]
 
-    // Processes are what takes time here: all fields at once where they do not hide each other.
+    // Starting processes takes the time here, so all fields are tested at once where they do not hide each other.
     @Test(arguments: ["a\nb", "\u{1B}[2Jx", "\u{202E}x", "👩‍👩‍👧‍👦", "a" + String(repeating: "\u{301}", count: 1000)])
-    func `keep any text, and never a line break or a control character`(text: String) throws {
+    func `keep any text, but no line break and no control character`(text: String) throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "Dune")
             let id = try #require(scan.run("library", "list", "--json").objects().first?["id"] as? String)
@@ -20,7 +20,7 @@ import Testing
                 ["library", "edit", id] + Self.texts.flatMap { ["--\($0)", text] } + ["--json"])
             #expect(ending.status == 0, "\(ending.err)")
             #expect(!ending.out.contains("\u{1B}") && !ending.out.contains("\u{202E}"))
-            // Lines stay in the description alone.
+            // Only the description keeps its line breaks.
             #expect(ending.out.ranges(of: "\\n").count == (text.contains("\n") ? 1 : 0))
             #expect(!ending.out.contains(String(repeating: "\u{301}", count: 31)))
             let book = try #require(ending.objects().first)
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    // One option a case: a case holds a thread while its processes run, which others wait for.
-    @Test(arguments: texts) func `refuse what is empty, too long or no UTF-8`(option: String) throws {
+    // One option per case: a case blocks a thread while its processes run.
+    @Test(arguments: texts) func `refuse a text that is empty, too long or not UTF-8`(option: String) throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "Dune")
             let before = try scan.run("library", "show", "dune", "--json").out
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Wrong values for add and edit.
+    /// Invalid values for add and edit.
     static let wrong = [
         ["--rating", "0.3"], ["--rating=-1"], ["--rating", "nan"], ["--rating", "inf"], ["--rating", "5.25"],
         ["--rating", "1e400"], ["--rating", "many"], ["--pages=-1"], ["--pages", "1000001"],
@@ -63,7 +63,7 @@ import Testing
         ["--would-recommend", "--no-would-recommend"], ["--title", ""], [],
     ]
 
-    @Test func `refuse what cannot be, as wrong usage, and change nothing`() throws {
+    @Test func `refuse impossible values as wrong usage, and change nothing`() throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "Dune")
             let before = try scan.run("library", "list", "--json").out
@@ -75,7 +75,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["0001-01-01", "9999-12-31", "2024-02-29"]) func `keep the first and the last days`(day: String)
+    @Test(arguments: ["0001-01-01", "9999-12-31", "2024-02-29"]) func `keep the first and the last possible day`(
+        day: String
+    )
         throws
     {
         try withScan { scan in
@@ -86,21 +88,21 @@ import Testing
         }
     }
 
-    @Test func `take a date as it is printed`() throws {
+    @Test func `accept a date as it is printed`() throws {
         try withScan { scan in
             let added = try scan.run("library", "add", "--title", "Dune", "--published", "Michaelmas 1819", "--json")
             #expect(try added.objects()[0]["publishedDateText"] as? String == "Michaelmas 1819")
         }
     }
 
-    @Test func `tell where covers come from`() throws {
+    @Test func `say from where covers are fetched`() throws {
         try withScan { scan in
             let added = try scan.run("library", "add", "--title", "Dune", "--cover-url", "https://example.org/x.jpg")
-            #expect(added.status == 0 && added.err.contains("no picture comes of it"))
+            #expect(added.status == 0 && added.err.contains("no cover is fetched from it"))
         }
     }
 
-    /// Runs a line of bash in which `scan` is the program.
+    /// Runs a line of bash in which `scan` is the program, and returns its status and output.
     private func shell(_ line: String, _ scan: ScanProcess) throws -> (status: Int32, text: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")

@@ -44,26 +44,26 @@ import Testing
             let labels = try svg.nodes(forXPath: "//*[local-name()='text']").compactMap(\.stringValue)
             #expect(Self.sixBooks.allSatisfy(labels.contains) && labels.count { $0 == "lines" } == 6)
             #expect(labels.contains { $0.hasSuffix(" places: read 6 codes") })
-            // The photo, a place for each code at least, and the codes.
+            // The photo, at least one place per code, and the codes.
             #expect(try svg.nodes(forXPath: "//*[local-name()='image']").count == 1)
             #expect(try svg.nodes(forXPath: "//*[local-name()='path']").count >= 12)
 
             let again = try scan.run("decode", "--picture", picture, photo)
-            #expect(again.status == 64 && again.err.contains("is there already; --force replaces it"))
+            #expect(again.status == 64 && again.err.contains("already exists; --force replaces it"))
             #expect(try scan.run("decode", "--picture", picture, "--force", photo).status == 0)
             let two = try scan.run("decode", "--picture", picture + "2", photo, photo)
-            #expect(two.status == 64 && two.err.contains("has 2; name one of them"))
+            #expect(two.status == 64 && two.err.contains("has 2. Name one photo"))
             #expect(!FileManager.default.fileExists(atPath: picture + "2"))
         }
     }
 
-    @Test func `never draws over the photo itself`() throws {
+    @Test func `never overwrites the photo with the drawing`() throws {
         try withScan { scan in
             let photo = scan.home.appendingPathComponent("own.jpg")
             let original = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg")
             try FileManager.default.copyItem(at: original, to: photo)
             let ending = try scan.run("decode", "--picture", photo.path, "--force", photo.path)
-            #expect(ending.status == 64 && ending.err.contains("is the photo itself; name another file"))
+            #expect(ending.status == 64 && ending.err.contains("is the photo itself. Name another file"))
             #expect(try Data(contentsOf: photo) == Data(contentsOf: original))
         }
     }
@@ -72,7 +72,7 @@ import Testing
         "9780140449136", "9780141439556", "9780141439846", "9782070360420", "9783257228007", "9783518366752",
     ]
 
-    @Test func `keeps the order of the arguments, and goes on after what it cannot read`() throws {
+    @Test func `keeps the order of the arguments, and continues after an unreadable one`() throws {
         try withScan { scan in
             let photos = ScanProcess.samples.appendingPathComponent("photos")
             let names = ["six-books.jpg", "frontal.jpg", "missing.jpg", "no-code-table.jpg"].map {
@@ -96,7 +96,7 @@ import Testing
     @Test(arguments: [
         "a folder without photos", "a FIFO", "/dev/zero", "nothing", "an empty file", "an unreadable file",
     ])
-    func `answers with one message each and never hangs on`(what: String) throws {
+    func `prints one message and never hangs on`(what: String) throws {
         try withScan { scan in
             let path = scan.home.appendingPathComponent("input").path
             switch what {
@@ -118,12 +118,12 @@ import Testing
     }
 }
 
-/// What the samples are for: the photos that this decoder reads, and how many there are.
+/// Pins which sample photos this decoder reads, and how many there are.
 @Suite struct `The samples` {
-    /// Photos whose codes this decoder misses, wholly or in part.
+    /// The photos in which this decoder misses some or all codes.
     static let missed: Set = ["too-blurred.jpg"]
 
-    @Test func `read as their answers say, but for those that are known to be missed`() throws {
+    @Test func `decode as their answers say, except for the known misses`() throws {
         try withScan { scan in
             let folder = ScanProcess.samples.appendingPathComponent("photos")
             let ending = try scan.run("decode", "--json", folder.path)
@@ -140,14 +140,14 @@ import Testing
                     return "\(symbol["kind"] as? String ?? "") \(symbol["payload"] as? String ?? "")\(addon)"
                 }
                 let expected = answer.split(separator: "\n").map(String.init)
-                #expect(Set(read).isSubset(of: expected), "\(photo.lastPathComponent) reads what is not there")
+                #expect(Set(read).isSubset(of: expected), "\(photo.lastPathComponent) reads a code that is not there")
                 if read != expected { missed.insert(photo.lastPathComponent) }
             }
             #expect(missed == Self.missed)
         }
     }
 
-    @Test func `have the offline index that scan index build makes of their editions`() throws {
+    @Test func `include the offline index that scan index build makes from their editions`() throws {
         try withScan { scan in
             let built = scan.home.appendingPathComponent("index.sqlite").path
             try scan.run(

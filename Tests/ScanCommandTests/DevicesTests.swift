@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `shows formats within 80 columns, and briefly what is not used`() {
+    @Test func `shows formats within 80 columns, and devices that are not used in brief`() {
         let modes = [(640, 480, [30, 29.97, 15]), (1280, 720, [30]), (1920, 1080, [30, 5]), (2560, 1440, [])].map {
             CameraDevice.Mode(pixelFormat: .mjpg, width: $0.0, height: $0.1, rates: $0.2, isConverted: false)
         }
@@ -37,7 +37,7 @@ import Testing
                 "HD  [31mWebcam", "  path     /dev/video0", "  bus      usb-0000:00:14.0-1, driver uvcvideo",
                 "  by-id    /dev/v4l/by-id/usb-x",
                 "  MJPG     640x480: 30 29.97 15; 1280x720: 30; 1920x1080: 30 5; 2560x1440",
-                "Tera Scanner", "  scanner  for this alone: scan --scanner /dev/input/event5", "Not used:",
+                "Tera Scanner", "  scanner  to read it exclusively: scan --scanner /dev/input/event5", "Not used:",
                 "  /dev/video1  HD Webcam: metadata node, no pictures",
             ])
         #expect(list.lines.allSatisfy { $0.count <= 80 })

@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// The command as it is run, on a machine whose camera has another name.
+/// Runs the command on a machine without the camera that it asks for.
 @Suite struct `scan doctor` {
     private static let camera = ["--device", "/dev/no-such-camera"]
     private static let record = """
@@ -10,7 +10,7 @@ import Testing
         "identifiers": {"isbn_13": ["9780441478125"], "openlibrary": ["OL1M"]}, "key": "/books/OL1M"}}
         """
 
-    /// The checks by their names.
+    /// Runs the command and returns the checks by name.
     private func checks(_ scan: ScanProcess, _ arguments: String...) throws -> [String: [String: Any]] {
         let ending = try scan.run(["doctor", "--json"] + Self.camera + arguments)
         #expect(ending.status == 69, "\(ending.err)")
@@ -35,7 +35,7 @@ import Testing
         return try body(scan, openLibrary, googleBooks)
     }
 
-    @Test func `without a camera says so, says what to do, and ends with 69`() throws {
+    @Test func `reports a missing camera with advice, and ends with 69`() throws {
         try withScan { scan in
             let ending = try scan.run(["doctor"] + Self.camera)
             #expect(ending.status == 69)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `looks at everything, each check on a line of its own`() throws {
+    @Test func `checks everything, with one line for each check`() throws {
         try withScan { scan in
             let names = try Set(checks(scan).keys)
             let expected: Set = [
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `makes no library, and counts the books of the one that is there`() throws {
+    @Test func `creates no library, and counts the books of an existing one`() throws {
         try withScan { scan in
             #expect(try checks(scan)["library"]?["state"] as? String == "ok")
             #expect(!FileManager.default.fileExists(atPath: scan.library))
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `says which settings make no sense, and looks at the camera all the same`() throws {
+    @Test func `reports invalid settings, and checks the camera all the same`() throws {
         try withScan { scan in
             var scan = scan
             scan.environment["BOOKPLATE_OFFLINE"] = "perhaps"
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// What a source does, and what is said of it.
+    /// The behaviour of a source, and the check that results from it.
     static let faults: [(String, Reply, String, String)] = [
         ("finds the book", .json(record), "ok", "The Left Hand of Darkness"),
         ("does not know it", .json("{}"), "ok", "does not know"),
@@ -108,11 +108,12 @@ import Testing
         ("refuses", .status(403), "attention", "403"),
         ("shows a sign-in page", .page("<html>Sign in</html>"), "attention", "sign-in"),
         ("sends elsewhere", .redirect(to: "https://login.example/"), "attention", "login.example"),
-        ("resets", .reset, "attention", "reset"), ("makes no sense", .json("{\"ISBN:"), "attention", "cannot be read"),
+        ("resets", .reset, "attention", "reset"),
+        ("answers nonsense", .json("{\"ISBN:"), "attention", "cannot be read"),
     ]
 
     @Test(arguments: faults)
-    func `tells a source that`(does what: String, reply: Reply, state: String, word: String) throws {
+    func `recognises a source that`(does what: String, reply: Reply, state: String, word: String) throws {
         try withSources { scan, openLibrary, googleBooks in
             openLibrary.on("/api/books", reply)
             let found = try checks(scan)
@@ -120,12 +121,12 @@ import Testing
             #expect(source["state"] as? String == state, "\(what): \(source)")
             #expect((source["fact"] as? String)?.contains(word) == true, "\(what): \(source)")
             #expect(state == "ok" || source["next"] is String)
-            #expect(found["googleBooks"]?["state"] as? String == "ok", "each is asked for itself")
+            #expect(found["googleBooks"]?["state"] as? String == "ok", "each source is asked separately")
             #expect(googleBooks.count("/books/v1/volumes") == 1)
         }
     }
 
-    @Test func `says how to get the key that Google Books wants`() throws {
+    @Test func `says how to get the key for Google Books`() throws {
         try withSources { scan, _, googleBooks in
             googleBooks.on("/books/v1/volumes", .status(429))
             let source = try #require(checks(scan)["googleBooks"])
@@ -135,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `ends although a source never answers`() throws {
+    @Test func `ends even if a source never answers`() throws {
         try withSources { scan, openLibrary, _ in
             openLibrary.on("/api/books", .blackHole)
             let found = try checks(scan)
@@ -144,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `asks nobody when it is offline`() throws {
+    @Test func `asks no source when it is offline`() throws {
         try withSources { scan, openLibrary, googleBooks in
             let found = try checks(scan, "--offline")
             #expect(found["openLibrary"]?["state"] as? String == "unknown")
@@ -153,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `notices a clock that is far from the sources' clocks`() throws {
+    @Test func `notices a clock that is far off the sources' clocks`() throws {
         try withSources { scan, openLibrary, _ in
             openLibrary.on(
                 "/api/books", .json(Self.record, headers: ["Date": "Fri, 01 Jan 2077 00:00:00 GMT"]))
@@ -163,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `shows a person sections on a terminal, and no escapes without colour`() throws {
+    @Test func `shows sections on a terminal, and prints no escapes without colour`() throws {
         try withScan { scan in
             let terminal = try Terminal(scan, "doctor --device /dev/no-such-camera")
             try terminal.wait(for: "No book can be scanned")
@@ -175,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: [["--seconds", "0"], ["--size", "12"], ["--size", "axb"]])
-    func `refuses options that make no sense`(arguments: [String]) throws {
+    func `refuses invalid options`(arguments: [String]) throws {
         try withScan { scan in
             let ending = try scan.run(["doctor"] + arguments)
             #expect(ending.status == 64)

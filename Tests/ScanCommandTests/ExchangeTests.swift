@@ -1,11 +1,16 @@
+import Bookplate
 import Foundation
+import Library
+import Synchronization
 import TestTools
 import Testing
+
+@testable import ScanCommand
 
 private let header =
     "Book Id,Title,Author,ISBN,ISBN13,My Rating,Number of Pages,Date Read,Date Added,Bookshelves,Exclusive Shelf,My Review,Read Count,Owned Copies"
 
-@Suite struct ExchangeTests {
+@Suite struct `Import and export` {
     private func file(_ scan: ScanProcess, _ name: String, _ text: String) throws -> String {
         let url = scan.home.appendingPathComponent(name)
         try Data(text.utf8).write(to: url)
@@ -22,7 +27,7 @@ private let header =
 
         """#
 
-    @Test func `an import tells what it did row by row, and undo takes it back`() throws {
+    @Test func `an import reports what it did row by row, and undo takes it back`() throws {
         try withScan { scan in
             let path = try file(scan, "export.csv", goodreads)
             let first = try scan.run("import", path)
@@ -30,7 +35,8 @@ private let header =
             #expect(first.err.contains("Goodreads"))
             #expect(first.err.contains("3 new, 0 merged, 0 unchanged, 1 flagged, 2 refused."))
             #expect(
-                first.out.contains("row 3  \"Salt\" new (flagged: date read: 2023/02/30 is no day and was left out)"))
+                first.out.contains(
+                    "row 3  \"Salt\" new (flagged: date read: 2023/02/30 is not a date and was left out)"))
             #expect(first.out.contains("row 4  refused: it has neither a title nor an ISBN"))
             #expect(first.out.contains("row 5  refused: a quote is not closed"))
             #expect(!first.out.contains("Kite"))
@@ -51,7 +57,7 @@ private let header =
         }
     }
 
-    @Test func `a dry run says what would be, and makes nothing`() throws {
+    @Test func `a dry run reports what would happen, and changes nothing`() throws {
         try withScan { scan in
             let path = try file(scan, "export.csv", goodreads)
             let dry = try scan.run("import", path, "--dry-run")
@@ -67,7 +73,7 @@ private let header =
         }
     }
 
-    @Test func `JSON and CSV come back as they went`() throws {
+    @Test func `JSON and CSV are read back as they were written`() throws {
         let (json, csv) = try withScan { scan in
             let path = try file(scan, "export.csv", goodreads)
             try scan.run("import", path, "--shelf", "=Hall", "--tag", "@new", "--owned")
@@ -80,14 +86,15 @@ private let header =
         }
         for (text, format) in [(json, "json"), (csv, "csv")] {
             try withScan { scan in
-                let taken = try scan.run(["import", "-"], input: Data(text.utf8))
-                #expect(taken.status == 0, "\(taken.err)")
+                let imported = try scan.run(["import", "-"], input: Data(text.utf8))
+                #expect(imported.status == 0, "\(imported.err)")
                 #expect(try scan.run("export", format).out == text)
             }
         }
     }
 
-    @Test func `the timeline is told in order, as CSV that is safe to open and as JSON, and not to others`() throws {
+    @Test func `the timeline is exported in order, as CSV that is safe to open and as JSON, but not for others`() throws
+    {
         try withScan { scan in
             try scan.run(
                 "library", "add", "--title", "=Dune", "--author", "@Ada", "--pages", "300", "--status", "read",
@@ -116,12 +123,12 @@ private let header =
             try scan.run("--isbn", "9780441478125", "--yes")
             try scan.run("--isbn", "9780441478125", "--yes", "--another-copy")
             let target = scan.home.appendingPathComponent("library.json").path
-            #expect(try scan.run("export", "--to", target).err.contains("2 books written to \(target)"))
+            #expect(try scan.run("export", "--to", target).err.contains("Wrote 2 books to \(target)"))
             #expect(try scan.run("backup").err.contains("2 books"))
         }
     }
 
-    @Test func `a file is replaced only when told, a database never`() throws {
+    @Test func `a file is replaced only with --force, a database never`() throws {
         try withScan { scan in
             try scan.run("import", try file(scan, "export.csv", goodreads))
             let target = try file(scan, "there.json", "old")
@@ -130,8 +137,8 @@ private let header =
             #expect(try String(contentsOfFile: target, encoding: .utf8) == "old")
             #expect(try scan.run("export", "--to", target, "--force").status == 0)
             #expect(try String(contentsOfFile: target, encoding: .utf8).hasPrefix("[\n"))
-            let suicide = try scan.run("export", "--to", scan.library, "--force")
-            #expect(suicide.status == 64 && suicide.err.contains("database"))
+            let onItself = try scan.run("export", "--to", scan.library, "--force")
+            #expect(onItself.status == 64 && onItself.err.contains("database"))
             #expect(try scan.run("library", "list", "--json").objects().count == 3)
             let nowhere = try scan.run("export", "--to", scan.home.path + "/no/such/folder")
             #expect(nowhere.status == 74)
@@ -142,7 +149,7 @@ private let header =
         }
     }
 
-    @Test func `files of the wrong kind are named, the others are imported`() throws {
+    @Test func `files of the wrong kind are named, and the others are imported`() throws {
         try withScan { scan in
             let photo = scan.home.appendingPathComponent("photo.csv")
             try Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 0]).write(to: photo)
@@ -157,7 +164,7 @@ private let header =
         }
     }
 
-    @Test func `a file that ends before its end is told, and what was in it is counted`() throws {
+    @Test func `a truncated file is reported, and its rows are counted`() throws {
         try withScan { scan in
             try scan.run("import", try file(scan, "good.csv", "Title,Author,Exclusive Shelf\nA,B,read\nC,D,read\n"))
             let whole = try scan.run("export").out
@@ -181,16 +188,16 @@ private let header =
         }
     }
 
-    @Test func `killed in the middle it leaves whole books, and goes on when asked again`() throws {
+    @Test func `an import that is killed leaves whole books, and the next run imports the rest`() throws {
         try withScan { scan in
             let rows = (1...8_000).map {
                 "\($0),Book \($0),Author \($0 % 50),\"=\"\"\"\"\",\"=\"\"\"\"\",3,100,2023/05/17,2022/01/30,a,read,r,1,1"
             }
             let path = try file(scan, "big.csv", header + "\n" + rows.joined(separator: "\n") + "\n")
             let running = try scan.start(["import", path, "--json"])
-            // It has told the first rows: they are in, and most are not.
-            try wait(for: "the first rows") { try running.bytesSoFar() > 0 }
-            // setsid passes no signal on, so the program below it is the one.
+            // When the first rows are printed, they are imported, but most are not.
+            try waitBlocking(for: "the first rows") { try running.bytesSoFar() > 0 }
+            // setsid does not forward signals, so the program below it is killed.
             let setsid = running.process.processIdentifier
             let children = try String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)
             let program = children.split(separator: " ").compactMap { Int32($0) }.first ?? setsid
@@ -204,4 +211,45 @@ private let header =
             #expect(books == 8_000)
         }
     }
+
+    @Test func `an import of one book in two rows is undone`() throws {
+        try withScan { scan in
+            let path = scan.home.appendingPathComponent("d.csv")
+            let header = "Book Id,Title,Author,ISBN,ISBN13,My Rating,Exclusive Shelf\n"
+            try Data((header + "11,Dup,Someone,0441172717,,0,to-read\n12,Dup,Someone,0441172717,,0,to-read\n").utf8)
+                .write(to: path)
+            #expect(try scan.run("import", path.path).err.contains("1 new, 1 merged"))
+            let undo = try scan.run("undo", "--yes")
+            #expect(undo.status == 0, "\(undo.err)")
+            #expect(try scan.run("library", "list", "--json").lines.isEmpty)
+            try Data(header.utf8).write(to: path)
+            #expect(try scan.run("import", path.path).err.contains("There are no rows"))
+        }
+    }
+
+    @Test func `an import that is locked out says how many books were imported`() async throws {
+        let saved = SavedCount()
+        let lock = Lock()
+        let stub = StubImport {
+            if lock.isHeld.withLock({ $0 }) { throw LibraryError.locked(path: "x") }
+            return [ImportResult(row: 2, outcome: .new(ID())), ImportResult(row: 3, outcome: .refused(reason: "r"))]
+        }
+        let patient = PatientImport(library: stub, saved: saved, limit: .zero)
+        _ = try await patient.importRows([], at: Date())
+        lock.isHeld.withLock { $0 = true }
+        let error = await #expect(throws: CommandError.self) { try await patient.importRows([], at: Date()) }
+        #expect(error?.status == .locked && error?.description.contains("1 book imported so far") == true)
+    }
+}
+
+private final class Lock: Sendable {
+    let isHeld = Mutex(false)
+}
+
+private struct StubImport: BookImport {
+    let results: @Sendable () throws -> [ImportResult]
+
+    init(_ results: @escaping @Sendable () throws -> [ImportResult]) { self.results = results }
+
+    func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] { try results() }
 }

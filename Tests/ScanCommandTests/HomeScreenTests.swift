@@ -4,7 +4,7 @@ import Testing
 
 @testable import ScanCommand
 
-extension `The screens of figures` {
+extension `The pages in the terminal` {
     var home: Home {
         let dune = book(
             "Dune", ["Frank Herbert"], .reading, pages: 382,
@@ -19,7 +19,7 @@ extension `The screens of figures` {
             readingNow: [
                 now(
                     dune,
-                    [figures("2026-05-09", pages: 100, minutes: 60), figures("2026-05-10", pages: 45, minutes: 30)],
+                    [stats("2026-05-09", pages: 100, minutes: 60), stats("2026-05-10", pages: 45, minutes: 30)],
                     running: running), now(long, []),
                 now(
                     resting, [],
@@ -43,7 +43,7 @@ extension `The screens of figures` {
         return charts.shown(HomeScreen(home: home, charts: charts, zone: berlin).lines)
     }
 
-    @Test func `of home show progress, forecast and what was read, on 80 columns`() {
+    @Test func `show progress, forecast and books read on home, on 80 columns`() {
         #expect(
             lines(home, 80) == """
                 Reading now
@@ -67,7 +67,7 @@ extension `The screens of figures` {
                   You started this 30 days ago, want to update progress?
                   started 2026-04-10
 
-                  and 1 more; --limit 4 shows all.
+                  and 1 more; --limit 4 shows them all.
 
                 Recently read
 
@@ -77,7 +77,7 @@ extension `The screens of figures` {
                 """)
     }
 
-    @Test func `of home fit 40 columns`() {
+    @Test func `fit home into 40 columns`() {
         #expect(
             lines(home, 40) == """
                 Reading now
@@ -105,7 +105,7 @@ extension `The screens of figures` {
                   update progress?
                   started 2026-04-10
 
-                  and 1 more; --limit 4 shows all.
+                  and 1 more; --limit 4 shows them all.
 
                 Recently read
 
@@ -117,7 +117,7 @@ extension `The screens of figures` {
                 """)
     }
 
-    @Test func `of home use 120 columns`() {
+    @Test func `use 120 columns for home`() {
         #expect(
             lines(home, 120) == """
                 Reading now
@@ -141,7 +141,7 @@ extension `The screens of figures` {
                   You started this 30 days ago, want to update progress?
                   started 2026-04-10
 
-                  and 1 more; --limit 4 shows all.
+                  and 1 more; --limit 4 shows them all.
 
                 Recently read
 
@@ -151,14 +151,14 @@ extension `The screens of figures` {
                 """)
     }
 
-    @Test func `of an empty library say what to do next`() {
+    @Test func `advise what to do next with an empty library`() {
         let empty = Home(at: Date(timeIntervalSince1970: 1_778_405_400), in: berlin)
         #expect(
             lines(empty, 80) == """
                 Reading now
 
                   No books currently reading.
-                  scan reading start BOOK begins one.
+                  scan reading start BOOK starts one.
 
                 Recently read
 

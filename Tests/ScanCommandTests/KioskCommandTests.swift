@@ -5,11 +5,11 @@ import TestTools
 import Testing
 
 @Suite struct `scan kiosk` {
-    @Test func `says who has the port, and ends with 69`() throws {
+    @Test func `names the program that has the port, and ends with 69`() throws {
         try withScan { scan in
             let first = try RunningCommand(scan, ["kiosk", "--no-camera", "--port", "0"])
-            let said = try first.read(until: "/\n")
-            let port = try #require(said.split(separator: ":").last?.prefix { $0.isNumber })
+            let log = try first.read(until: "/\n")
+            let port = try #require(log.split(separator: ":").last?.prefix { $0.isNumber })
             let ending = try scan.run("kiosk", "--no-camera", "--port", String(port))
             #expect(ending.status == 69)
             let error = ending.err.split(separator: "\n").last ?? ""
@@ -20,21 +20,21 @@ import Testing
         }
     }
 
-    @Test(arguments: [SIGTERM, SIGINT]) func `ends in order at the first signal`(_ signal: Int32) throws {
+    @Test(arguments: [SIGTERM, SIGINT]) func `shuts down in order at the first signal`(_ signal: Int32) throws {
         try withScan { scan in
             let kiosk = try RunningCommand(scan, ["kiosk", "--no-camera", "--port", "0"])
             try kiosk.read(until: "The kiosk is at http://127.0.0.1:")
             kill(kiosk.process.processIdentifier, signal)
             kiosk.process.waitUntilExit()
             #expect(kiosk.process.terminationReason == .exit && kiosk.process.terminationStatus == 0)
-            let told = kiosk.rest()
-            #expect(told.contains("ended"))
-            // The library is closed: what it wrote is in the one file.
-            #expect(!FileManager.default.fileExists(atPath: scan.library + "-wal"), "\(told)")
+            let log = kiosk.rest()
+            #expect(log.contains("ended"))
+            // The library was closed, which leaves no write-ahead log.
+            #expect(!FileManager.default.fileExists(atPath: scan.library + "-wal"), "\(log)")
         }
     }
 
-    /// Captures that wait for the library are tried again until it is free; the end does not wait for them.
+    /// Captures that wait for the library are retried until it is free; the shutdown does not wait for them.
     @Test func `ends while another program keeps the library locked`() async throws {
         let scan = try ScanProcess.offline()
         defer { try? scan.remove() }
@@ -42,7 +42,7 @@ import Testing
         let said = try kiosk.read(until: "/\n")
         let port = try #require(said.split(separator: ":").last?.prefix { $0.isNumber })
         var configuration = Configuration()
-        // A transaction that stays open is what this is about.
+        // The test holds a transaction open.
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: scan.library, configuration: configuration)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
@@ -55,7 +55,7 @@ import Testing
             request.setValue(home, forHTTPHeaderField: "Origin")
             URLSession.shared.dataTask(with: request).resume()
         }
-        // They are there when the page that is asked for after them is answered.
+        // They have arrived when a request sent after them is answered.
         _ = try await URLSession.shared.data(from: try #require(URL(string: home + "/api/station")))
         kill(kiosk.process.processIdentifier, SIGTERM)
         kiosk.process.waitUntilExit()
@@ -63,10 +63,10 @@ import Testing
         try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
     }
 
-    @Test func `goes on when its frames are over`() throws {
+    @Test func `keeps running when its frames end`() throws {
         try withScan { scan in
             let kiosk = try RunningCommand(scan, ["kiosk", "--frames", "-", "--port", "0"])
-            let log = try kiosk.read(until: "no frames come on standard input")
+            let log = try kiosk.read(until: "standard input contains no frames")
             #expect(log.contains("The kiosk is at"))
             #expect(kiosk.process.isRunning)
             kiosk.process.terminate()
@@ -77,13 +77,13 @@ import Testing
 
     @Test(arguments: [
         ["--no-camera", "--device", "x"], ["--no-camera", "--frames", "-"], ["--port", "70000"], ["--frames", "file"],
-    ]) func `refuses what makes no sense together`(_ arguments: [String]) throws {
+    ]) func `refuses contradictory options`(_ arguments: [String]) throws {
         let ending = try withScan { try $0.run(["kiosk"] + arguments) }
         #expect(ending.status == 64)
     }
 }
 
-/// A command under way, whose standard error is read while it runs.
+/// A running command whose standard error can be read meanwhile.
 struct RunningCommand {
     let process = Process()
     private let err = Pipe()
@@ -98,10 +98,10 @@ struct RunningCommand {
         try process.run(atMost: .seconds(300))
     }
 
-    /// What it says until it ends.
+    /// Returns the rest of its standard error, until it ends.
     func rest() -> String { String(decoding: err.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
 
-    /// What came until the text did, or until the command ended.
+    /// Returns its standard error up to the text, or up to the end if the text does not appear.
     @discardableResult
     func read(until text: String) throws -> String {
         var all = ""

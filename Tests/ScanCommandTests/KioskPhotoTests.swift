@@ -2,13 +2,13 @@ import Foundation
 import FoundationNetworking
 import Testing
 
-/// Photos over HTTP to the program itself, which reads each in a child of its own.
+/// Sends photos over HTTP to the program, which reads each in a child process.
 @Suite struct `A photo sent to scan kiosk` {
     private func sample(_ name: String) throws -> Data {
         try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/\(name)"))
     }
 
-    /// A JPEG of some hundred kilobytes that says it is 65500 pixels wide and high.
+    /// A JPEG of some hundred kilobytes whose header claims 65500 x 65500 pixels.
     private func giant() throws -> Data {
         var bytes = [UInt8](try sample("bent-cover.jpg"))
         let frame = try #require(
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `that is none, or asks for more than there is, is refused, and the next is read`() async throws {
+    @Test func `that is invalid or claims to be huge is refused, and the next is read`() async throws {
         try await withKiosk { kiosk in
             for photo in [try giant(), Data("<svg/>".utf8), Data([0xFF, 0xD8, 0xFF, 0xD9])] {
                 let answer = try await kiosk.ask("POST", "/api/station/photos", photo)
@@ -41,10 +41,10 @@ import Testing
         }
     }
 
-    @Test func `whose process is killed could not be read, and the next is`() async throws {
+    @Test func `whose process is killed is reported as unreadable, and the next is read`() async throws {
         try await withKiosk { kiosk in
             let photo = try sample("twelve-megapixel.jpg")
-            // A child is quick: sent again until one was met.
+            // A child ends quickly, so photos are sent until one is killed.
             var wasKilled = false
             for _ in 0..<50 where !wasKilled {
                 let killing = Task.detached {
@@ -56,7 +56,7 @@ import Testing
                 }
                 let answer = try await kiosk.ask("POST", "/api/station/photos", photo)
                 killing.cancel()
-                // Killed after it had answered, it was read.
+                // A child that was killed after it answered does not count.
                 guard try await killing.value, answer.status != 200 else { continue }
                 wasKilled = true
                 #expect(answer.status == 422 && answer.message.contains("could not be read"))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `as a cover is looked at in the same way`() async throws {
+    @Test func `is checked in the same way as a cover`() async throws {
         try await withKiosk { kiosk in
             let book = try await kiosk.ask(
                 "POST", "/api/books", Data(#"{"title":"Dune"}"#.utf8), type: "application/json")
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    private func withKiosk(_ body: (KioskAtWork) async throws -> Void) async throws {
+    private func withKiosk(_ body: (RunningKiosk) async throws -> Void) async throws {
         let scan = try ScanProcess.offline()
         let command = try RunningCommand(scan, ["kiosk", "--no-camera", "--port", "0"])
         defer {
@@ -86,14 +86,14 @@ import Testing
             #expect(command.process.terminationStatus == 0)
             #expect(throws: Never.self) { try scan.remove() }
         }
-        let said = try command.read(until: "/\n")
-        let port = try #require(said.split(separator: ":").last?.prefix { $0.isNumber })
-        try await body(KioskAtWork(home: "http://127.0.0.1:\(port)", process: command.process.processIdentifier))
+        let log = try command.read(until: "/\n")
+        let port = try #require(log.split(separator: ":").last?.prefix { $0.isNumber })
+        try await body(RunningKiosk(home: "http://127.0.0.1:\(port)", process: command.process.processIdentifier))
     }
 }
 
-/// The program's service without a camera.
-private struct KioskAtWork: Sendable {
+/// The kiosk, running without a camera.
+private struct RunningKiosk: Sendable {
     struct Answer {
         let status: Int
         let json: [String: Any]
@@ -118,10 +118,10 @@ private struct KioskAtWork: Sendable {
         return Answer(status: (response as? HTTPURLResponse)?.statusCode ?? 0, json: json ?? [:])
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: true if there was one.
     func killChild() throws -> Bool {
         for id in try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap({ Int32($0) }) {
-            // Processes come and go while they are listed.
+            // Processes may end while they are listed.
             guard let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
                 let parent = status.split(separator: ")").last?.split(separator: " ").dropFirst().first,
                 Int32(parent) == process

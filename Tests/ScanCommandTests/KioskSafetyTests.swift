@@ -7,8 +7,7 @@ import Testing
 
 @testable import ScanCommand
 
-/// To whom the kiosk opens.
-@Suite struct `scan kiosk, when it opens to others,` {
+@Suite struct `scan kiosk, when it serves other devices,` {
     @Test(arguments: ["0.0.0.0", "::", "192.0.2.1", "2001:db8::1"])
     func `asks for an access code first`(_ address: String) throws {
         try withScan { scan in
@@ -29,7 +28,7 @@ import Testing
         ["--listen", "shelf.local"], ["--listen", ""], ["--listen", "127.0.0.1:80"], ["--name", "http://shelf"],
         ["--name", "shelf:80"], ["--name", ""], ["--name", "-shelf"],
     ])
-    func `takes addresses and names, and nothing else`(_ options: [String]) throws {
+    func `accepts addresses and host names, and nothing else`(_ options: [String]) throws {
         try withScan { scan in
             let ending = try scan.run(["kiosk", "--port", "0"] + options)
             #expect(ending.status == 64 && ending.err.contains(options[0]))
@@ -40,11 +39,11 @@ import Testing
         ("localhost", true), ("127.0.0.1", true), ("127.9.8.7", true), ("::1", true), ("0.0.0.0", false), ("::", false),
         ("::ffff:127.0.0.1", false), ("128.0.0.1", false),
     ])
-    func `knows what is this machine alone`(_ address: String, _ isLoopback: Bool) {
+    func `recognises the addresses of this machine alone`(_ address: String, _ isLoopback: Bool) {
         #expect(ListenCheck.isLoopback(address) == isLoopback)
     }
 
-    @Test func `takes the code from standard input, and no bad one`() throws {
+    @Test func `reads the code from standard input, and refuses a bad one`() throws {
         try withScan { scan in
             let set = try scan.run("kiosk", "code", input: Data("kumquat 7\nmore\n".utf8))
             #expect(
@@ -54,7 +53,7 @@ import Testing
                 let ending = try scan.run("kiosk", "code", input: Data(bad.utf8))
                 #expect(ending.status == 64 && ending.err.contains("Nothing was changed"))
             }
-            // The code is there: what is left to complain about is that no machine has this address.
+            // The code is set, so the only error left is that this machine does not have the address.
             #expect(try scan.run("kiosk", "--listen", "192.0.2.1", "--port", "0").status != 78)
             #expect(try scan.run("kiosk", "code", "--clear").status == 0)
             #expect(try scan.run("kiosk", "--listen", "192.0.2.1", "--port", "0").status == 78)
@@ -63,7 +62,7 @@ import Testing
 
     // Control-D and Control-C
     @Test(arguments: [("\u{4}", 64), ("\u{3}", 130)] as [(String, Int32)])
-    func `sets no code where none is typed, and gives the terminal back`(_ key: String, _ status: Int32) throws {
+    func `sets no code if none is typed, and restores the terminal`(_ key: String, _ status: Int32) throws {
         try withScan { scan in
             let terminal = try Terminal(scan, "kiosk code")
             try terminal.wait(for: "Access code: ")
@@ -73,13 +72,13 @@ import Testing
         }
     }
 
-    @Test func `asks for the code twice, and shows it never`() throws {
+    @Test func `asks for the code twice, and never shows it`() throws {
         try withScan { scan in
             for (again, status, words) in [("kumquat 8", 64, "differ"), ("kumquat 7", 0, "is set")] {
                 let terminal = try Terminal(scan, "kiosk code")
                 try terminal.wait(for: "Access code: ")
                 terminal.type("kumquat 7\n")
-                try terminal.wait(for: "again: ")
+                try terminal.wait(for: "Repeat the code: ")
                 terminal.type("\(again)\n")
                 try terminal.wait(for: words)
                 #expect(try terminal.finish() == status)
@@ -89,7 +88,6 @@ import Testing
     }
 }
 
-/// Photos from the web, each read in a process of its own.
 @Suite struct `A photo's own process` {
     private static let program = ChildProcess.Command(
         path: ScanProcess.program.path, arguments: ["scan", "read-photo"])
@@ -105,25 +103,25 @@ import Testing
     private func refusal(
         _ photo: [UInt8], _ command: ChildProcess.Command = Self.program, patience: Duration = .seconds(60)
     ) async throws -> String {
-        let trouble = try await #require(throws: KioskError.self) {
+        let error = try await #require(throws: KioskError.self) {
             try await PhotoChildren(command, patience: patience).read(photo)
         }
-        #expect(trouble.kind == .refused)
-        return trouble.message
+        #expect(error.kind == .refused)
+        return error.message
     }
 
-    @Test func `gives its codes and a small picture`() async throws {
-        let reading = try await PhotoChildren(Self.program).read(try sample("bent-cover.jpg"))
+    @Test func `returns its codes and a thumbnail`() async throws {
+        let photo = try await PhotoChildren(Self.program).read(try sample("bent-cover.jpg"))
         let answers = try String(
             contentsOf: ScanProcess.samples.appendingPathComponent("photos/bent-cover.txt"), encoding: .utf8)
-        let isbn = try #require(reading.symbols.first).payload
+        let isbn = try #require(photo.symbols.first).payload
         #expect(answers.contains(isbn))
-        let thumbnail = try #require(reading.thumbnail)
+        let thumbnail = try #require(photo.thumbnail)
         #expect(thumbnail.starts(with: [0xFF, 0xD8, 0xFF]) && thumbnail.count < 64 << 10)
     }
 
-    @Test func `refuses what is no photo, or asks for more than there is`() async throws {
-        // A JPEG of some hundred bytes that says it is 65500 pixels wide and high.
+    @Test func `refuses what is not a photo, or claims to be huge`() async throws {
+        // A JPEG whose header claims 65500 x 65500 pixels.
         var giant = try sample("bent-cover.jpg")
         let frame = try #require(
             giant.indices.dropLast(9).first { giant[$0] == 0xFF && [0xC0, 0xC2].contains(giant[$0 + 1]) })
@@ -134,10 +132,10 @@ import Testing
         #expect(try await refusal([UInt8](repeating: 0xFF, count: 33 << 20)).contains("32 MiB"))
     }
 
-    @Test func `that crashes, hangs or talks too much is a photo that could not be read`() async throws {
+    @Test func `that crashes, hangs or prints too much means a photo that could not be read`() async throws {
         for script in ["kill -SEGV $$", "kill -KILL $$", "exit 0", "echo '{}'", "cat", "yes"] {
-            let told = try await refusal([UInt8](repeating: 1, count: 3 << 20), shell(script))
-            #expect(told.contains("could not be read"), "\(script)")
+            let message = try await refusal([UInt8](repeating: 1, count: 3 << 20), shell(script))
+            #expect(message.contains("could not be read"), "\(script)")
         }
         let slow = try await refusal([1], shell("exec sleep 600"), patience: .milliseconds(300))
         #expect(slow.contains("took too long"))
@@ -151,11 +149,11 @@ import Testing
         #"{"symbols":[],"thumbnail":"PHNjcmlwdD4=","error":null}"#, #"{"symbols":[],"thumbnail":"!","error":null}"#,
         #"{"symbols":[]"#, "[]",
     ])
-    func `is not believed when the photo has taken it over`(_ answer: String) {
-        #expect(throws: KioskError.self) { try PhotoAnswer(Array(answer.utf8)).reading() }
+    func `is not trusted if the photo has compromised it`(_ answer: String) {
+        #expect(throws: KioskError.self) { try PhotoAnswer(Array(answer.utf8)).photo() }
     }
 
-    @Test func `gets nothing of the service's: no descriptors, no environment`() throws {
+    @Test func `inherits no descriptors and no environment from the service`() throws {
         let seen = try ChildProcess.run(
             shell("ls /proc/self/fd | wc -l; env | cut -d= -f1"), input: [], within: .seconds(60), limit: 4096)
         guard case .answered(let bytes, _, _) = seen else {
@@ -163,7 +161,7 @@ import Testing
             return
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-        // Input, output and errors, and the folder that ls itself reads.
+        // Standard input, output and error, and the folder that ls reads.
         #expect(lines.first.map { $0.filter(\.isNumber) } == "4")
         #expect(Set(lines.dropFirst()).subtracting(["PWD", "SHLVL", "_"]) == ["LANG", "SWIFT_BACKTRACE"])
     }
@@ -176,7 +174,7 @@ import Testing
         process.standardOutput = FileHandle.nullDevice
         try process.run(atMost: .seconds(300))
         defer {
-            // A thread of the pool hands its blocked signals on to what it starts; this one cannot be blocked.
+            // A child inherits the blocked signals of the thread that starts it; SIGKILL cannot be blocked.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
@@ -184,8 +182,8 @@ import Testing
             let text = try String(contentsOfFile: "/proc/\(process.processIdentifier)/\(file)", encoding: .utf8)
             return text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: " ") ?? []
         }
-        // The last one that it sets.
-        try wait(for: "the limits") { try line("NoNewPrivs", of: "status").joined().hasSuffix("1") }
+        // Waits for the last limit that it sets.
+        try waitBlocking(for: "the limits") { try line("NoNewPrivs", of: "status").joined().hasSuffix("1") }
         for (name, value) in [
             ("Max address space", "1073741824"), ("Max cpu time", "20"), ("Max open files", "24"),
             ("Max file size", "0"),
@@ -195,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `waits its turn, and beyond a few the photo is refused`() async throws {
+    @Test func `waits its turn, and beyond a limit the photo is refused`() async throws {
         let children = PhotoChildren(
             shell("cat > /dev/null; echo '{\"symbols\":[],\"thumbnail\":null,\"error\":null}'"), limit: 3)
         let outcomes = await withTaskGroup(of: KioskError.Kind?.self) { group in

@@ -17,10 +17,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["tag", "shelf"]) func `are made, put on books, renamed, merged and deleted`(kind: String) throws {
+    @Test(arguments: ["tag", "shelf"]) func `are created, added to books, renamed, merged and deleted`(kind: String)
+        throws
+    {
         try withBooks { scan in
             #expect(try scan.run(kind, "add", "Empty").status == 0)
-            #expect(try scan.run(kind, "add", "Old", "dune", "emma").out.contains("On 2 more books: Old, 2 books"))
+            #expect(
+                try scan.run(kind, "add", "Old", "dune", "emma").out.contains("Added to 2 more books: Old, 2 books"))
             #expect(try names(scan, kind) == ["Empty 0", "Old 2"])
             #expect(try scan.run(kind, "rename", "OLD", "Older", "--json").objects()[0]["name"] as? String == "Older")
             try scan.run(kind, "remove", "older", "emma")
@@ -35,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["tag", "shelf"]) func `what is not there is told with what is near`(kind: String) throws {
+    @Test(arguments: ["tag", "shelf"]) func `a missing one is reported with similar names`(kind: String) throws {
         try withBooks { scan in
             try scan.run(kind, "add", "scifi")
             try scan.run(kind, "add", "sf")
@@ -72,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `ask before they go or become one, on a terminal`() throws {
+    @Test func `ask before they are deleted or merged, on a terminal`() throws {
         try withBooks { scan in
             try scan.run("tag", "add", "a", "dune")
             try scan.run("tag", "add", "b")

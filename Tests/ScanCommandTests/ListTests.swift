@@ -3,8 +3,8 @@ import Library
 import LibraryMaker
 import Testing
 
-/// `scan library list`, `search` and `trash` on a generated library.
-@Suite struct ListTests {
+/// Runs `scan library list`, `search` and `trash` on a generated library.
+@Suite struct `Lists of books` {
     let scan: ScanProcess
 
     init() async throws {
@@ -16,7 +16,7 @@ import Testing
         try ending.objects().compactMap { $0["id"] as? String }
     }
 
-    @Test func `a hit says where it matched`() throws {
+    @Test func `a search result says where it matched`() throws {
         defer { try? scan.remove() }
         let found = try scan.run("library", "search", "the", "--limit", "3")
         #expect(found.status == 0)
@@ -29,16 +29,16 @@ import Testing
         #expect(try scan.run("library", "list", "--json").objects().allSatisfy { $0["match"] is NSNull })
     }
 
-    @Test func `pages go on after the place that the page before names`() throws {
+    @Test func `a page continues after the token of the page before`() throws {
         defer { try? scan.remove() }
         let all = try ids(scan.run("library", "list", "--json", "--sort", "title"))
         #expect(all.count > 100)
         let first = try scan.run("library", "list", "--sort", "title", "--limit", "40")
-        let note = try #require(first.err.firstMatch(of: /40 of (\d+); --after (\S+) shows more/))
-        #expect(Int(note.1) == all.count)
-        let rest = try ids(scan.run("library", "list", "--json", "--sort", "title", "--after", String(note.2)))
+        let notice = try #require(first.err.firstMatch(of: /40 of (\d+); --after (\S+) shows more/))
+        #expect(Int(notice.1) == all.count)
+        let rest = try ids(scan.run("library", "list", "--json", "--sort", "title", "--after", String(notice.2)))
         #expect(rest == Array(all.dropFirst(40)))
-        let refused = try scan.run("library", "list", "--sort", "author", "--after", String(note.2))
+        let refused = try scan.run("library", "list", "--sort", "author", "--after", String(notice.2))
         #expect(refused.status == 64)
         #expect(refused.err.contains("--after") && refused.err.contains("is no place in this list"))
     }
@@ -48,7 +48,7 @@ import Testing
         (["--finished", "2020..2022-03", "--rating", "4", "--rating", "unrated"], 0),
         (["--sort", "finished", "--reverse", "--language", "EN", "--owned"], 0),
     ])
-    func `takes every filter, and refuses what is none`(arguments: [String], status: Int) throws {
+    func `accepts every filter, and refuses invalid values`(arguments: [String], status: Int) throws {
         defer { try? scan.remove() }
         #expect(try Int(scan.run(["library", "list"] + arguments).status) == status)
     }
@@ -65,16 +65,16 @@ import Testing
         #expect(day.status == 64 && day.err.contains("2026-02 has no day 30"))
         #expect(try scan.run("library", "list", "--added", "2025..2024").status == 64)
         #expect(try scan.run("library", "list", "--added", "..").status == 64)
-        #expect(try scan.run("library", "search", "qqqq").err.contains("Every word must be found"))
+        #expect(try scan.run("library", "search", "qqqq").err.contains("Every word must match"))
         let other = try ScanProcess()
         defer { try? other.remove() }
         #expect(try other.run("library", "list").err.contains("There is no library yet"))
         #expect(try other.run("library", "add", "--title", "One").status == 0)
-        #expect(try other.run("library", "list", "--wishlist").err.contains("Nothing is on the wishlist"))
+        #expect(try other.run("library", "list", "--wishlist").err.contains("The wishlist is empty"))
         #expect(try other.run("library", "trash").err.contains("The trash is empty"))
     }
 
-    @Test func `counts what every chip would give`() throws {
+    @Test func `counts the books of each filter value`() throws {
         defer { try? scan.remove() }
         let counts = try #require(scan.run("library", "list", "--counts", "--json").objects().first)
         let statuses = try #require(counts["statuses"] as? [String: Int])
@@ -82,11 +82,24 @@ import Testing
         #expect(try scan.run("library", "list", "--counts", "--tag", "history").out.contains("Status"))
     }
 
-    @Test func `a name that is just one book's title means that book`() throws {
+    @Test func `a name that is the whole title of one book means that book`() throws {
         defer { try? scan.remove() }
         for title in ["Quixotal", "Quixotal Returns"] { _ = try scan.run("library", "add", "--title", title) }
         #expect(
             try scan.run("library", "show", "quixotal", "--json").objects().first?["title"] as? String == "Quixotal")
         #expect(try scan.run("library", "show", "quixo").status == 3)
+    }
+}
+
+@Suite struct `A list as JSON` {
+    @Test func `comes with the token of the next page`() throws {
+        try withScan { scan in
+            for title in ["A One", "B Two", "C Three"] { try scan.run("library", "add", "--title", title) }
+            let first = try scan.run("library", "list", "--sort", "title", "--limit", "2", "--json")
+            let token = try #require(first.err.split(separator: " ").drop { $0 != "--after" }.dropFirst().first)
+            let rest = try scan.run(
+                "library", "list", "--sort", "title", "--limit", "2", "--json", "--after", String(token))
+            #expect(try rest.objects().map { $0["title"] as? String } == ["C Three"] && rest.err.isEmpty)
+        }
     }
 }

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `reads lines with -, and ends well when all are right`() throws {
+    @Test func `reads lines with -, and ends with 0 if all are valid`() throws {
         try withScan { scan in
             let ending = try scan.run("isbn", "-", input: Data("9780441478125\n0441478123\n".utf8))
             #expect(ending.lines.count == 2)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `touches no library`() throws {
+    @Test func `creates no library`() throws {
         try withScan { scan in
             try scan.run("isbn", "9780441478125")
             #expect(!FileManager.default.fileExists(atPath: scan.library))
@@ -39,7 +39,7 @@ import Testing
         ["--isbn", "9780441478125", "--status", "eaten"], ["settings", "set", "nonsense", "1"],
         ["--isbn", "9780441478125", "--shelf", "", "--yes"], ["libary", "list"],
     ])
-    func `answers wrong usage with 64 and a way out`(arguments: [String]) throws {
+    func `answers wrong usage with 64 and a message`(arguments: [String]) throws {
         try withScan { scan in
             let ending = try scan.run(arguments)
             #expect(ending.status == 64)
@@ -53,7 +53,7 @@ import Testing
         ["library", "add"],
         ["undo"], ["backup"], ["restore"], ["index"], ["index", "build"], ["settings"],
     ])
-    func `helps with every command`(arguments: [String]) throws {
+    func `has help for every command`(arguments: [String]) throws {
         try withScan { scan in
             let ending = try scan.run(arguments + ["--help"])
             #expect(ending.status == 0)

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// `--ocr`, with a program in tesseract's place that reads what the test tells it.
+/// Tests `--ocr` with a stand-in for tesseract that prints the given words.
 @Suite struct `Numbers in print` {
     private static let blank = ScanProcess.samples.appendingPathComponent("photos/no-code-table.jpg").path
     private static let coded = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg").path
     private static let product = ScanProcess.samples.appendingPathComponent("photos/ean13-product.jpg").path
 
-    /// - Parameter words: of the page; `nil` for no tesseract at all.
+    /// - Parameter words: the words to print; `nil` to run without tesseract.
     private func withPrint(_ words: String?, _ body: (ScanProcess) throws -> Void) throws {
         guard let words else { return try withTesseract(nil, body) }
         let rows = words.split(separator: " ").enumerated().map { index, word in
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `are told by scan decode apart from the bar codes`() throws {
+    @Test func `are listed by scan decode apart from the bar codes`() throws {
         try withPrint("SBN 441 47812 3 35p") { scan in
             let ending = try scan.run("decode", "--ocr", "--json", Self.blank, Self.product, Self.coded)
             let lines = try ending.objects()
@@ -50,18 +50,18 @@ import Testing
                 #expect(printed["corrected"] as? Bool == false)
             }
             #expect((lines[1]["symbols"] as? [[String: Any]])?.count == 1)
-            // A bar code names the book: nobody looks for print.
+            // A bar code names the book, so its print is not read.
             #expect((lines[2]["printed"] as? [Any])?.isEmpty == true)
             #expect(ending.status == 0)
             let looks = try String(contentsOf: scan.home.appendingPathComponent("programs/looks"), encoding: .utf8)
             #expect(looks == "look\nlook\n")
 
-            let told = try scan.run("decode", "--ocr", Self.blank)
-            #expect(told.lines == ["\(Self.blank): isbn 978-0-441-47812-5 (read from print: 0 441 47812 3)"])
+            let text = try scan.run("decode", "--ocr", Self.blank)
+            #expect(text.lines == ["\(Self.blank): isbn 978-0-441-47812-5 (read from print: 0 441 47812 3)"])
         }
     }
 
-    @Test func `are looked for only when they are asked for`() throws {
+    @Test func `are read only with --ocr`() throws {
         try withPrint("ISBN 0-441-47812-3") { scan in
             let ending = try scan.run("decode", Self.blank)
             #expect(ending.lines == ["\(Self.blank): no bar code found"])
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `that are not there leave the photo without an ISBN`() throws {
+    @Test func `that are invalid leave the photo without an ISBN`() throws {
         try withPrint("Tel. 0-441-47812-3 and ISBN 0-441-47812-4") { scan in
             let ending = try scan.run("decode", "--ocr", Self.blank)
             #expect(ending.lines == ["\(Self.blank): no bar code and no printed ISBN found"])
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `need tesseract, which is named when it is missing, and bar codes are read all the same`() throws {
+    @Test func `need tesseract, which is named if it is missing; bar codes are read all the same`() throws {
         try withPrint(nil) { scan in
             let coded = try scan.run("decode", "--ocr", Self.coded)
             #expect(coded.status == 0 && coded.err.isEmpty)
@@ -104,19 +104,19 @@ import Testing
     }
 
     @Test(arguments: ["kill -SEGV $$", "exit 1", "echo nothing here"])
-    func `that could not be read are told as that, not as "nothing found"`(script: String) throws {
+    func `that could not be read are reported as such, not as "nothing found"`(script: String) throws {
         try withTesseract(script) { scan in
             let ending = try scan.run("decode", "--ocr", Self.blank, Self.coded)
             #expect(ending.lines == ["\(Self.coded): isbn 978-0-441-47812-5"])
-            #expect(ending.err.contains("no-code-table.jpg: print was not read: "))
+            #expect(ending.err.contains("no-code-table.jpg: printed text was not read: "))
             #expect(ending.status == 69)
             let intake = try scan.run("--image", Self.product, "--ocr", "--yes")
-            #expect(intake.out.contains("print was not read"))
+            #expect(intake.out.contains("printed text was not read"))
             #expect(intake.status == 69)
         }
     }
 
-    @Test func `come in as if they were typed, with their photo, and --yes saves none of them`() throws {
+    @Test func `are captured as typed, with their photo, and --yes saves none of them`() throws {
         try withPrint("ISBN 0-441-47812-3") { scan in
             let ending = try scan.run("--image", Self.blank, "--ocr", "--yes", "--json")
             #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "found", "queued"])
@@ -126,22 +126,22 @@ import Testing
             #expect(queued["image"] as? String == Self.blank)
             #expect(queued["reason"] as? String == "read from print: compare it with the book")
             #expect(ending.status == 4)
-            // The same goes for a yes to the whole queue, later.
+            // The same applies when the whole queue is confirmed later.
             let later = try scan.run("intake", "confirm", "--yes")
             #expect(later.out.contains("read from print: compare it with the book"))
             #expect(later.status == 4)
             #expect(try scan.run("library", "list", "--json").lines.isEmpty)
-            // What a person typed is another matter.
+            // A number that the user typed is saved.
             #expect(try scan.run("--isbn", "0-441-47812-3", "--yes").status == 0)
         }
     }
 
-    @Test func `are shown as read from print, and saved when somebody has looked`() throws {
+    @Test func `are shown as read from print, and saved when the user confirms each`() throws {
         try withPrint("ISBN 0-441-47812-3 and 0-441-01359-7") { scan in
             let terminal = try Terminal(scan, "--image \(Self.blank) --ocr")
             try terminal.wait(for: "[s] save")
             #expect(terminal.screen.contains("Read from print: compare the number with the book."))
-            // A yes to all is none to these: each is asked for.
+            // Saving all does not include these: each is asked for.
             terminal.type("a")
             terminal.type("s")
             try terminal.wait(for: "Dune")

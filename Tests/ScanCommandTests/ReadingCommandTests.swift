@@ -50,7 +50,7 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
         }
     }
 
-    @Test func `tells a person where they are, and shows the history with bars`() throws {
+    @Test func `shows the progress, and the history with bars`() throws {
         try withTwoBooks { scan in
             try scan.run("reading", "start", "dune", "--on", "2026-01-02")
             let page = try scan.run("reading", "page", "145")
@@ -58,7 +58,7 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
             #expect(page.err.contains("scan undo"))
             #expect(try scan.run("reading", "page", "400").err.contains("beyond the last page"))
             let same = try scan.run("reading", "start", "dune")
-            #expect(same.status == 0 && same.err.contains("Reading already"))
+            #expect(same.status == 0 && same.err.contains("already Reading"))
             let history = try scan.run("reading", "history", "dune").lines
             #expect(history.first == "Reading 1 of 1 · Reading · started 2026-01-02")
             #expect(
@@ -72,7 +72,7 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
             #expect(history[1].hasSuffix("Page 400 of 382 ██████████ 100 % (beyond the last page)"))
             #expect(history[3].hasSuffix("Page 0 of 382 ░░░░░░░░░░ 0 %  automatic"))
             let readings = try scan.run("reading", "history", "dune", "--json").objects()
-            // The newest first; one without entries is there as well.
+            // Newest first, including the one without entries.
             #expect(readings.map { ($0["entries"] as? [Any])?.count } == [3, 0])
             #expect(readings.map { $0["number"] as? Int } == [2, 1])
             let entry = try #require((readings[0]["entries"] as? [[String: Any]])?.last)
@@ -85,17 +85,17 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
         }
     }
 
-    /// What is told, how it ends, and what it says.
+    /// The arguments, the exit status and a part of the message.
     static let refused: [([String], Int, String)] = [
-        (["page", "145"], 3, "no book is being read"), (["page", "dune", "x"], 64, "no page"),
+        (["page", "145"], 3, "not reading any book"), (["page", "dune", "x"], 64, "not a page"),
         (["page", "dune", "--", "-1"], 64, "no page -1"), (["page", "dune", "99999999999"], 64, "1000000"),
-        (["page", "dune", "99999999999999999999"], 64, "no page"),
+        (["page", "dune", "99999999999999999999"], 64, "not a page"),
         (["percent", "dune", "101"], 64, "from 0 to 100"),
-        (["percent", "dune", "nan"], 64, "from 0 to 100"), (["percent", "dune", "much"], 64, "no percentage"),
+        (["percent", "dune", "nan"], 64, "from 0 to 100"), (["percent", "dune", "much"], 64, "not a percentage"),
         (["finish", "dune", "--on", "2026-02-30"], 64, "2026-02 has no day 30"),
         (["finish", "dune", "--on", "2026-13-01"], 64, "2026 has no month 13"),
-        (["finish", "dune", "--on", "0000-01-01"], 64, "no day"),
-        (["start", "dune", "--on", "soon"], 64, "no day"),
+        (["finish", "dune", "--on", "0000-01-01"], 64, "not a day"),
+        (["start", "dune", "--on", "soon"], 64, "not a day"),
         (["start", "emma"], 3, "no book \"emma\""), (["dates", "dune", "--started", "2026"], 3, "To Read"),
         (["dates", "dune", "--number", "2"], 3, "no reading 2"),
         (["add", "dune", "--started", "2021", "--finished", "2020"], 3, "before it was started on 2021"),
@@ -115,14 +115,14 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
     }
 
     @Test(arguments: ["0001-01-01", "9999-12-31"])
-    func `takes the first and the last day there is`(day: String) throws {
+    func `accepts the first and the last possible day`(day: String) throws {
         try withTwoBooks { scan in
             let read = try scan.run("reading", "finish", "dune", "--on", day, "--json").objects().first
             #expect(read?["finished"] as? String == day)
         }
     }
 
-    @Test func `asks which, when several books are being read`() throws {
+    @Test func `asks which book, if several are being read`() throws {
         try withTwoBooks { scan in
             try scan.run("reading", "start", "dune")
             #expect(try scan.run("reading", "page", "10").status == 0)
@@ -135,13 +135,34 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
         }
     }
 
-    @Test func `leaves the dates alone when the library says so`() throws {
+    @Test func `sets no dates if the library's setting is off`() throws {
         try withTwoBooks { scan in
             try sqlite(scan.library, "INSERT INTO setting (name, value) VALUES ('automaticDates', '0')")
             let read = try #require(try scan.run("reading", "finish", "dune", "--json").objects().first)
             #expect(read["finished"] is NSNull && read["progress"] as? Double == 1)
             let edited = try scan.run("library", "edit", "dune", "--status", "reading", "--json").objects().first
             #expect(edited?["status"] as? String == "reading" && (edited?["readings"] as? [Any])?.count == 2)
+        }
+    }
+
+    @Test func `records progress of an earlier day, and shows the latest`() throws {
+        try withTwoBooks { scan in
+            try scan.run("reading", "start", "dune", "--on", "2026-01-02")
+            let past = try scan.run("reading", "page", "dune", "100", "--on", "2026-01-10", "--json").objects()
+            #expect(past.first?["page"] as? Int == 100)
+            try scan.run("reading", "percent", "dune", "50", "--on", "yesterday")
+            let earlier = try scan.run("reading", "page", "dune", "20", "--on", "2026-01-03", "--json").objects()
+            #expect(earlier.first?["percent"] as? Double == 50)
+            let readings = try scan.run("reading", "history", "dune", "--json").objects()
+            let entries = try #require(readings.first?["entries"] as? [[String: Any]])
+            #expect(entries.map { $0["page"] as? Int } == [nil, 100, 20, 0])
+            let begun = try scan.run("reading", "page", "odyssey", "5", "--on", "2026-01-05", "--json").objects()
+            #expect(begun.first?["started"] as? String == "2026-01-05")
+            for wrong in [["2999-01-01"], ["2026-01"], ["x"]] {
+                #expect(try scan.run(["reading", "page", "dune", "9", "--on"] + wrong).status == 64)
+            }
+            let two = try scan.run("reading", "page", "dune", "5", "6")
+            #expect(two.status == 64 && two.err.contains("one number"), "\(two.err)")
         }
     }
 }

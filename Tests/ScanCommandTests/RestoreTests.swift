@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@Suite struct `Restoring with another library's backups about` {
-    /// A program with a library of one book, another of two, and a folder for the backups of both.
+@Suite struct `scan restore beside another library's backups` {
+    /// Runs the body with a library of one book, another of two, and a folder with backups of both.
     private func withTwoLibraries(_ body: (ScanProcess, ScanProcess, String) throws -> Void) throws {
         try withScan { scan in
             var (mine, other) = (scan, scan)
@@ -22,7 +22,7 @@ import Testing
 
     private func books(_ scan: ScanProcess) throws -> Int { try scan.run("library", "list", "--json").lines.count }
 
-    @Test func `takes its own only, and another's when that is named`() throws {
+    @Test func `restores its own only, or another's if that is named`() throws {
         try withTwoLibraries { mine, other, stick in
             let all = try FileManager.default.contentsOfDirectory(atPath: stick)
             #expect(all.count == 2)
@@ -35,17 +35,17 @@ import Testing
                     .first { $0["books"] as? Int == 2 && ($0["path"] as? String)?.hasPrefix(stick) == true })
             #expect(try mine.run("restore", try #require(others["path"] as? String)).status == 0)
             #expect(try books(mine) == 2)
-            // It is another's content in the same place: its own backups are its own still.
+            // The library has another's content now, but its backups are still its own.
             #expect(try mine.run("restore", "--yes").status == 0)
             #expect(try books(mine) == 1)
             for name in all { try FileManager.default.removeItem(atPath: stick + "/" + name) }
             try other.run("backup", stick)
             let none = try mine.run("restore", "--yes")
-            #expect(none.status == 3 && none.err.contains("only of others"), "\(none.err)")
+            #expect(none.status == 3 && none.err.contains("only of other libraries"), "\(none.err)")
         }
     }
 
-    @Test func `wants a name when the library is damaged and several could be its own`() throws {
+    @Test func `requires a name if the library is damaged and several backups could be its own`() throws {
         try withTwoLibraries { mine, _, stick in
             try FileManager.default.removeItem(atPath: mine.home.path + "/backups")
             try Data("damaged".utf8).write(to: URL(fileURLWithPath: mine.library))

@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: [
         ("a text file", 65), ("another program's database", 65), ("half of a library", 65), ("a newer schema", 78),
     ])
-    func `is refused and left as it is when it is`(what: String, status: Int32) throws {
+    func `is refused and left unchanged if it is`(what: String, status: Int32) throws {
         try withScan { scan in
             switch what {
             case "a text file":
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `is backed up, damaged, and restored with what it held; the damaged one is kept aside`() throws {
+    @Test func `is backed up, damaged, and restored with its books; the damaged file is kept`() throws {
         try withScan { scan in
             try scan.run(
                 "--stdin", "--yes", input: Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt")))
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `is never the target of its own backup, nor is any other file than a backup`() throws {
+    @Test func `is never overwritten by its own backup, nor is any file but a backup`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441478125", "--yes")
             let precious = scan.home.appendingPathComponent("precious.txt")
@@ -87,11 +87,11 @@ import Testing
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: scan.library, configuration: configuration)
             let running = try other.writeWithoutTransaction { db in
-                // A commit, so that the write-ahead log is not empty: else opening the library would be what waits.
+                // The commit leaves a write-ahead log; without one, opening the library would wait instead.
                 try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
                 let running = try scan.start(["--stdin", "--yes", "--json"], input: Data("9780441013593\n".utf8))
-                // Until it has said that it waits.
-                try wait(for: "the message") { try running.error().contains("Trying again") }
+                // Waits until it reports that it retries.
+                try waitBlocking(for: "the message") { try running.error().contains("Trying again") }
                 try db.execute(sql: "ROLLBACK")
                 return running
             }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `is opened by eight processes at once when it is not there yet`() throws {
+    @Test func `is created once by eight processes that open it at the same time`() throws {
         try withScan { scan in
             let running = try (0..<8).map { _ in try scan.start(["--isbn", "9780441478125", "--yes", "--json"]) }
             let endings = try running.map { try $0.wait() }
@@ -111,8 +111,8 @@ import Testing
         }
     }
 
-    /// Two writers of the same books are killed at any moment, again and again; what was acknowledged has to be there, once.
-    @Test func `loses nothing that was acknowledged when its writers are killed`() throws {
+    /// Kills two writers of the same books at random moments, repeatedly; every acknowledged book must be there exactly once.
+    @Test func `loses nothing acknowledged when its writers are killed`() throws {
         let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == nil ? 30 : 200
         let booksARound = 150
         try withScan { scan in
@@ -124,17 +124,18 @@ import Testing
                 let writers = try [Array(batch), batch.reversed()].map { numbers in
                     try scan.start(["--stdin", "--yes", "--json"], input: Data(numbers.joined(separator: "\n").utf8))
                 }
-                // The moment is drawn by how much was told by then: three lines a book, some 270 bytes each.
+                // A random amount of output determines the moment: three lines per book, about 270 bytes each.
                 let moment = Int.random(in: 1...(booksARound * 3 * 270 * 2))
-                try wait(for: "the moment") {
+                try waitBlocking(for: "the moment") {
                     try writers.reduce(0) { try $0 + $1.bytesSoFar() } >= moment
                         || writers.allSatisfy { !$0.process.isRunning }
                 }
                 for writer in writers { killProgram(below: writer.process.processIdentifier) }
                 for writer in writers {
-                    // A line that was cut by the kill acknowledges nothing.
-                    let told = try writer.wait().out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-                    for line in told where line.hasPrefix(#"{"event":"saved""#) {
+                    // A line cut short by the kill acknowledges nothing.
+                    let lines = try writer.wait().out.split(separator: "\n", omittingEmptySubsequences: false)
+                        .dropLast()
+                    for line in lines where line.hasPrefix(#"{"event":"saved""#) {
                         let event = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
                         let isbn = try #require(event["isbn13"] as? String)
                         #expect(acknowledged.updateValue(try #require(event["copyId"] as? String), forKey: isbn) == nil)
@@ -147,17 +148,17 @@ import Testing
                 uniqueKeysWithValues: books.compactMap { book in
                     (book["isbn13"] as? String).map { ($0, book["id"] as? String) }
                 })
-            for (isbn, copy) in acknowledged { #expect(there[isbn] == copy, "\(isbn) was acknowledged and is lost") }
-            #expect(books.allSatisfy { $0["title"] is String }, "none is half there")
+            for (isbn, copy) in acknowledged { #expect(there[isbn] == copy, "\(isbn) was acknowledged but is lost") }
+            #expect(books.allSatisfy { $0["title"] is String }, "no book is incomplete")
             #expect(try sqlite(scan.library, "PRAGMA integrity_check") == "ok")
             #expect(try sqlite(scan.library, "PRAGMA foreign_key_check").isEmpty)
         }
     }
 }
 
-/// Builds an offline index of made-up books and lets the program use it.
+/// Builds an offline index of made-up books for the program.
 ///
-/// - Returns: their ISBNs.
+/// - Returns: the ISBNs of the books.
 private func indexOfBooks(_ count: Int, _ scan: inout ScanProcess) throws -> [String] {
     let numbers = (0..<count).map { number in
         let body = "978" + String(1_000_000_000 + number * 7919).suffix(9)
@@ -177,15 +178,15 @@ private func indexOfBooks(_ count: Int, _ scan: inout ScanProcess) throws -> [St
     return numbers
 }
 
-/// Ends the program below setsid, which passes nothing on.
+/// Sends a signal to the program below setsid, which does not forward signals.
 func killProgram(below setsid: Int32, by signal: Int32 = SIGKILL) {
-    // There is no such file when it has ended by itself.
+    // The file does not exist if the program has already ended.
     let children = (try? String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)) ?? ""
     let targets = children.split(separator: " ").compactMap { Int32($0) }
     for target in targets.isEmpty ? [setsid] : targets { kill(target, signal) }
 }
 
-/// Runs SQL on a file from outside the program; what the last statement answers, first column, line by line.
+/// Runs SQL on a file from outside the program and returns the first column of the last statement, line by line.
 @discardableResult
 func sqlite(_ path: String, _ sql: String) throws -> String {
     try DatabaseQueue(path: path).writeWithoutTransaction { db in

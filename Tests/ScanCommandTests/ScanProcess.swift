@@ -2,9 +2,9 @@ import Foundation
 import TestTools
 import Testing
 
-/// The built program, run as a person or a script runs it, in a home folder of its own.
+/// Runs the built program as a user or a script would, in a home folder of its own.
 struct ScanProcess {
-    /// Everything that belongs to one test; gone with ``remove()``.
+    /// The folder of one test; deleted by ``remove()``.
     let home: URL
     var environment: [String: String]
 
@@ -18,7 +18,7 @@ struct ScanProcess {
         return tests.deletingLastPathComponent().appendingPathComponent("scan")
     }()
 
-    /// Asks no online source, and knows the books of samples/index.sqlite.
+    /// Returns a program that asks no online source and knows the books of samples/index.sqlite.
     static func offline() throws -> ScanProcess {
         var scan = try ScanProcess()
         scan.environment["BOOKPLATE_OFFLINE"] = "1"
@@ -34,7 +34,7 @@ struct ScanProcess {
             "BOOKPLATE_LIBRARY": home.appendingPathComponent("library.sqlite").path,
             "TERM": "xterm-256color", "LANG": "C.UTF-8",
         ]
-        // The zone that the tests themselves run in.
+        // The time zone of the tests.
         environment["TZ"] = ProcessInfo.processInfo.environment["TZ"]
     }
 
@@ -49,20 +49,20 @@ struct ScanProcess {
 
         var lines: [String] { out.split(separator: "\n").map(String.init) }
 
-        /// Each line of standard output as a JSON object.
+        /// Parses each line of standard output as a JSON object.
         func objects() throws -> [[String: Any]] {
             try lines.map { line in
                 try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
             }
         }
 
-        /// The events of the run by name.
+        /// Returns the events with this name.
         func events(_ name: String) throws -> [[String: Any]] {
             try objects().filter { $0["event"] as? String == name }
         }
     }
 
-    /// Runs to the end; standard input holds `input` and no terminal is there.
+    /// Runs the program to its end, with `input` on standard input and without a terminal.
     @discardableResult
     func run(_ arguments: String..., input: Data = Data()) throws -> Ending { try run(arguments, input: input) }
 
@@ -72,7 +72,7 @@ struct ScanProcess {
         return try running.wait()
     }
 
-    /// A program under way. Output goes to files, so that no full pipe holds it up.
+    /// A running program. Its output goes to files, so that no full pipe blocks it.
     struct Running {
         let process: Process
         let out: URL
@@ -86,12 +86,12 @@ struct ScanProcess {
                 out: try text(out), err: try text(err))
         }
 
-        /// How much it has printed by now.
+        /// Returns the size of its output so far.
         func bytesSoFar() throws -> Int {
             try FileManager.default.attributesOfItem(atPath: out.path)[.size] as? Int ?? 0
         }
 
-        /// What it has said on standard error by now.
+        /// Returns its standard error so far.
         func error() throws -> String { try text(err) }
 
         private func text(_ url: URL) throws -> String { String(decoding: try Data(contentsOf: url), as: UTF8.self) }
@@ -99,7 +99,7 @@ struct ScanProcess {
 
     func start(_ arguments: [String], input: Data = Data()) throws -> Running {
         let process = Process()
-        // A session of its own has no controlling terminal, whoever runs the tests.
+        // A session of its own has no controlling terminal, however the tests are run.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
         process.arguments = ["--wait", Self.program.path] + arguments
         process.environment = environment
@@ -118,7 +118,7 @@ struct ScanProcess {
     private func file(_ name: String) -> URL { home.appendingPathComponent("\(name)-\(UUID().uuidString)") }
 }
 
-/// Runs the body with a program whose home is removed afterwards.
+/// Runs the body with a program whose home folder is deleted afterwards.
 func withScan<Result>(_ make: () throws -> ScanProcess = ScanProcess.offline, _ body: (ScanProcess) throws -> Result)
     throws -> Result
 {

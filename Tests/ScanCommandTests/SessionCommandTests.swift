@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct `scan session` {
-    /// Half an hour ago; what is told of it does not depend on how fast the program runs.
+    /// Half an hour ago, so that the results do not depend on the speed of the program.
     private let start = Date(timeIntervalSinceNow: -1800)
 
     private func after(_ seconds: TimeInterval) -> String { start.addingTimeInterval(seconds).rfc3339 }
@@ -21,9 +21,9 @@ import Testing
             #expect(Set(record.keys) == keys)
             #expect(record["running"] as? Bool == true && record["end"] is NSNull && record["startPage"] as? Int == 10)
             let status = try scan.run("session", "status")
-            let told = try #require(
+            let line = try #require(
                 status.out.firstMatch(of: #/^Session • (\d+):\d\d · Dune · from page 10 of 382 · since \d/#))
-            #expect(try #require(Int(told.1)) >= 30)
+            #expect(try #require(Int(line.1)) >= 30)
 
             let second = try scan.run("session", "start", "odyssey")
             #expect(second.status == 3)
@@ -50,7 +50,7 @@ import Testing
             let id = try #require(try added.objects().first?["id"] as? String)
             let before = try scan.run("export").out
             for (arguments, question) in [
-                ("session delete \(id)", "Delete the session, and the progress that it told?"),
+                ("session delete \(id)", "Delete this session and the progress that it recorded?"),
                 ("reading delete dune --number 1", "Delete reading 1 of \"Dune\""),
                 ("library delete dune odyssey", "Move \"Dune\", \"The Odyssey\" to the trash?"),
             ] {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `of less than a minute is kept only by force`() throws {
+    @Test func `of less than a minute is kept only with --force`() throws {
         try withTwoBooks { scan in
             try scan.run("session", "start", "dune", "--start", after(0))
             let ending = try scan.run("session", "stop", "--end", after(59))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `told afterwards is listed, corrected, deleted, and each is taken back`() throws {
+    @Test func `added afterwards is listed, edited and deleted, and each change is undone`() throws {
         try withTwoBooks { scan in
             let added = try scan.run("session", "add", "dune", "--minutes", "30", "--to-page", "60", "--json")
             let id = try #require(try added.objects().first?["id"] as? String)
@@ -98,17 +98,17 @@ import Testing
         }
     }
 
-    /// What is told, how it ends, and what it says.
+    /// The arguments, the exit status and a part of the message.
     static let refused: [([String], Int, String)] = [
-        (["add", "dune"], 64, "Say when it was"), (["add", "dune", "--minutes", "99999999999"], 64, "1440"),
+        (["add", "dune"], 64, "Give its time"), (["add", "dune", "--minutes", "99999999999"], 64, "1440"),
         (["add", "dune", "--minutes", "0"], 64, "1 to 1440"),
-        (["add", "dune", "--start", "noon", "--minutes", "5"], 64, "no time"),
+        (["add", "dune", "--start", "noon", "--minutes", "5"], 64, "not a time"),
         (["add", "dune", "--start", "2026-02-30 14:30", "--minutes", "5"], 64, "2026-02 has no day 30"),
         (["add", "dune", "--start", "9999-12-31 14:30", "--minutes", "5"], 3, "in the future"),
         (["add", "dune", "--start", "0001-01-01 14:30", "--end", "2020-01-01 14:30"], 3, "too long"),
-        (["add", "dune", "--minutes", "5", "--to-page", "x"], 64, "no page"),
+        (["add", "dune", "--minutes", "5", "--to-page", "x"], 64, "not a page"),
         (["start", "dune", "--page", "99999999999"], 64, "1000000"), (["start", "emma"], 3, "no book"),
-        (["start", "dune", "--start", "25:00"], 64, "no time"),
+        (["start", "dune", "--start", "25:00"], 64, "not a time"),
         (["edit", "abcd1234", "--minutes", "5"], 3, "no session"),
         (["delete", "a"], 3, "no session"), (["stop", "x"], 64, "page"), (["list", "--limit", "0"], 64, "--limit"),
     ]
@@ -121,6 +121,32 @@ import Testing
                 #expect(ending.err.contains(reason), "\(arguments): \(ending.err)")
             }
             #expect(try scan.run("undo", "--list").lines.count == 2)
+        }
+    }
+
+    @Test func `of no minute is refused without naming an option that the command lacks`() throws {
+        try withTwoBooks { scan in
+            let ending = try scan.run(
+                "session", "add", "dune", "--start", "2026-01-02 14:30", "--end", "2026-01-02 14:30")
+            #expect(ending.status != 0 && !ending.err.contains("--force"), "\(ending.err)")
+            #expect(try scan.run("session", "start", "dune").status == 0)
+            let second = try scan.run("session", "start", "odyssey")
+            #expect(!second.err.contains("first."), "\(second.err)")
+        }
+    }
+}
+
+@Suite struct `A book that is done while its session runs` {
+    @Test(arguments: [["finish", "dune"], ["drop", "dune"], ["reset", "dune"], ["hold", "dune"]])
+    func `says so, and does not end the session`(act: [String]) throws {
+        try withScan { scan in
+            try scan.run("library", "add", "--title", "Dune", "--author", "Frank Herbert", "--pages", "382")
+            try scan.run("session", "start", "dune")
+            let done = try scan.run(["reading"] + act + ["--json"])
+            #expect(done.status == 0 && done.lines.count == 1)
+            #expect(done.err.contains("still running; scan session stop"), "\(done.err)")
+            #expect(try scan.run("session", "stop", "--force").status == 0)
+            #expect(!(try scan.run("reading", "start", "dune").err.contains("still running")))
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
         return (line?["value"] as? String, line?["origin"] as? String)
     }
 
-    @Test func `come from the flag, else the environment, else the file, else the default`() throws {
+    @Test func `come from the flag, the environment, the file or the default, in this order`() throws {
         var scan = try ScanProcess()
         defer { try? scan.remove() }
         scan.environment["BOOKPLATE_LIBRARY"] = nil
@@ -24,7 +24,7 @@ import Testing
         #expect(try value("library", scan).1 == "default")
     }
 
-    @Test func `mask the key, and keep the file to its owner`() throws {
+    @Test func `mask the key, and make the file readable by its owner only`() throws {
         try withScan { scan in
             try scan.run("settings", "set", "googleBooksKey", "-", input: Data("AIzaSySecretSecretSecret1234\n".utf8))
             let shown = try scan.run("settings")
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["{", "[]", #"{"library": 7}"#, #"{"colour": "red"}"#])
-    func `that make no sense are refused with 78, and the file is named`(text: String) throws {
+    func `that are invalid are refused with 78, and the file is named`(text: String) throws {
         try withScan { scan in
             let folder = scan.home.appendingPathComponent(".config/bookplate")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: ["http://openlibrary.example", "ftp://x", "nonsense", "https://"])
-    func `refuse an address that is none, or is not safe`(address: String) throws {
+    func `refuse an invalid or unsafe address`(address: String) throws {
         var scan = try ScanProcess()
         defer { try? scan.remove() }
         #expect(try scan.run("settings", "set", "openLibraryURL", address).status == 78)
@@ -57,11 +57,11 @@ import Testing
         #expect(try scan.run("lookup", "9780441478125").status == 78)
     }
 
-    @Test func `of the library are kept in it, shown with their origin, and undone like any change`() throws {
+    @Test func `of the library are stored in it, shown with their origin, and undone like any change`() throws {
         try withScan { (scan: ScanProcess) throws in
             #expect(try value("automaticDates", scan) == ("1", "default"))
             #expect(try value("yearlyGoal", scan) == (nil, "default"))
-            #expect(!FileManager.default.fileExists(atPath: scan.library), "to show them makes no library")
+            #expect(!FileManager.default.fileExists(atPath: scan.library), "showing them creates no library")
             #expect(try scan.run("settings").err.contains("There is no library yet"))
             #expect(try scan.run("settings", "unset", "yearlyGoal").status == 3)
 
@@ -82,7 +82,7 @@ import Testing
         ("dailyGoal", "100001"), ("dailyGoal", "99999999999999999999"), ("automaticDates", "perhaps"),
         ("automaticDates", "2"), ("dailyGoal", " "),
     ])
-    func `of the library refuse what makes no sense, and say what is allowed`(name: String, text: String) throws {
+    func `of the library refuse invalid values, and say what is allowed`(name: String, text: String) throws {
         try withScan { scan in
             let ending = try scan.run("settings", "set", "--", name, text)
             #expect(ending.status == (text == " " ? 64 : 78), "\(ending.err)")
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `are shown as far as can be when the library is damaged`() throws {
+    @Test func `are shown as far as possible if the library is damaged`() throws {
         try withScan { scan in
             try Data("Dear diary".utf8).write(to: URL(fileURLWithPath: scan.library))
             let ending = try scan.run("settings", "show", "--json")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `that there are not are refused with the names of those that there are`() throws {
+    @Test func `that do not exist are refused with the names of those that do`() throws {
         try withScan { scan in
             let ending = try scan.run("settings", "set", "goal", "1")
             #expect(ending.status == 64)

@@ -43,7 +43,7 @@ import Testing
             let notes = book["notes"] as? [[String: Any]]
             #expect(notes?.map { $0["text"] as? String } == ["First.\nMore.", "Second."])
             #expect((book["quotes"] as? [Any])?.isEmpty == true && (book["flags"] as? [Any])?.isEmpty == true)
-            // The object is the list's, with three keys more.
+            // The object has the keys of a list and three more.
             let listed = try #require(scan.run("library", "list", "--json").objects().first)
             #expect(Set(book.keys).subtracting(listed.keys) == ["notes", "quotes", "flags"])
             #expect(try scan.run("undo").status == 0)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `shows it all to a person`() throws {
+    @Test func `shows every field to people`() throws {
         try withScan { scan in
             try scan.run(["library", "add"] + Self.everything)
             try scan.run("quote", "add", "beowulf", "So. The Spear-Danes", "--page", "3")
@@ -81,7 +81,7 @@ import Testing
         ("toRead", false, false), ("reading", true, false), ("read", true, true), ("onHold", true, false),
         ("dnf", true, false),
     ])
-    func `shows only the days that its status has`(status: String, started: Bool, finished: Bool) throws {
+    func `shows only the days that fit its status`(status: String, started: Bool, finished: Bool) throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "Dune", "--status", status)
             try sqlite(scan.library, "UPDATE reading SET started = '2026-02-01', finished = '2026-02-18'")
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `tells what an import flagged`() throws {
+    @Test func `shows what an import flagged`() throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "Dune")
             try sqlite(
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `loses what a person clears`() throws {
+    @Test func `no longer shows a field that was cleared`() throws {
         try withScan { scan in
             try scan.run(["library", "add"] + Self.everything)
             let cleared = try scan.run(
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `keeps the fields beside the one that is edited`() throws {
+    @Test func `keeps the fields that are not edited`() throws {
         try withScan { scan in
             try scan.run(["library", "add"] + Self.everything)
             func edit(_ arguments: String...) throws -> [String: Any] {
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `has the days of its reading from the beginning, and one undo takes all of it back`() throws {
+    @Test func `can be added with the days of its reading, and one undo takes all of it back`() throws {
         try withScan { scan in
             let added = try scan.run(
                 "library", "add", "--title", "Dune", "--status", "dnf", "--started", "2026-02", "--stopped",
@@ -190,8 +190,7 @@ import Testing
             (["--finished", "2026-02-30", "--status", "read"], 64, "2026-02 has no day 30"),
             (["--status", "read", "--started", "2026", "--finished", "2025"], 3, "before it was started"),
         ] as [([String], Int32, String)])
-    func `has no days that cannot be, and is not saved then`(arguments: [String], status: Int32, reason: String) throws
-    {
+    func `is not saved with impossible days`(arguments: [String], status: Int32, reason: String) throws {
         try withScan { scan in
             let ending = try scan.run(["library", "add", "--title", "Dune"] + arguments)
             #expect(ending.status == status && ending.err.contains(reason), "\(ending.err)")
@@ -199,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `keeps a wrong number as text, with no ISBN and a warning, when added and when edited`() throws {
+    @Test func `keeps an invalid ISBN as text, with a warning, when added and when edited`() throws {
         try withScan { scan in
             let added = try scan.run("library", "add", "--title", "Dune", "--isbn", "978-0-441-17271-8", "--json")
             #expect(added.status == 0 && added.err.contains("should be 9, not 8"))
@@ -207,10 +206,11 @@ import Testing
             let right = try scan.run("library", "edit", "dune", "--isbn", "0-441-17271-7", "--json")
             #expect(try right.err.isEmpty && right.objects()[0]["isbn13"] as? String == "9780441172719")
             let wrong = try scan.run("library", "edit", "dune", "--isbn", "0-441-17271-8", "--json")
-            #expect(wrong.status == 0 && wrong.err.contains("is no ISBN") && wrong.err.contains("kept as text"))
+            #expect(
+                wrong.status == 0 && wrong.err.contains("is not a valid ISBN") && wrong.err.contains("kept as text"))
             let book = try wrong.objects()[0]
             #expect(book["isbn13"] is NSNull && book["isbnText"] as? String == "0-441-17271-8")
-            // Capturing refuses it.
+            // A capture refuses it.
             #expect(try scan.run("--isbn", "0-441-17271-8", "--yes").status == 3)
         }
     }

@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// The program against sources that answer, fail, and lie, on free ports of this machine.
+/// Runs the program against sources that answer, fail and lie, on free ports of this machine.
 @Suite struct `Asking the sources` {
     private static let dune = "9780441013593"
     private static let record = """
@@ -11,7 +11,7 @@ import Testing
         "identifiers": {"isbn_13": ["9780441013593"], "openlibrary": ["OL1M"]}}}
         """
 
-    /// A program whose sources are two fault servers.
+    /// Runs the body with a program whose sources are two fault servers.
     private func withSources<Result>(
         _ body: (ScanProcess, FaultServer, FaultServer) throws -> Result
     ) throws -> Result {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `says who it is and how to be reached`() throws {
+    @Test func `identifies itself and its contact`() throws {
         try withSources { scan, openLibrary, _ in
             try scan.run("lookup", Self.dune)
             let agent = try #require(openLibrary.requests.first?.headers["user-agent"])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `uses the cache of an existing library, and refresh does not`() throws {
+    @Test func `uses the cache of an existing library, but not with --refresh`() throws {
         try withSources { scan, openLibrary, _ in
             openLibrary.on("/api/books", .json(Self.record))
             try scan.run("--isbn", Self.dune, "--json")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What a source does, what the outcome is called, and how the program ends.
+    /// The behaviour of a source, the outcome and the exit status.
     static let faults: [(String, Reply, String, Int32)] = [
         ("an honest miss", .json("{}"), "notFound", 4), ("503", .status(503), "temporary", 69),
         ("429", .status(429, headers: ["Retry-After": "60"]), "temporary", 69), ("403", .status(403), "blocked", 69),
@@ -85,10 +85,10 @@ import Testing
     ]
 
     @Test(arguments: faults)
-    func `tells apart`(what: String, reply: Reply, outcome: String, status: Int32) throws {
+    func `distinguishes`(what: String, reply: Reply, outcome: String, status: Int32) throws {
         try withSources { scan, openLibrary, googleBooks in
             openLibrary.on("/api/books", reply)
-            // The other source has no key, so it does not decide.
+            // The other source has no key, so it does not affect the outcome.
             googleBooks.on("/books/v1/volumes", .status(429))
             let ending = try scan.run("--isbn", Self.dune, "--yes", "--json")
             #expect(try ending.objects().map { $0["event"] as? String } == ["captured", outcome, "queued"], "\(what)")
@@ -97,19 +97,19 @@ import Testing
         }
     }
 
-    @Test func `names the source that it did not ask, and why`() throws {
+    @Test func `names the source that it did not ask, with the reason`() throws {
         try withSources { scan, openLibrary, googleBooks in
             openLibrary.on("/api/books", .json("{}"))
             googleBooks.on("/books/v1/volumes", .status(429))
             let line = try #require(scan.run("lookup", "--json", Self.dune).objects().first)
             #expect(line["outcome"] as? String == "notFound")
-            let left = try #require((line["notAsked"] as? [[String: Any]])?.first)
-            #expect(left["source"] as? String == "googleBooks")
-            #expect((left["reason"] as? String)?.contains("key") == true)
+            let skipped = try #require((line["notAsked"] as? [[String: Any]])?.first)
+            #expect(skipped["source"] as? String == "googleBooks")
+            #expect((skipped["reason"] as? String)?.contains("key") == true)
         }
     }
 
-    @Test func `keeps what waited and looks it up when the source is back`() throws {
+    @Test func `keeps a capture and looks it up when the source is back`() throws {
         try withSources { scan, openLibrary, _ in
             openLibrary.on("/api/books", .status(503))
             #expect(try scan.run("--isbn", Self.dune, "--yes").status == 69)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `asks for many at once`() throws {
+    @Test func `asks for many ISBNs in one request`() throws {
         try withSources { scan, openLibrary, googleBooks in
             googleBooks.on("/books/v1/volumes", .status(429))
             let numbers = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("isbns.txt"))
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `captures although the offline index is gone, and says so`() throws {
+    @Test func `captures without the offline index, and says so`() throws {
         try withSources { scan, openLibrary, _ in
             openLibrary.on("/api/books", .json(Self.record))
             let ending = try scan.run("--isbn", Self.dune, "--yes", "--json", "--index", "/nowhere/index.sqlite")

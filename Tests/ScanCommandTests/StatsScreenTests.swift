@@ -4,12 +4,12 @@ import Testing
 
 @testable import ScanCommand
 
-extension `The screens of figures` {
+extension `The pages in the terminal` {
     var overview: Overview {
         let days = [
-            figures("2025-12-31", pages: 20, minutes: 30, pace: 40),
-            figures("2026-01-05", pages: 120, minutes: 150, pace: 48),
-            figures("2026-05-09", pages: 60, minutes: 60, pace: 60), figures("2026-05-10", pages: 45, minutes: 0),
+            stats("2025-12-31", pages: 20, minutes: 30, pace: 40),
+            stats("2026-01-05", pages: 120, minutes: 150, pace: 48),
+            stats("2026-05-09", pages: 60, minutes: 60, pace: 60), stats("2026-05-10", pages: 45, minutes: 0),
         ]
         let finishes = [
             Finishes(date: day("2025-12-31"), books: 2, pages: 500), Finishes(date: day("2026-01-05"), pages: 320),
@@ -38,10 +38,10 @@ extension `The screens of figures` {
         return charts.shown(StatsScreen(overview: overview, charts: charts).lines)
     }
 
-    @Test func `of the library draw bars, on 80 columns`() {
+    @Test func `draw bars for the library, on 80 columns`() {
         #expect(
             lines(overview, 80) == """
-                Reading in figures, 2026-05-10
+                Reading statistics, 2026-05-10
 
                   Today          45 pages
                   Streak         2 days; longest 2 days, to 2026-05-10
@@ -120,10 +120,10 @@ extension `The screens of figures` {
                 """)
     }
 
-    @Test func `of the library draw bars in ASCII on 40 columns`() {
+    @Test func `draw bars for the library in ASCII, on 40 columns`() {
         #expect(
             lines(overview, 40, isASCII: true) == """
-                Reading in figures, 2026-05-10
+                Reading statistics, 2026-05-10
 
                   Today          45 pages
                   Streak         2 days; longest 2 days,

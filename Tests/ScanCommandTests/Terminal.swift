@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// A pseudo-terminal with the program in its foreground: what a person sees and types.
+/// A pseudo-terminal with the program in its foreground.
 final class Terminal {
     private let master: Int32
     private let process = Process()
@@ -12,7 +12,7 @@ final class Terminal {
     init(_ scan: ScanProcess, _ arguments: String, redirection: String = "", columns: UInt16 = 80, rows: UInt16 = 24)
         throws
     {
-        // posix_openpt() and ptsname() are not imported; these are the requests behind them (ioctl_tty(2)).
+        // posix_openpt() and ptsname() are not imported; these are the ioctls behind them (ioctl_tty(2)).
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var (unlocked, number): (Int32, Int32) = (0, 0)
         try #require(
@@ -43,15 +43,15 @@ final class Terminal {
 
     func type(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { write(master, $0.baseAddress, $0.count) } }
 
-    /// Everything shown so far, without escapes.
+    /// The output so far, without escapes.
     var screen: String {
         String(decoding: seen, as: UTF8.self).replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "")
     }
 
-    /// The same with its escapes.
+    /// The output so far, with its escapes.
     var raw: String { String(decoding: seen, as: UTF8.self) }
 
-    /// Sends a signal to the program, the last in the line of setsid's descendants.
+    /// Sends a signal to the program, the last of setsid's descendants.
     func send(_ signal: Int32) throws {
         var target = process.processIdentifier
         while let child = try String(contentsOfFile: "/proc/\(target)/task/\(target)/children", encoding: .utf8)
@@ -62,33 +62,33 @@ final class Terminal {
         kill(target, signal)
     }
 
-    /// Makes the window larger or smaller, as a person does.
+    /// Resizes the window.
     func resize(columns: UInt16, rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Forgets what was shown.
+    /// Clears the recorded output.
     func clear() { seen.removeAll() }
 
-    /// Reads until the screen holds the text; fails after two minutes.
+    /// Reads until the output contains the text; fails after two minutes.
     func wait(for text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let limit = ContinuousClock.now + .seconds(120)
         while !screen.contains(text) {
             try #require(
-                try readMore(until: limit), "\"\(text)\" never came; the screen was:\n\(screen)",
+                try readMore(until: limit), "\"\(text)\" did not appear; the screen was:\n\(screen)",
                 sourceLocation: sourceLocation)
         }
     }
 
     /// Reads to the end of the program.
     ///
-    /// - Returns: its exit status as the shell tells it, 128 + the signal when one ended it.
+    /// - Returns: its exit status as the shell reports it: 128 + the signal if one ended it.
     func finish() throws -> Int32 {
         let limit = ContinuousClock.now + .seconds(120)
         while try readMore(until: limit) {}
         if ContinuousClock.now >= limit {
-            Issue.record("it never ended; the screen was:\n\(screen)")
+            Issue.record("the program did not end; the screen was:\n\(screen)")
             try send(SIGKILL)
         }
         process.waitUntilExit()
@@ -96,14 +96,14 @@ final class Terminal {
             ? 128 + process.terminationStatus : process.terminationStatus
     }
 
-    /// The terminal echoes and edits lines, as before the program.
+    /// True if the terminal echoes and edits lines, as it did before the program ran.
     var isRestored: Bool {
         var settings = termios()
         tcgetattr(master, &settings)
         return settings.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)
     }
 
-    /// - Returns: false when the program has ended, or nothing came in time.
+    /// - Returns: false if the program has ended, or nothing arrived in time.
     private func readMore(until limit: ContinuousClock.Instant) throws -> Bool {
         var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         let left = (limit - .now).components

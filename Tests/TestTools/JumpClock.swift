@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A clock on which sleeping takes no time: it jumps to the moment the sleeper waits for.
+/// A clock on which sleeping takes no time: it jumps to the deadline.
 public final class JumpClock: Clock, Sendable {
     public struct Instant: InstantProtocol {
         public var offset: Duration = .zero
@@ -16,7 +16,7 @@ public final class JumpClock: Clock, Sendable {
 
     public var now: Instant { state.withLock(\.now) }
     public var minimumResolution: Duration { .nanoseconds(1) }
-    /// Every wait, in its order.
+    /// The durations slept, in order.
     public var slept: [Duration] { state.withLock(\.slept) }
 
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -30,6 +30,6 @@ public final class JumpClock: Clock, Sendable {
 
     public func advance(by duration: Duration) { state.withLock { $0.now = $0.now.advanced(by: duration) } }
 
-    /// The calendar's time that goes with it; begins at 2026-11-21 12:00 UTC.
+    /// The date on this clock, which starts at 2026-11-21 12:00 UTC.
     public var date: Date { Date(timeIntervalSince1970: 1_795_262_400).addingTimeInterval(now.offset / .seconds(1)) }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A new folder that is removed with the object.
+/// A new folder that is deleted with the object.
 public final class Scratch: Sendable {
     public let path: String
 
@@ -10,7 +10,7 @@ public final class Scratch: Sendable {
     }
 
     deinit {
-        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path): \(error)") }
+        do { try FileManager.default.removeItem(atPath: path) } catch { print("could not delete \(path): \(error)") }
     }
 
     public func file(_ name: String) -> String { path + "/" + name }

@@ -14,7 +14,9 @@ public func wait(
 }
 
 /// Waits in the same way and blocks its thread.
-public func wait(for what: String, within limit: Duration = .seconds(120), until isTrue: () throws -> Bool) throws {
+public func waitBlocking(
+    for what: String, within limit: Duration = .seconds(120), until isTrue: () throws -> Bool
+) throws {
     let end = ContinuousClock.now + limit
     while try !isTrue() {
         guard ContinuousClock.now < end else { throw NeverHappened(what: what, limit: limit) }

@@ -1,7 +1,7 @@
 import CZBar
 import Glibc
 
-/// zbar's shared library. The archive that Decoder is linked with has the image scanner too, but that needs D-Bus.
+/// zbar's shared library. The archive that Decoder is linked with contains the image scanner too, but that needs D-Bus.
 struct ZBarLibrary {
     typealias Create = @convention(c) () -> OpaquePointer?
     typealias SetConfig = @convention(c) (OpaquePointer, zbar_symbol_type_t, zbar_config_t, Int32) -> Int32
@@ -26,7 +26,7 @@ struct ZBarLibrary {
     let data: Text
 
     init() throws {
-        // Its own symbols before the archive's of the same names.
+        // RTLD_DEEPBIND prefers the library's own symbols to the archive's of the same names.
         guard let library = dlopen("libzbar.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) else {
             throw PeerError(what: "libzbar.so.0 is not installed: script/install bench")
         }

@@ -1,6 +1,7 @@
 import CZBar
 
-/// zbar's own image scanner, from its shared library, with every row and column and EAN-13 alone: what other programs use.
+/// zbar's own image scanner from its shared library, as other programs use it, with every row and column and only
+/// EAN-13.
 ///
 /// Not for two threads at once.
 public struct ZBarPeer {
@@ -8,7 +9,7 @@ public struct ZBarPeer {
     private let scanner: OpaquePointer
     private let image: OpaquePointer
 
-    /// - Throws: ``PeerError`` where the library is not installed.
+    /// - Throws: ``PeerError`` if the library is not installed.
     public init() throws {
         zbar = try ZBarLibrary()
         guard let scanner = zbar.createScanner(), let image = zbar.createImage()
@@ -19,7 +20,7 @@ public struct ZBarPeer {
         _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_X_DENSITY, 1)
         _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_Y_DENSITY, 1)
         zbar.enableCache(scanner, 0)
-        // "Y800", its first letter lowest (zbar_fourcc).
+        // "Y800", its first letter in the lowest byte (zbar_fourcc).
         zbar.setFormat(image, "Y800".utf8.reversed().reduce(0) { $0 << 8 | UInt($1) })
     }
 

@@ -1,23 +1,25 @@
-/// Decides when what single frames say is believed, and that one code held in view is one showing, however long.
+/// Decides when a reading of a code is trusted, and that a code held in view counts once, however long it is held.
 ///
-/// Pure rules: time comes in with the frames, on any clock that never goes back.
+/// Pure rules: the time is passed in with each frame, from any clock that never goes backwards.
 ///
 /// - A code counts after ``agreeingFrames`` frames in which it was read and nothing else was read in its place.
-/// - So does one at once that the decoder is certain of from several frames (``FrameResult/certain``).
-/// - It counts once a showing. A showing ends when the code has been out of view for ``rearmTime``; another code, in the same place or
-///   beside it, has a showing of its own.
-/// - What looks like bars in its place without being read is still the code, blurred by a hand that moves: it keeps the showing
-///   going for ``unreadTime``, and never counts as a reading.
+/// - A code that the decoder is certain of from several frames (``FrameResult/certain``) counts at once.
+/// - It counts once per showing. A showing ends when the code has been out of view for ``rearmTime``; another code, in
+///   the same place or beside it, has a showing of its own.
+/// - Bars in its place that are not read are still the same code, blurred by a moving hand: they extend the showing for
+///   ``unreadTime``, and never count as a reading.
 public struct Consensus: Sendable {
-    /// Two are not enough: 0.11 % of the codes were wrong then and 0.054 % with three (simulated frames of 1.1 to 3 pixels a module).
+    /// Two are not enough: 0.11 % of codes were wrong with two, and 0.054 % with three (simulated frames of 1.1 to 3
+    /// pixels a module).
     public static let agreeingFrames = 3
     public static let rearmTime: Duration = .milliseconds(700)
     static let unreadTime: Duration = .seconds(3)
-    /// A source that was silent for so long tells nothing of what was in view meanwhile.
+    /// After a gap this long, nothing is known about what was in view during it.
     static let longestGap: Duration = .seconds(2)
-    /// But a camera that stumbled for no longer than this, and then shows the same code in the same place at once, shows the same book.
+    /// The exception to ``longestGap``: if a camera stalls for at most this long and then immediately shows the same
+    /// code in the same place, it is the same book.
     static let longestHiccup: Duration = .seconds(5)
-    /// Codes in view at once that are followed; a picture full of others drops the oldest that was not believed.
+    /// The most codes followed at once; in a picture full of codes, the oldest one that is not trusted yet is dropped.
     static let mostCodes = 32
 
     private var tracks: [Track] = []
@@ -35,21 +37,21 @@ public struct Consensus: Sendable {
         var isBelieved = false
     }
 
-    /// Takes what one frame showed.
+    /// Processes the result of one frame.
     ///
     /// - Parameters:
-    ///   - time: when the frame was taken.
+    ///   - time: the time at which the frame was captured.
     ///   - believed: filled with the codes that count from this frame on, books or not; emptied first.
-    public mutating func take(_ reading: FrameResult, at time: Duration, believed: inout [Symbol]) {
+    public mutating func update(with result: FrameResult, at time: Duration, believed: inout [Symbol]) {
         believed.removeAll(keepingCapacity: true)
-        if let last = lastFrame, time - last > Self.longestGap { forget(after: time - last, butKeep: reading.symbols) }
-        // A source that counts its own time can stumble; nothing here depends on it going on.
+        if let last = lastFrame, time - last > Self.longestGap { forget(after: time - last, butKeep: result.symbols) }
+        // A source with its own clock can go backwards briefly; no rule depends on the time advancing.
         let time = max(time, lastFrame ?? time)
         lastFrame = time
-        for symbol in reading.symbols { note(symbol, at: time) }
-        dispute(reading.symbols, at: time)
-        for payload in reading.certain { trust(payload) }
-        keepUnread(reading.unread, at: time)
+        for symbol in result.symbols { count(symbol, at: time) }
+        dispute(result.symbols, at: time)
+        for payload in result.certain { trust(payload) }
+        keepUnread(result.unread, at: time)
         tracks.removeAll { time - $0.lastInView >= Self.rearmTime }
         for index in tracks.indices
         where !tracks[index].isBelieved && tracks[index].frames >= Self.agreeingFrames && tracks[index].lastRead == time
@@ -70,7 +72,7 @@ public struct Consensus: Sendable {
         }
     }
 
-    private mutating func note(_ symbol: Symbol, at time: Duration) {
+    private mutating func count(_ symbol: Symbol, at time: Duration) {
         if let index = tracks.firstIndex(where: { $0.symbol.payload == symbol.payload }) {
             let addon = tracks[index].symbol.addon
             if let read = symbol.addon {
@@ -92,7 +94,8 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// Where two payloads are read in one place, both begin to count anew: the one just read with this frame, the other with its next.
+    /// If two payloads are read in one place, both are counted from the start: the one just read from this frame, the
+    /// other from its next.
     private mutating func dispute(_ symbols: [Symbol], at time: Duration) {
         for symbol in symbols {
             for index in tracks.indices
@@ -104,7 +107,8 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// What several frames say together counts as much as frames that agree, unless something else was read in its place just now.
+    /// A payload that several frames together prove counts like agreeing frames, unless something else was just read in
+    /// its place.
     private mutating func trust(_ payload: String) {
         for index in tracks.indices where tracks[index].symbol.payload == payload && tracks[index].frames > 0 {
             tracks[index].frames = max(tracks[index].frames, Self.agreeingFrames)
@@ -122,9 +126,9 @@ public struct Consensus: Sendable {
 }
 
 extension Corners {
-    /// Whether two boxes of one frame are of one code. A few lines tell the length of a code but little of its height, so nearness is
-    /// measured in lengths: half of one along the lines, and across them less than what lies between two codes printed one
-    /// below the other.
+    /// Returns true if two boxes of one frame belong to one code. A few scan lines show a code's length but hardly its
+    /// height, so distance is measured in lengths: up to half a length along the lines, and across them less than the
+    /// distance between two codes printed one below the other.
     public func isSamePlace(_ other: Corners) -> Bool {
         let (ours, theirs) = (extent, other.extent)
         let longer = ours.length >= theirs.length ? ours : theirs
@@ -134,7 +138,7 @@ extension Corners {
         return along <= longer.length * 0.5 && beside <= longer.length * 0.35
     }
 
-    /// Length from left to right, and the way it runs.
+    /// The length from left to right, and its direction.
     private var extent: (length: Double, across: Point) {
         let x = (topRight.x + bottomRight.x - topLeft.x - bottomLeft.x) / 2
         let y = (topRight.y + bottomRight.y - topLeft.y - bottomLeft.y) / 2

@@ -1,12 +1,13 @@
 /// One bar code found in a frame.
 ///
-/// Words as zbar uses them. An add-on (EAN-2 or EAN-5) is never a symbol of its own here: it belongs to the EAN-13 beside it.
+/// Terms are those of zbar. An add-on (EAN-2 or EAN-5) is never a symbol of its own here: it belongs to the EAN-13
+/// beside it.
 public struct Symbol: Sendable, Equatable {
     /// The thirteen digits as encoded; a UPC-A code has a leading 0.
     public var payload: String
     /// Two or five digits printed to the right: an issue number or a price.
     public var addon: String?
-    /// How many scan lines agreed, comparable only with other values of the same decoder.
+    /// The number of scan lines that agreed; comparable only with other values of the same decoder.
     public var quality: Int
     /// In pixels of the upright full-size image, clockwise from the code's own top left.
     public var corners: Corners
@@ -18,12 +19,12 @@ public struct Symbol: Sendable, Equatable {
         self.corners = corners
     }
 
-    /// What the payload stands for.
+    /// The meaning of the payload.
     public var kind: CodeKind { CodeKind(ean13: payload) }
 
-    /// The book it names.
+    /// Returns the ISBN in the payload.
     ///
-    /// - Throws: ``ISBNRefusal`` with the reason when it names none.
+    /// - Throws: ``ISBNRefusal`` with the reason if the payload is not an ISBN.
     public func isbn() throws(ISBNRefusal) -> ISBN { try ISBN(ean13: payload) }
 }
 
@@ -38,7 +39,7 @@ public struct Point: Sendable, Equatable {
     }
 }
 
-/// The four corners of a code as it is printed: its own top left first, then clockwise on the paper.
+/// The four corners of a code as printed: its own top left first, then clockwise on the paper.
 public struct Corners: Sendable, Equatable {
     public var topLeft, topRight, bottomRight, bottomLeft: Point
 
@@ -55,13 +56,13 @@ public struct Corners: Sendable, Equatable {
         Point(x: all.reduce(0) { $0 + $1.x } / 4, y: all.reduce(0) { $0 + $1.y } / 4)
     }
 
-    /// Top and bottom edge of the upright box around it.
+    /// The top and bottom of the upright bounding box.
     public var verticalExtent: ClosedRange<Double> {
         let ys = all.map(\.y)
         return ys.min()!...ys.max()!
     }
 
-    /// The same corners after each point went through `transform`.
+    /// Returns the corners with each point transformed.
     public func mapped(_ transform: (Point) -> Point) -> Corners {
         Corners(
             topLeft: transform(topLeft), topRight: transform(topRight),
@@ -70,8 +71,8 @@ public struct Corners: Sendable, Equatable {
 }
 
 extension Sequence<Symbol> {
-    /// Top to bottom, left to right: two codes stand in one row when their centres are less than half of the taller one's
-    /// height apart.
+    /// Returns the symbols from top to bottom, left to right. Two codes are in one row if their centres are less than
+    /// half the height of the taller one apart.
     public func inReadingOrder() -> [Symbol] {
         var rows: [[Symbol]] = []
         for symbol in sorted(by: { $0.corners.centre.y < $1.corners.centre.y }) {
@@ -92,10 +93,10 @@ extension Symbol {
     }
 }
 
-/// What an EAN-13 payload stands for.
+/// The meaning of an EAN-13 payload.
 ///
-/// Prefixes are GS1's (General Specifications 1.4 and 2.1): 978/979 Bookland, 979-0 music, 977 serials, a leading 0 is a
-/// UPC-A code written with thirteen digits.
+/// Prefixes are those of GS1 (General Specifications 1.4 and 2.1): 978/979 Bookland, 979-0 music, 977 serials; a
+/// leading 0 is a UPC-A code written with thirteen digits.
 public enum CodeKind: String, Sendable, CaseIterable, Codable {
     case isbn, ismn, issn, upc, ean13
 
@@ -113,7 +114,7 @@ public enum CodeKind: String, Sendable, CaseIterable, Codable {
             }
     }
 
-    /// Why a code of this kind is not taken as a book, for a person, without a full stop.
+    /// The reason why a code of this kind is not accepted as a book, for people, without a full stop.
     public var refusal: String {
         switch self {
         case .isbn: "it is a book"

@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// What an ISBN names, as the library keeps it.
+/// A published edition, which an ISBN identifies, as the library stores it.
 public struct Edition: Sendable, Equatable {
     public var id: ID<Edition>
-    /// `nil` for a book without a number, or with one that is wrong (then ``isbnText`` holds it).
+    /// `nil` for a book without an ISBN, or with an invalid one (then ``isbnText`` holds it).
     public var isbn: ISBN?
-    /// The number as entered, hyphens kept.
+    /// The number as entered, with its hyphens.
     public var isbnText: String?
     public var metadata: Metadata
-    /// The fields a person has edited: no refresh changes them.
+    /// The fields that a person has edited; no refresh changes them.
     public var editedFields: Set<Metadata.Field>
 
     public init(
@@ -23,7 +23,7 @@ public struct Edition: Sendable, Equatable {
     }
 }
 
-/// The thing on the shelf (or the wish for it).
+/// One copy of an edition: the book on the shelf, or the wish for it.
 public struct Copy: Sendable, Equatable {
     public var id: ID<Copy>
     public var status: Status = .toRead
@@ -31,26 +31,26 @@ public struct Copy: Sendable, Equatable {
     public var isOnWishlist = false
     public var isFavourite = false
     public var shelf: String?
-    /// In their display form.
+    /// In the spelling that is shown.
     public var tags: [String] = []
-    /// In quarter stars, 0.25 to 5; `nil` is unrated.
+    /// In quarter stars, 0.25 to 5; `nil` if unrated.
     public var rating: Double?
-    /// Marks what an export for others may contain.
+    /// True if an export for others may contain the copy.
     public var isPublic = false
-    /// Who told the reader of it: "Ann".
+    /// The person who recommended the book to the reader: "Ann".
     public var recommendedBy: String?
-    /// Whether the reader would tell others of it; `nil` when it was not said.
+    /// True if the reader would recommend the book; `nil` if the reader has not said.
     public var wouldRecommend: Bool?
-    /// Pages a day, from 1; `nil` for none.
+    /// In pages a day, from 1; `nil` for none.
     public var dailyGoal: Int?
-    /// Whether it counts towards the goal of reading across cultures, under ``culturalGoalCategory``.
+    /// True if the copy counts towards the cultural goal (reading across cultures), under ``culturalGoalCategory``.
     public var countsForCulturalGoal = false
     /// "African Literature", "Translated Works".
     public var culturalGoalCategory: String?
-    /// Oldest first. The last is the one that ``status`` speaks of, unless that is To Read.
+    /// Oldest first. The last one belongs to the current ``status``, unless that is To Read.
     public var readings: [Reading] = []
     public var added: Date
-    /// When it went to the trash; `nil` for a copy in the library.
+    /// The time at which the copy was moved to the trash; `nil` for a copy in the library.
     public var deleted: Date?
 
     public init(id: ID<Copy> = ID(), added: Date) {
@@ -58,14 +58,14 @@ public struct Copy: Sendable, Equatable {
         self.added = added
     }
 
-    /// The reading that the book shows: none while it is To Read.
+    /// The reading that the book shows; `nil` while it is To Read.
     public var reading: Reading? { readings.shown(by: status) }
 
     /// The reader's status with the copy. Raw values are stored and exported.
     public enum Status: String, Sendable, Codable, CaseIterable {
         case toRead, reading, read, onHold, dnf
 
-        /// As people read it.
+        /// The name that people read.
         public var displayName: String {
             switch self {
             case .toRead: "To Read"
@@ -76,12 +76,12 @@ public struct Copy: Sendable, Equatable {
             }
         }
 
-        /// Takes a raw value, a display name, or what other trackers write ("want-to-read", "Currently Reading"); case, spaces,
-        /// hyphens and underscores do not matter.
+        /// Parses a raw value, a display name or a name from another tracker ("want-to-read", "Currently Reading");
+        /// case, spaces, hyphens and underscores do not matter.
         ///
-        /// - Returns: `nil` for anything else.
+        /// - Returns: `nil` for any other text.
         public init?(parsing text: String) {
-            // Nothing else: "read-2019" is a shelf of somebody's own.
+            // No looser match: "read-2019" is a user's own shelf.
             let key = text.lowercased().filter { !$0.isWhitespace && $0 != "-" && $0 != "_" }
             switch key {
             case "toread", "wanttoread", "tbr": self = .toRead
@@ -95,7 +95,28 @@ public struct Copy: Sendable, Equatable {
     }
 }
 
-/// A copy with its edition: one book, as lists and commands show it. Its identity is the copy's.
+extension Copy {
+    /// Checks what a person entered for the copy: rating and daily goal.
+    public func checkEntries() throws(InputRefusal) {
+        if let rating, !Self.isRating(rating) { throw .badRating(rating) }
+        try NumberLimit.check(dailyGoal, as: "daily goal", in: NumberLimit.goal)
+    }
+
+    /// Returns true if the rating is 0.25 to 5 in quarters.
+    public static func isRating(_ rating: Double) -> Bool {
+        (0.25...5).contains(rating) && (rating * 4).rounded() == rating * 4
+    }
+
+    /// Returns the rating drawn as five stars: `★★★★½`, `★★★☆☆`.
+    public static func stars(_ rating: Double) -> String {
+        let quarters = Int((min(5, max(0, rating.isNaN ? 0 : rating)) * 4).rounded())
+        let (whole, rest) = (quarters / 4, ["", "¼", "½", "¾"][quarters % 4])
+        return String(repeating: "★", count: whole) + rest
+            + String(repeating: "☆", count: 5 - whole - (rest.isEmpty ? 0 : 1))
+    }
+}
+
+/// A copy with its edition: one book, as lists and commands show it. Its identity is that of the copy.
 public struct Book: Sendable, Equatable {
     public var edition: Edition
     public var copy: Copy
@@ -115,19 +136,19 @@ public struct Book: Sendable, Equatable {
 }
 
 extension Edition {
-    /// What is shown as the title: the title, else the ISBN, else words that say that there is none.
+    /// Returns the text to show as the title: the title if there is one, else the ISBN, else "Untitled".
     public static func displayTitle(_ title: String?, _ isbn: ISBN?) -> String {
         title ?? isbn?.hyphenated ?? "Untitled"
     }
 
-    /// What is shown as the authors: their names joined with commas. "Unknown author" is only ever shown, never stored.
+    /// Returns the text to show as the authors: their names, separated by commas. "Unknown author" is never stored.
     public static func displayAuthors(_ names: [String]) -> String {
         names.isEmpty ? "Unknown author" : names.joined(separator: ", ")
     }
 }
 
-/// A book in the trash is looked at and restored, and nothing else is done with it.
-public struct InTrash: Error, Hashable, CustomStringConvertible {
+/// The refusal of any act but viewing and restoring on a book in the trash.
+public struct InTrashRefusal: Error, Hashable, CustomStringConvertible {
     public let copy: ID<Copy>
 
     public init(_ copy: ID<Copy>) { self.copy = copy }
@@ -136,24 +157,25 @@ public struct InTrash: Error, Hashable, CustomStringConvertible {
 }
 
 extension Book {
-    /// - Throws: ``InTrash``.
-    public func checkOutsideTrash() throws(InTrash) {
-        if copy.deleted != nil { throw InTrash(id) }
+    /// - Throws: ``InTrashRefusal``.
+    public func checkOutsideTrash() throws(InTrashRefusal) {
+        if copy.deleted != nil { throw InTrashRefusal(id) }
     }
 }
 
-/// What is deleted lies in the trash for a while, and a change can be taken back for as long.
+/// The retention of deleted books and of undo.
 public enum Trash {
-    /// For so many days it can be taken out again, and a change undone; then both go for good.
+    /// The number of days for which a deleted book can be restored and a change undone; then both are removed for good.
     public static let keptDays = 30
 
-    /// How many days a book has left in the trash, a day begun counting as one: what a list shows.
+    /// Returns the number of days left before a book in the trash is removed, with part of a day counted as a whole
+    /// one.
     ///
-    /// - Returns: 0 when the next change in the library removes it for good; at most ``keptDays``, also when the clock says that it
-    ///   was deleted in the future.
+    /// - Returns: 0 if the next change in the library removes the book for good; at most ``keptDays``, even if the
+    ///   clock says that the book was deleted in the future.
     public static func daysLeft(deleted: Date, now: Date) -> Int {
         let days = (deleted.timeIntervalSince(now) / 86_400).rounded(.up)
-        // Compared as numbers with a point: a clock may be off by more than an Int holds.
+        // Compared as floating point: a clock may be off by more than an Int can hold.
         return Int(min(max(days + Double(keptDays), 0), Double(keptDays)))
     }
 }

@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// A calendar day, perhaps only its month or year: `1969`, `1969-03`, `1969-03-17`. Years 1 to 9999, Gregorian calendar.
+/// A calendar day, or only a month or a year: `1969`, `1969-03`, `1969-03-17`. Years 1 to 9999, Gregorian calendar.
 ///
-/// Its text is the form of RFC 3339's full-date, cut short where less is known.
+/// The text form is RFC 3339's full-date, shortened if less is known.
 public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible {
     public let year: Int
     public let month: Int?
     public let day: Int?
 
-    /// - Returns: `nil` when there is no such day, or a day without a month.
+    /// - Returns: `nil` if there is no such day, or for a day without a month.
     public init?(year: Int, month: Int? = nil, day: Int? = nil) {
         guard (1...9999).contains(year), month != nil || day == nil else { return nil }
         if let month {
@@ -57,7 +57,7 @@ public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible 
         try container.encode(description)
     }
 
-    /// A day known to exist.
+    /// Creates a day that is known to exist.
     init(knownYear year: Int, month: Int, day: Int) {
         self.year = year
         self.month = month
@@ -74,16 +74,16 @@ public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible 
 }
 
 extension CalendarDay: Comparable {
-    /// The day on which an instant falls.
+    /// Creates the day on which an instant falls in a time zone.
     public init(_ instant: Date, in zone: TimeZone) {
         let offset = zone.secondsFromGMT(for: instant)
         let seconds = (instant.timeIntervalSince1970 + Double(offset)).rounded(.down)
-        // The years 1 to 9999; beyond, a clock or an import is wrong.
+        // Years 1 to 9999; beyond them, a clock or an import is wrong.
         let bounded = min(max(seconds, -62_135_596_800), 253_402_300_799)
         self.init(number: Int((bounded / 86_400).rounded(.down)))
     }
 
-    /// - Parameter number: days since 1970-01-01, bounded to the years 1 to 9999.
+    /// - Parameter number: days since 1970-01-01, clamped to the years 1 to 9999.
     ///
     /// Source: Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days.
     public init(number: Int) {
@@ -99,28 +99,29 @@ extension CalendarDay: Comparable {
             day: dayOfYear - (153 * shifted + 2) / 5 + 1)
     }
 
-    /// The instant at which the first day that it can mean begins.
+    /// Returns the start of the first day that the date can mean.
     public func beginning(in zone: TimeZone) -> Date { instant(after: 0, in: zone) }
 
-    /// The middle of the first day that it can mean, for what has a day and no time: the same day in UTC nearly everywhere.
+    /// Returns noon of the first day that the date can mean: a time for something that has only a day, and the same day
+    /// in UTC nearly everywhere.
     public func noon(in zone: TimeZone) -> Date { instant(after: 43_200, in: zone) }
 
-    /// - Parameter seconds: on the clock on the wall, from midnight.
+    /// - Parameter seconds: seconds after midnight on the local clock.
     private func instant(after seconds: Double, in zone: TimeZone) -> Date {
         let wall = Double(span.lowerBound) * 86_400 + seconds
-        // The offset that holds at that time itself, which near a change of the clocks is not the one of the same time in UTC.
+        // The offset at the local time itself; near a clock change it differs from the offset at the same time in UTC.
         var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall))
         offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall - Double(offset)))
         return Date(timeIntervalSince1970: wall - Double(offset))
     }
 
-    /// Days since 1970-01-01; `nil` for a day of which only month or year is known.
+    /// Days since 1970-01-01; `nil` if only the month or year is known.
     public var number: Int? {
         guard let month, let day else { return nil }
         return Self.number(year: year, month: month, day: day)
     }
 
-    /// The first and the last day that it can mean, as ``number``.
+    /// The first and last day that the date can mean, as ``number``.
     public var span: ClosedRange<Int> {
         let first = Self.number(year: year, month: month ?? 1, day: day ?? 1)
         let lastMonth = month ?? 12
@@ -129,12 +130,13 @@ extension CalendarDay: Comparable {
                 year: year, month: lastMonth, day: day ?? Self.daysIn(month: lastMonth, of: year))
     }
 
-    /// By the first day that it can mean; of two that begin alike the one that says less comes first.
+    /// Orders by the first day that each date can mean; if these are equal, the less precise date comes first.
     public static func < (left: CalendarDay, right: CalendarDay) -> Bool {
         (left.year, left.month ?? 0, left.day ?? 0) < (right.year, right.month ?? 0, right.day ?? 0)
     }
 
-    /// Whether it is certain to lie before `other`: 2024 before 2025-01, but not 2025 before 2025-03.
+    /// Returns true if the date is certain to lie before `other`: 2024 is before 2025-01, but 2025 is not before
+    /// 2025-03.
     public func isCertainlyBefore(_ other: CalendarDay) -> Bool { span.upperBound < other.span.lowerBound }
 
     /// Source: Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, days_from_civil.

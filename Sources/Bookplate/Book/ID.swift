@@ -1,12 +1,13 @@
 import FoundationEssentials
 
-/// The identity of something the library keeps: a UUID in lower case, made here, never taken from another system.
+/// The identity of something that the library stores: a UUID in lower case, made here and never copied from another
+/// system.
 public struct ID<Entity>: Hashable, Sendable, RawRepresentable, Codable, CustomStringConvertible {
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A new identity whose text sorts by the time it was made (UUID version 7, RFC 9562, 5.7).
+    /// Creates an identity whose text sorts by its time of creation (UUID version 7, RFC 9562, 5.7).
     public init() {
         let milliseconds = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
         var bytes = withUnsafeBytes(of: UUID().uuid) { Array($0) }

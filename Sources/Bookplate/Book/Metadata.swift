@@ -1,15 +1,16 @@
-/// What metadata sources, or a person, say of an edition. Every field can be missing; texts are plain text, never markup.
+/// The description of an edition by metadata sources or a person. Every field can be missing; texts are plain, never
+/// markup.
 public struct Metadata: Sendable, Equatable, Codable {
     public var title: String?
     public var subtitle: String?
     /// In the order of the title page.
     public var authors: [Contributor] = []
     public var publisher: String?
-    /// The day as far as ``publishedDateText`` gives it away.
+    /// The day as far as ``publishedDateText`` gives it.
     public var publishedDate: CalendarDay?
-    /// As the source writes it: "March 2009".
+    /// The date as the source writes it: "March 2009".
     public var publishedDateText: String?
-    /// Positive, or `nil` when unknown.
+    /// Positive; `nil` if unknown.
     public var pageCount: Int?
     /// ISO 639-1 where there is one, else ISO 639-2.
     public var language: String?
@@ -21,22 +22,24 @@ public struct Metadata: Sendable, Equatable, Codable {
     public var seriesNumber: String?
     public var description: String?
     public var subjects: [String] = []
-    /// Where a cover can be fetched: https, one of the hosts that ``CoverHosts`` allows.
+    /// The address of a cover: https, on one of the hosts that ``CoverHosts`` allows.
     public var coverURL: String?
     public var previewLink: String?
     public var infoLink: String?
-    /// Other systems' numbers by scheme ("openlibrary", "goodreads", "lccn", "oclc", "google", …).
+    /// Numbers in other systems, by scheme ("openlibrary", "goodreads", "lccn", "oclc", "google", …).
     public var identifiers: [String: [String]] = [:]
-    /// The source gave no number that proves it to be the book asked for: offered and marked, never saved in advance.
+    /// True if the source gave no number that proves it to be the requested book: it is offered, marked as such, and
+    /// never saved by `--yes`.
     public var isWeakMatch = false
-    /// Which source each filled field came from.
+    /// The source of each filled field.
     public var sources: [Field: SourceName] = [:]
 
     public init() {}
 
     public enum Format: String, Sendable, Codable, CaseIterable { case physical, digital, audiobook }
 
-    /// The fields that remember their source, or that a person has edited them: of ``isbn``, which an ``Edition`` holds, only that.
+    /// The fields whose source, or whose editing by a person, is recorded. ``isbn`` is held by ``Edition``; only its
+    /// editing is recorded.
     public enum Field: String, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
         case title, subtitle, authors, publisher, publishedDate, pageCount, language, originalLanguage,
             authorNationality
@@ -45,7 +48,7 @@ public struct Metadata: Sendable, Equatable, Codable {
 }
 
 extension Metadata {
-    /// A key that is missing is a field that is empty: what was stored before a field came to be reads as well.
+    /// A missing key is an empty field, so metadata that was stored before a field existed can still be read.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func value<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
@@ -75,7 +78,7 @@ extension Metadata {
     }
 }
 
-/// Someone who made the book, and as what.
+/// A person who contributed to the book, and their role.
 public struct Contributor: Sendable, Hashable, Codable {
     public var name: String
     public var role: Role
@@ -90,15 +93,15 @@ public struct Contributor: Sendable, Hashable, Codable {
     }
 }
 
-/// Where metadata comes from.
+/// The origin of metadata.
 public enum SourceName: String, Sendable, Codable, CaseIterable {
     case library, offlineIndex, openLibrary, googleBooks
-    /// The servers of the pictures: hosts of their own, whose turns and failures are none of the catalogues'.
+    /// The picture servers: their own hosts, with rate limits and failures separate from the catalogues'.
     case openLibraryCovers, googleBooksCovers
     /// A person typed it.
     case person
 
-    /// As people read it.
+    /// The name that people read.
     public var displayName: String {
         switch self {
         case .library: "the library"
@@ -113,10 +116,10 @@ public enum SourceName: String, Sendable, Codable, CaseIterable {
 }
 
 extension Metadata {
-    /// The names of those who wrote it.
+    /// The names of the contributors whose role is author.
     public var authorNames: [String] { authors.filter { $0.role == .author }.map(\.name) }
 
-    /// Fills what is missing here from `other`, field by field; what is already there stays. Identifiers are united.
+    /// Fills empty fields from `other`; filled fields stay. Identifiers are merged.
     public mutating func fillGaps(from other: Metadata) {
         fill(\.title, .title, other)
         fill(\.subtitle, .subtitle, other)
@@ -130,7 +133,7 @@ extension Metadata {
         fill(\.coverURL, .coverURL, other)
         fill(\.previewLink, .previewLink, other)
         fill(\.infoLink, .infoLink, other)
-        // Two halves of one fact stay together.
+        // The date and its text belong together, as do the series and its number.
         if publishedDate == nil, publishedDateText == nil {
             (publishedDate, publishedDateText) = (other.publishedDate, other.publishedDateText)
             sources[.publishedDate] = other.sources[.publishedDate]
@@ -159,12 +162,12 @@ extension Metadata {
         sources[name] = other.sources[name]
     }
 
-    /// Marks every filled field as coming from `source`.
+    /// Records `source` as the origin of every filled field.
     public mutating func attribute(to source: SourceName) {
         sources = Dictionary(uniqueKeysWithValues: filledFields.map { ($0, source) })
     }
 
-    /// The fields that hold something.
+    /// The fields that are not empty.
     public var filledFields: [Field] {
         let filled: [(Field, Bool)] = [
             (.title, title != nil), (.subtitle, subtitle != nil), (.authors, !authors.isEmpty),
@@ -180,8 +183,8 @@ extension Metadata {
 }
 
 extension Metadata {
-    /// Takes one field, with its source, over from `other`.
-    public mutating func take(_ field: Field, from other: Metadata) {
+    /// Copies one field and its source from `other`.
+    public mutating func copy(_ field: Field, from other: Metadata) {
         switch field {
         case .title: title = other.title
         case .subtitle: subtitle = other.subtitle
@@ -204,20 +207,20 @@ extension Metadata {
         case .previewLink: previewLink = other.previewLink
         case .infoLink: infoLink = other.infoLink
         case .identifiers: identifiers = other.identifiers
-        // The edition's own.
+        // Held by the edition.
         case .isbn: break
         }
         sources[field] = other.sources[field]
     }
 
-    /// The fields that say something else in `other`; their sources do not matter.
+    /// Returns the fields whose values differ from `other`; their sources do not matter.
     public func fields(differingFrom other: Metadata) -> Set<Field> {
         Set(
             Field.allCases.filter { field in
                 var mine = Metadata()
                 var theirs = Metadata()
-                mine.take(field, from: self)
-                theirs.take(field, from: other)
+                mine.copy(field, from: self)
+                theirs.copy(field, from: other)
                 mine.sources = [:]
                 theirs.sources = [:]
                 return mine != theirs

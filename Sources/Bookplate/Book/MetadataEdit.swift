@@ -1,43 +1,152 @@
-/// A person's changes to a book's metadata: nil leaves a field as it is, an empty value clears it.
+/// A person's edit of a book's metadata: the one writer behind the form, the prompt, the web API and the commands'
+/// options.
+///
+/// `nil` leaves a field as it is, an empty value clears it, and these rules hold wherever the edit comes from:
+/// - A title cannot be cleared. Any other text is cleared by an empty one, and a text with nothing visible in it is
+///   refused.
+/// - Texts are cleaned and held to ``TextLimit``, links to ``Swift/String/checkedLink(as:)``.
+/// - A publication date may be any text, but one that looks like a date must exist: 2021-02-30 is refused.
+/// - A page count of 0 is unknown, and clears. Other numbers must lie in ``NumberLimit/pages``.
+/// - Only fields whose values change are marked as a person's, also those that are cleared: no refresh fills them
+///   again.
 public struct MetadataEdit: Sendable, Equatable {
     public var title: String?
     public var subtitle: String?
-    /// Names in the order of the title page; other contributors stay.
+    /// All contributors, in the order of the title page.
+    public var contributors: [Contributor]?
+    /// The names of the authors alone, in order; other contributors stay, after them. Applied after ``contributors``.
     public var authors: [String]?
+    /// The names of the translators alone, in order; other contributors stay, before them. Applied after
+    /// ``contributors``.
+    public var translators: [String]?
     public var publisher: String?
-    /// As a person writes it: "March 2009".
+    /// The date as a person writes it: "1969", "1969-03-17", "March 2009".
     public var publishedDate: String?
     public var pageCount: Int??
+    public var language: String?
+    public var originalLanguage: String?
+    public var authorNationality: String?
+    public var format: Metadata.Format??
+    public var series: String?
+    public var seriesNumber: String?
+    public var description: String?
+    public var subjects: [String]?
+    public var coverURL: String?
+    public var previewLink: String?
+    public var infoLink: String?
+    /// Numbers in other systems, each as `scheme:value`. They replace the numbers of their schemes, and `scheme:` alone
+    /// clears its scheme; other schemes stay.
+    public var identifiers: [String]?
 
     public init(title: String? = nil) { self.title = title }
 
-    /// Checks the values, writes those that differ, and marks them as a person's.
+    /// True if every field is left as it is.
+    public var isEmpty: Bool { self == MetadataEdit() }
+
+    /// Checks the values without writing them.
     ///
-    /// - Returns: the fields that were changed.
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for the first value that is refused.
+    public func check() throws {
+        var metadata = Metadata()
+        try apply(to: &metadata)
+    }
+
+    /// Checks the values, writes those that differ, and records ``SourceName/person`` as the source of their fields.
+    ///
+    /// - Returns: the fields whose values changed.
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for the first value that is refused; nothing is written then.
+    @discardableResult
     public func apply(to metadata: inout Metadata) throws -> Set<Metadata.Field> {
         var new = metadata
-        if let title { new.title = try title.checked(as: "title", limit: TextLimit.title) }
-        if let subtitle { new.subtitle = try Self.optional(subtitle, "subtitle", TextLimit.title) }
-        if let authors {
-            let names = try authors.compactMap { try Self.optional($0, "author", TextLimit.name) }
-            new.authors = names.map { Contributor(name: $0) } + metadata.authors.filter { $0.role != .author }
-        }
-        if let publisher { new.publisher = try Self.optional(publisher, "publisher", TextLimit.name) }
+        try applyTexts(to: &new)
+        try applyLinks(to: &new)
+        try applyPeople(to: &new)
+        if let subjects { new.subjects = try subjects.map { try $0.checked(as: "subject", limit: TextLimit.name) } }
         if let publishedDate {
-            let published = publishedDate.cleanedLine.isEmpty ? nil : try Metadata.published(publishedDate)
+            let published = publishedDate.isEmpty ? nil : try Metadata.published(publishedDate)
             (new.publishedDateText, new.publishedDate) = (published?.text, published?.day)
         }
         if let pageCount {
-            try NumberLimit.check(pageCount, as: "page count", in: NumberLimit.pages)
-            new.pageCount = pageCount
+            new.pageCount = pageCount == 0 ? nil : pageCount
+            try NumberLimit.check(new.pageCount, as: "page count", in: NumberLimit.pages)
         }
+        if let format { new.format = format }
+        try applyIdentifiers(to: &new)
         let fields = new.fields(differingFrom: metadata)
         for field in fields { new.sources[field] = .person }
         metadata = new
         return fields
     }
 
-    private static func optional(_ text: String, _ what: String, _ limit: Int) throws(TextRefusal) -> String? {
-        text.cleanedLine.isEmpty ? nil : try text.checked(as: what, limit: limit)
+    private func applyTexts(to metadata: inout Metadata) throws {
+        func apply(_ text: String?, to path: WritableKeyPath<Metadata, String?>, as what: String, limit: Int) throws {
+            guard let text else { return }
+            metadata[keyPath: path] = text.isEmpty ? nil : try text.checked(as: what, limit: limit)
+        }
+        if let title { metadata.title = try title.checked(as: "title", limit: TextLimit.title) }
+        try apply(subtitle, to: \.subtitle, as: "subtitle", limit: TextLimit.title)
+        try apply(publisher, to: \.publisher, as: "publisher", limit: TextLimit.name)
+        try apply(language, to: \.language, as: "language", limit: TextLimit.language)
+        try apply(originalLanguage, to: \.originalLanguage, as: "original language", limit: TextLimit.language)
+        try apply(authorNationality, to: \.authorNationality, as: "author's nationality", limit: TextLimit.name)
+        try apply(series, to: \.series, as: "series", limit: TextLimit.name)
+        try apply(seriesNumber, to: \.seriesNumber, as: "number in the series", limit: TextLimit.seriesNumber)
+        try apply(description, to: \.description, as: "description", limit: TextLimit.description)
+    }
+
+    private func applyLinks(to metadata: inout Metadata) throws {
+        func apply(_ text: String?, to path: WritableKeyPath<Metadata, String?>, as what: String) throws {
+            guard let text else { return }
+            metadata[keyPath: path] = text.isEmpty ? nil : try text.checkedLink(as: what)
+        }
+        try apply(coverURL, to: \.coverURL, as: "cover's address")
+        try apply(previewLink, to: \.previewLink, as: "preview link")
+        try apply(infoLink, to: \.infoLink, as: "info link")
+    }
+
+    private func applyPeople(to metadata: inout Metadata) throws {
+        func person(_ name: String, _ role: Contributor.Role) throws -> Contributor {
+            let what = role == .translator ? "translator" : "author"
+            return Contributor(name: try name.checked(as: what, limit: TextLimit.name), role: role)
+        }
+        if let contributors { metadata.authors = try contributors.map { try person($0.name, $0.role) } }
+        if let authors {
+            metadata.authors =
+                try authors.map { try person($0, .author) } + metadata.authors.filter { $0.role != .author }
+        }
+        if let translators {
+            metadata.authors =
+                try metadata.authors.filter { $0.role != .translator } + translators.map { try person($0, .translator) }
+        }
+    }
+
+    private func applyIdentifiers(to metadata: inout Metadata) throws {
+        var numbers: [String: [String]] = [:]
+        for text in identifiers ?? [] {
+            let (scheme, value) = try text.identifier()
+            numbers[scheme, default: []] += [value].compactMap(\.self)
+        }
+        for (scheme, values) in numbers { metadata.identifiers[scheme] = values.isEmpty ? nil : values }
+    }
+}
+
+extension Metadata.Format {
+    /// Returns the format with this raw value, in any case.
+    public static func named(_ text: String) -> Metadata.Format? { Metadata.Format(rawValue: text.lowercased()) }
+}
+
+extension Metadata {
+    /// Parses a publication date that a person entered. Any text is allowed, as printed in the book, but a text that
+    /// looks like a date must be one.
+    ///
+    /// - Returns: the text, and the day as far as the text gives it.
+    /// - Throws: ``TextRefusal``, ``InputRefusal/noDay(what:text:)``.
+    public static func published(_ entered: String) throws -> (text: String, day: CalendarDay?) {
+        let text = try entered.checked(as: "date of publication", limit: TextLimit.name)
+        let day = CalendarDay(text)
+        if day == nil, text.wholeMatch(of: /[0-9]{4}(-[0-9]{1,2}){0,2}/) != nil {
+            throw InputRefusal.noDay(what: "date of publication", text: text)
+        }
+        return (text, day)
     }
 }

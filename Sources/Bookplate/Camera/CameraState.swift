@@ -1,40 +1,40 @@
-/// How a source of frames stands, for the screen.
+/// The state of a frame source, for the screen.
 public enum CameraState: Sendable, Equatable {
-    /// Looking for a camera, or making it ready.
+    /// Looking for a camera, or preparing it.
     case starting
-    /// - Parameter name: as the driver calls the camera, or what stands for a stream.
+    /// - Parameter name: the camera's name from its driver, or a name for the stream.
     case streaming(name: String, format: CaptureFormat)
-    /// Nothing comes, and it is tried again by itself.
+    /// No frames arrive; the source retries automatically.
     case trouble(CameraError)
-    /// A stream is over, or the source was stopped. Nothing will come any more.
+    /// The stream has ended, or the source was stopped. No more frames will arrive.
     case ended
 }
 
-/// Why no frames come. Told once, when it begins.
+/// The reason why no frames arrive. Reported once, when it begins.
 public struct CameraError: Sendable, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
-        /// None is connected.
+        /// No camera is connected.
         case noCamera
-        /// It was there and is gone.
+        /// The camera was connected and is gone.
         case unplugged
-        /// Another program has it.
+        /// Another program is using the camera.
         case busy
-        /// The account may not open it.
+        /// The account has no permission to open the camera.
         case denied
-        /// None of its formats is read here.
+        /// None of the camera's formats is supported.
         case unusable
-        /// It is there and says nothing, or shows the same picture for ten seconds.
+        /// The camera is connected but sends nothing, or has sent the same picture for ten seconds.
         case frozen
         /// The driver reports errors.
         case failing
-        /// The thread that waits for frames does not come back from the driver.
+        /// The capture thread does not return from a call into the driver.
         case stuck
-        /// What came on standard input are no frames.
+        /// Standard input does not contain frames.
         case noFrames
     }
 
     public var kind: Kind
-    /// What, where, what next; whole sentences.
+    /// Says what happened, where, and what to do, in whole sentences.
     public var description: String
 
     public init(_ kind: Kind, _ description: String) {

@@ -1,21 +1,21 @@
 /// One grey picture: a camera's frame, or a photo at some scale.
 ///
-/// `luma` holds `height` rows of `bytesPerLine` bytes (the stride), 0 black to 255 white; only the first `width` bytes of a
-/// row are picture. A frame is a value that its owner may refill: in steady state nothing is allocated.
+/// `luma` holds `height` rows of `bytesPerLine` bytes (the stride), from 0 for black to 255 for white; only the first
+/// `width` bytes of a row are picture. Its owner may refill a frame: in steady state nothing is allocated.
 public struct Frame: Sendable {
     public private(set) var width: Int
     public private(set) var height: Int
     public private(set) var bytesPerLine: Int
     public private(set) var luma: [UInt8]
-    /// The driver's count of this frame; a gap is a frame that was skipped. 0 for a photo.
+    /// The driver's count of this frame; a gap means skipped frames. 0 for a photo.
     public var sequence: UInt32 = 0
-    /// When the driver filled it, on the monotonic clock. Zero for a photo.
+    /// The time at which the driver filled it, on the monotonic clock. Zero for a photo.
     public var timestamp: Duration = .zero
 
-    /// A black frame, without padding unless `bytesPerLine` says so.
+    /// Creates a black frame, without padding unless `bytesPerLine` adds it.
     ///
-    /// - Precondition: `width` and `height` are positive, `bytesPerLine` is at least `width`. Sizes from outside must have
-    ///   been checked against limits before.
+    /// - Precondition: `width` and `height` are positive, and `bytesPerLine` is at least `width`. The caller has
+    ///   checked sizes from outside against limits.
     public init(width: Int, height: Int, bytesPerLine: Int? = nil) {
         precondition(width > 0 && height > 0 && (bytesPerLine ?? width) >= width)
         self.width = width
@@ -24,7 +24,7 @@ public struct Frame: Sendable {
         luma = [UInt8](repeating: 0, count: self.bytesPerLine * height)
     }
 
-    /// Changes the size, keeping the memory where it is large enough. What the rows hold afterwards is undefined.
+    /// Changes the size, reusing the memory if it is large enough. The contents of the rows are undefined afterwards.
     public mutating func resize(width: Int, height: Int, bytesPerLine: Int? = nil) {
         precondition(width > 0 && height > 0 && (bytesPerLine ?? width) >= width)
         let stride = bytesPerLine ?? width
@@ -36,7 +36,7 @@ public struct Frame: Sendable {
         self.bytesPerLine = stride
     }
 
-    /// Lends the rows for writing.
+    /// Calls `body` with the rows, for writing.
     public mutating func withMutableLuma<Result, Failure: Error>(
         _ body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -49,7 +49,7 @@ public struct Frame: Sendable {
         return try result!.get()
     }
 
-    /// Lends the rows for reading.
+    /// Calls `body` with the rows, for reading.
     public func withLuma<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -63,11 +63,11 @@ public struct Frame: Sendable {
     }
 }
 
-/// How a camera packs its pixels, of the ways that are read here. Raw values are V4L2's FourCC.
+/// The supported pixel formats of cameras. Raw values are V4L2's FourCC.
 public enum PixelFormat: String, Sendable, CaseIterable {
-    /// One byte a pixel, luma alone.
+    /// One byte a pixel, luma only.
     case grey = "GREY"
-    /// Luma and chroma by turns, 4:2:2.
+    /// Luma and chroma alternating, 4:2:2.
     case yuyv = "YUYV"
     /// A plane of luma, then one of chroma pairs, 4:2:0.
     case nv12 = "NV12"
@@ -77,14 +77,14 @@ public enum PixelFormat: String, Sendable, CaseIterable {
     case mjpg = "MJPG"
 }
 
-/// What a source of frames really gives, which need not be what it was asked for.
+/// The format that a frame source actually delivers, which may differ from the one requested.
 public struct CaptureFormat: Sendable, Equatable {
     public var width: Int
     public var height: Int
     public var pixelFormat: PixelFormat
-    /// Frames a second as the driver announces them, `nil` where it does not say.
+    /// Frames a second as the driver announces them; `nil` if it does not.
     public var framesPerSecond: Double?
-    /// libv4l converts it from something that is not read here: slower, and the doctor says so.
+    /// True if libv4l converts it from an unsupported format: slower, and `scan doctor` reports it.
     public var isConverted: Bool
 
     public init(
@@ -110,8 +110,8 @@ extension CaptureFormat: CustomStringConvertible {
 }
 
 extension Duration {
-    /// Time since the machine was started, without its sleep: CLOCK_MONOTONIC, the clock of V4L2's time stamps
-    /// (V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC). Setting the calendar's clock does not change it.
+    /// The time since the machine started, without time asleep: CLOCK_MONOTONIC, the clock of V4L2's timestamps
+    /// (V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC). Setting the system clock does not change it.
     public static var monotonicNow: Duration {
         let clock = SuspendingClock()
         return clock.systemEpoch.duration(to: clock.now)

@@ -1,30 +1,30 @@
 import FoundationEssentials
 
-/// One row of another tracker's file, or of our own CSV, made sense of: nothing is decided yet.
+/// One parsed row of another tracker's file or of our own CSV, before anything is decided about it.
 public struct ImportedBook: Sendable, Equatable {
-    /// As a spreadsheet counts: the header is row 1.
+    /// The row number as a spreadsheet counts: the header is row 1.
     public var row: Int
-    /// The format that it came in.
+    /// The format that the row came in.
     public var source: String
-    /// The same for the same row, however often it is imported.
+    /// The request id; identical for the same row, however often it is imported.
     public var request: String
     public var isbn: ISBN?
-    /// As the file has it, also when it is wrong.
+    /// The ISBN as the file has it, even if it is invalid.
     public var isbnText: String?
     public var metadata: Metadata
     /// The identity that our own export gave the copy; `nil` in other trackers' files.
     public var id: ID<Copy>?
-    /// That of its edition.
+    /// The identity that our own export gave the edition.
     public var edition: ID<Edition>?
-    /// What the file says of the copy. Its identity and its date of adding count only where ``id`` and ``hasAdded`` say so.
+    /// The copy as the file describes it. Its id and date of adding count only if ``id`` and ``hasAdded`` say so.
     public var record: CopyRecord
-    /// Whether the file says when it was added.
+    /// True if the file says when the copy was added.
     public var hasAdded = false
-    /// Whether the same book stood in an earlier row of the file: then this one adds to it.
+    /// True if an earlier row of the file has the same book; then this row adds to it.
     public var isFurther = false
-    /// What was cut or doubted, each for a person to read.
+    /// The warnings about values that were truncated or look wrong, each for people.
     public var doubts: [String] = []
-    /// The row as it stands in the file; empty unless there are doubts.
+    /// The row as it stands in the file; empty if there are no doubts.
     public var raw = ""
 
     public init(row: Int, source: String, request: String, metadata: Metadata, record: CopyRecord) {
@@ -36,22 +36,22 @@ public struct ImportedBook: Sendable, Equatable {
     }
 }
 
-/// One row of a file on its way into the library.
+/// One row of a file to be imported into the library.
 public enum ImportRow: Sendable, Equatable {
     case book(ImportedBook)
     /// A line of our own JSON.
     case record(LibraryRecord, row: Int)
-    /// No sense could be made of it.
+    /// A row that could not be parsed.
     case refused(row: Int, reason: String)
 }
 
-/// An imported row that a person confirmed by asking for the import: what the library stores. ``confirmed`` is the book, the rest
-/// is what the file says of the copy.
+/// An imported row, which the person confirmed by starting the import: the form in which the library stores it.
+/// ``confirmed`` is the book; the rest describes the copy.
 public struct ConfirmedImport: Sendable {
     public let confirmed: Confirmed
     public let book: ImportedBook
 
-    /// - Throws: ``TextRefusal/empty(what:)`` when there is neither a title nor an ISBN to know it by.
+    /// - Throws: ``TextRefusal/empty(what:)`` if there is neither a title nor an ISBN.
     public init(_ book: ImportedBook) throws(TextRefusal) {
         guard book.metadata.title != nil || book.isbn != nil else { throw .empty(what: "title") }
         let copy = book.record.copy
@@ -63,13 +63,13 @@ public struct ConfirmedImport: Sendable {
     }
 }
 
-/// What became of one row.
+/// The result of importing one row.
 public struct ImportResult: Sendable, Equatable {
     public var row: Int
-    /// `nil` for what is no book, and for rows that made no sense.
+    /// `nil` for a row that is not a book or could not be parsed.
     public var title: String?
     public var outcome: Outcome
-    /// What was cut or doubted; it did not keep the row out.
+    /// The warnings about values that were truncated or look wrong; the row was imported all the same.
     public var doubts: [String]
 
     public init(row: Int, title: String? = nil, outcome: Outcome, doubts: [String] = []) {
@@ -80,39 +80,39 @@ public struct ImportResult: Sendable, Equatable {
     }
 
     public enum Outcome: Sendable, Equatable {
-        /// A copy that was not there before.
+        /// The copy is new.
         case new(ID<Copy>)
-        /// A copy that was there, and what the file gave it: "rating", "tags".
+        /// The copy existed, and the file filled these fields: "rating", "tags".
         case merged(ID<Copy>, filled: [String])
         case unchanged(ID<Copy>)
-        /// A setting, shelf, tag or author, and whether it was new.
+        /// A setting, shelf, tag or author; `isNew` is false if it existed.
         case other(isNew: Bool)
         case refused(reason: String)
     }
 }
 
-/// Takes rows into the library.
+/// Imports rows into the library.
 public protocol BookImport: Sendable {
-    /// Saves the rows in one transaction: each whole or not at all, and durable when it returns. All calls on one import are one
-    /// change that undo takes back.
+    /// Saves the rows in one transaction, each entirely or not at all; they are on disk when the method returns. All
+    /// calls on one import belong to one change, which undo reverts.
     ///
-    /// - Returns: one result for each row, in their order.
-    func take(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult]
+    /// - Returns: one result for each row, in the order of the rows.
+    func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult]
 }
 
-/// What came of a whole file.
+/// The result of importing a file.
 public struct ImportSummary: Sendable, Equatable {
-    /// Books that were not there before.
+    /// Books that are new.
     public var new = 0
-    /// Books that were there and got something that they lacked.
+    /// Books that existed and gained missing values.
     public var merged = 0
-    /// Books that had all that the file says.
+    /// Books that existed with everything that the file says.
     public var unchanged = 0
-    /// Rows with doubts; they are counted as one of the others as well.
+    /// Rows with warnings, each also counted in one of the other numbers.
     public var flagged = 0
-    /// Rows that were kept out.
+    /// Rows that were not imported.
     public var refused = 0
-    /// Settings, shelves, tags and authors that were not there.
+    /// Settings, shelves, tags and authors that are new.
     public var others = 0
 
     public init() {}
@@ -128,7 +128,7 @@ public struct ImportSummary: Sendable, Equatable {
         if !result.doubts.isEmpty { flagged += 1 }
     }
 
-    /// Books that are in the library now as the file has them.
+    /// Books that are now in the library as the file has them.
     public var books: Int { new + merged + unchanged }
 }
 

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// One line of the library as an export carries it: everything a person can have put in, and nothing that is computed.
+/// One line of an export of the library: everything that a person can have entered, and nothing that is computed.
 ///
-/// In an export they come in the order of the cases, and each kind sorted, so that the same library is the same bytes.
+/// An export writes them in the order of the cases and sorts each kind, so that equal libraries give equal bytes.
 public enum LibraryRecord: Sendable, Equatable {
-    /// What wrote it, and which version of the format it is.
+    /// The header of the file, with the version of the format.
     case library(version: Int)
     case setting(name: String, value: String)
-    /// One that no book names.
+    /// An author whom no book names.
     case author(String)
-    /// By its display form; empty ones too.
+    /// A shelf in the spelling that is shown, with books or without.
     case shelf(String)
     case tag(String)
     case book(BookRecord)
@@ -29,16 +29,16 @@ public struct BookRecord: Sendable, Equatable {
     }
 }
 
-/// A copy with all that hangs on it.
+/// A copy with its readings, notes, quotes and import flags.
 public struct CopyRecord: Sendable, Equatable {
-    /// Its ``Copy/readings`` are empty here: ``readings`` holds them whole.
+    /// Its ``Copy/readings`` are empty here: ``readings`` holds them with their history.
     public var copy: Copy
     /// Oldest first.
     public var readings: [ReadingRecord] = []
     public var notes: [Note] = []
     public var quotes: [Quote] = []
     public var flags: [ImportFlag] = []
-    /// What was asked to be saved and became this copy.
+    /// The ids of the save requests that made this copy.
     public var requests: [String] = []
 
     public init(copy: Copy) { self.copy = copy }
@@ -46,7 +46,7 @@ public struct CopyRecord: Sendable, Equatable {
 
 /// A reading with its history.
 public struct ReadingRecord: Sendable, Equatable {
-    /// Its ``Reading/progress`` is empty here: ``entries`` holds all of it.
+    /// Its ``Reading/progress`` is `nil` here: ``entries`` holds all entries.
     public var reading: Reading
     /// In the order in which they were made.
     public var entries: [ProgressEntry] = []
@@ -59,17 +59,17 @@ public struct ReadingRecord: Sendable, Equatable {
     }
 }
 
-/// What an import changed or doubted of a row.
+/// A value that an import changed or doubted, with its row.
 public struct ImportFlag: Sendable, Equatable {
     /// The format that the row came in.
     public var source: String
-    /// For a person: "30 February is no day: Date Read 2023/02/30".
+    /// For people: "30 February is no day: Date Read 2023/02/30".
     public var what: String
-    /// The row as it stood in the file, at most ``rawLimit`` bytes of it.
+    /// The row as it stood in the file, truncated to ``rawLimit`` bytes.
     public var raw: String
     public var at: Date
 
-    /// In bytes. Beyond it (a cell of 10 MB) the library would carry a file's ballast for ever.
+    /// In bytes. Without a limit, the library would store a cell of 10 MB for ever.
     public static let rawLimit = 1 << 20
 
     public init(source: String, what: String, raw: String, at: Date) {
@@ -81,11 +81,11 @@ public struct ImportFlag: Sendable, Equatable {
 }
 
 extension LibraryRecord {
-    /// The record as an export for others may contain it: of books only copies marked public and not in the trash, with
-    /// status, rating, favourite, tags and the days of their readings. Not what was written beside them, where they stand, who
-    /// recommended them, goals, sessions, and how they came in.
+    /// The record as an export for others may contain it: of books only copies that are marked public and not in the
+    /// trash, with status, rating, favourite, tags and the days of their readings. Left out are notes, quotes, shelves,
+    /// recommendations, goals, sessions and import flags.
     ///
-    /// - Returns: `nil` when there is nothing in it for others.
+    /// - Returns: `nil` if nothing of it may be exported for others.
     public var forOthers: LibraryRecord? {
         switch self {
         case .library: return self

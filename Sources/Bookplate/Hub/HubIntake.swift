@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// How an item stands at the station that captured it, as the station tells its hub.
+/// The state of an intake item at the station that captured it, as the station sends it to its hub.
 ///
-/// It is the whole of it and not what was done: told twice it does nothing, and a later one makes up for all before it. So an answer
-/// that is lost on the way, a process that is killed and an undo that overtakes nothing need no rules of their own.
+/// A delivery carries the whole state, not a change to it: delivering it twice has no further effect, and a later
+/// delivery replaces all earlier ones. Lost answers, killed processes and undo therefore need no rules of their own.
 public struct HubDelivery: Sendable, Equatable, Codable {
-    /// Made by the station.
+    /// Assigned by the station.
     public var id: ID<IntakeItem>
-    /// Grows with every change that the station makes of the item, from 1.
+    /// Incremented by the station with every change to the item, from 1.
     public var revision: Int
     public var isbn13: String
     public var raw: String
@@ -16,15 +16,15 @@ public struct HubDelivery: Sendable, Equatable, Codable {
     public var captured: String
     public var preset: Preset
     public var state: IntakeItem.State
-    /// What is known of it: of a confirmed one what is to be saved, as the person saw it.
+    /// The metadata known so far; for a confirmed item the metadata to save, as the person saw it.
     public var metadata: Metadata?
-    /// Whether a source knew ``metadata``; else there is only what a person entered.
+    /// True if ``metadata`` comes from a source; otherwise it holds only what a person entered.
     public var isFound: Bool
-    /// What the person said, of a confirmed one.
+    /// The person's confirmation, for a confirmed item.
     public var confirmation: Confirmation?
 
     public struct Confirmation: Sendable, Equatable, Codable {
-        /// The station's change: what was confirmed in one act is undone in one act.
+        /// The id of the station's change: items confirmed in one act are undone in one act.
         public var act: String
         public var anotherCopy: Bool
 
@@ -51,34 +51,34 @@ public struct HubDelivery: Sendable, Equatable, Codable {
         self.confirmation = confirmation
     }
 
-    /// The most in one request.
+    /// The most deliveries in one request.
     public static let mostAtOnce = 50
 }
 
-/// What the hub says of an item: the same for the same delivery, however often it comes.
+/// The hub's answer about an item: the same for the same delivery, however often it arrives.
 public struct HubReceipt: Sendable, Equatable, Codable {
     public var id: ID<IntakeItem>
-    /// The newest that the hub has of it; 0 for none.
+    /// The newest revision that the hub has; 0 for none.
     public var revision: Int
-    /// How the item stands at the hub now, where others answer it, too.
+    /// The item's state at the hub now, where others may have answered it too.
     public var state: IntakeItem.State
     public var outcome: Outcome
     /// The copy that was saved, or that is owned already.
     public var copy: ID<Copy>?
-    /// For a person, without a full stop: why it is owned, kept or refused.
+    /// For people, without a full stop: the reason why it is owned, kept or refused.
     public var reason: String?
 
-    /// What became of the delivery.
+    /// The result of the delivery.
     public enum Outcome: String, Sendable, Codable {
-        /// As delivered.
-        case taken
-        /// It is a book now.
+        /// Accepted as delivered.
+        case accepted = "taken"
+        /// Saved as a book.
         case saved
-        /// The book is owned already, which the station did not know: it waits in the hub's intake.
+        /// The book is owned already, which the station did not know: it waits in the hub's intake queue.
         case owned
-        /// The undo came too late: the book was changed at the hub, or confirmed there.
+        /// The undo came too late: the book was changed or confirmed at the hub.
         case kept
-        /// The hub does not take it, whenever it comes.
+        /// The hub will never accept this delivery.
         case refused
     }
 
@@ -102,15 +102,15 @@ public struct HubReceipt: Sendable, Equatable, Codable {
     }
 }
 
-/// What the hub knows of an ISBN.
+/// The hub's knowledge of an ISBN.
 public struct HubBook: Sendable, Equatable, Codable {
     public var isbn: ISBN
-    /// Of the library, trash included.
+    /// The copies in the library, including the trash.
     public var copies: [Held]
-    /// From the library, its queue, or what its sources said before; `nil` when it never heard of it.
+    /// From the library, its queue or the answer cache; `nil` if none of them knows the ISBN.
     public var metadata: Metadata?
 
-    /// A copy, as far as a station needs it.
+    /// A copy, reduced to what a station needs.
     public struct Held: Sendable, Equatable, Codable {
         public var id: ID<Copy>
         public var isOwned: Bool
@@ -132,27 +132,27 @@ public struct HubBook: Sendable, Equatable, Codable {
         self.metadata = metadata
     }
 
-    /// The most ISBNs in one request: with their descriptions they still fit into an answer.
+    /// The most ISBNs in one request: their answers, with descriptions, fit the limit of an answer.
     public static let mostAtOnce = 20
 }
 
-/// What paired stations send into this library.
+/// Receives what paired stations deliver into this library.
 public protocol HubIntake: Sendable {
-    /// Brings the items to where the station has them, durably; a confirmed one is saved, once. What was delivered before is
-    /// answered as it was then.
+    /// Brings the items to the state they have at the station, durably; a confirmed item is saved once. A delivery that
+    /// was received before gets the same answer as then.
     ///
-    /// - Returns: a receipt for each, in their order.
+    /// - Returns: a receipt for each delivery, in their order.
     func receive(
         _ deliveries: [HubDelivery], from station: PairedStation, at now: Date
     ) async throws -> [HubReceipt]
-    /// How items of this station stand; those that it never delivered are left out.
+    /// Returns the state of items of this station; items that it never delivered are left out.
     func status(of items: [ID<IntakeItem>], from station: ID<PairedStation>) async throws -> [HubReceipt]
-    /// Keeps the picture of an item that this station delivered.
+    /// Stores the thumbnail of an item that this station delivered.
     ///
-    /// - Returns: whether there is such an item.
+    /// - Returns: false if there is no such item.
     func keepThumbnail(
         _ jpeg: [UInt8], of item: ID<IntakeItem>, from station: ID<PairedStation>
     ) async throws -> Bool
-    /// - Returns: what is known of each, in their order.
-    func known(_ isbns: [ISBN], at now: Date) async throws -> [HubBook]
+    /// Returns what is known of each ISBN, in their order.
+    func knownBooks(_ isbns: [ISBN], at now: Date) async throws -> [HubBook]
 }

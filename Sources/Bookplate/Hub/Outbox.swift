@@ -1,56 +1,59 @@
 import FoundationEssentials
 
-/// A station's own store for what it captures into a hub: an intake queue whose every change waits until the hub has it.
+/// The local store of a station that captures into a hub: an intake queue whose every change waits until the hub has
+/// it.
 ///
-/// What a method acknowledges is on the disk. Capturing, editing, dismissing and undoing go through ``Intake`` and ``History`` as
-/// in any library; only what is confirmed becomes no book here.
+/// When a method returns, its changes are on disk. Enqueuing, editing, dismissing and undo go through ``Intake`` and
+/// ``History``, as in any library; only confirming does not create a book here.
 public protocol Outbox: Intake, History {
-    /// Notes what a person confirmed, all in one durable commit, as ``Shelf/add(_:continuing:at:)`` saves it in a library. The copy
-    /// in the result has the item's id: the hub makes the real one.
+    /// Stores a person's confirmations in one durable commit, as ``Shelf/add(_:continuing:at:)`` saves them in a
+    /// library. The copy in the result has the item's id: the real copy is created by the hub.
     func confirm(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
-    /// What was confirmed here and is not undone, as the books that it will be.
+    /// Returns what was confirmed here and not undone, as the books to be created.
     ///
-    /// - Parameter undelivered: only what the hub does not have yet.
+    /// - Parameter undelivered: true for only what the hub does not have yet.
     func confirmedBooks(with isbns: [ISBN], undelivered: Bool) async throws -> [ISBN: [Book]]
 
-    /// The hub's copies that came of what was confirmed here, by item; also of what was undone since, which the hub may not know yet.
+    /// Returns the hub's copies of what was confirmed here, by item, including what has been undone since without the
+    /// hub knowing.
     func copiesAtHub(with isbns: [ISBN]) async throws -> [ID<IntakeItem>: CopyAtHub]
 
-    /// What the hub does not have yet, in the order in which it was changed last.
+    /// Returns what the hub does not have yet, least recently changed first.
     func undelivered(limit: Int) async throws -> [HubDelivery]
-    /// How many items the hub does not have as they are.
+    /// Returns the number of items whose current state the hub does not have.
     func undeliveredCount() async throws -> Int
-    /// Takes the hub's receipts: what was delivered does not wait any more, and what was answered at the hub leaves the queue.
+    /// Applies the hub's receipts: delivered changes stop waiting, and items answered at the hub leave the queue.
     ///
-    /// - Parameter deliveries: what was sent; empty when the hub was only asked.
-    /// - Returns: what a person should know.
-    func take(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
-    /// Items that wait here and at the hub, where somebody may answer them. The latest captured first.
+    /// - Parameter deliveries: the deliveries that the receipts answer; empty if the hub was only asked for its state.
+    /// - Returns: the news to show to a person.
+    func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
+    /// Returns the items that wait both here and at the hub, where somebody may answer them; latest captured first.
     func openAtHub() async throws -> [ID<IntakeItem>]
-    /// The hub lost these: they are to be delivered anew.
+    /// Queues items that the hub has lost for delivery again.
     func deliverAgain(_ items: [ID<IntakeItem>]) async throws
-    /// The next delivered item whose picture the hub does not have.
+    /// Returns the next delivered item whose thumbnail the hub does not have.
     func nextThumbnail() async throws -> (item: ID<IntakeItem>, jpeg: [UInt8])?
-    func noteThumbnail(of item: ID<IntakeItem>) async throws
+    /// Records that the hub has the item's thumbnail.
+    func markThumbnailDelivered(of item: ID<IntakeItem>) async throws
 }
 
-/// The copy that the hub made of an item.
+/// The copy that the hub created for an item.
 public struct CopyAtHub: Sendable, Equatable {
     public var id: ID<Copy>
-    /// Whether the item is no longer confirmed here, and the hub has still to hear of it.
-    public var isTakenBack: Bool
+    /// True if the item is no longer confirmed here and the hub does not know yet.
+    public var isUndone: Bool
 
-    public init(id: ID<Copy>, isTakenBack: Bool) {
+    public init(id: ID<Copy>, isUndone: Bool) {
         self.id = id
-        self.isTakenBack = isTakenBack
+        self.isUndone = isUndone
     }
 }
 
-/// What a hub's answer means to the person at the station.
+/// News from the hub for the person at the station.
 public enum HubNews: Sendable, Equatable {
-    /// Somebody confirmed or dismissed it at the hub: it left the queue here.
+    /// Someone confirmed or dismissed the item at the hub: it left the queue here.
     case answered(ID<IntakeItem>, IntakeItem.State, ID<Copy>?)
-    /// Confirmed here, but owned there by now: it waits in the hub's intake.
+    /// Confirmed here, but owned at the hub already: it waits in the hub's intake queue.
     case owned(ID<IntakeItem>, reason: String)
     /// Undone here, but the hub kept it.
     case kept(ID<IntakeItem>, reason: String)

@@ -2,14 +2,14 @@ import FoundationEssentials
 
 /// Another device that may capture into this library.
 public struct PairedStation: Sendable, Equatable {
-    /// Made by the station itself, and the same when it pairs again: what it sent before stays its own.
+    /// Assigned by the station, and the same when it pairs again, so that its earlier deliveries stay its own.
     public var id: ID<PairedStation>
-    /// One line, no two of a library alike.
+    /// One line, unique within a library.
     public var name: String
     public var created: Date
     /// To the minute; `nil` before the first request.
     public var lastUsed: Date?
-    /// When its token was taken back; `nil` while it may send.
+    /// The time at which its token was revoked; `nil` while it may deliver.
     public var revoked: Date?
 
     public init(id: ID<PairedStation>, name: String, created: Date, lastUsed: Date? = nil, revoked: Date? = nil) {
@@ -28,43 +28,46 @@ public struct PairedStation: Sendable, Equatable {
         ]
     }
 
-    /// The longest name, in characters.
+    /// The greatest length of a name, in characters.
     public static let longestName = 64
 }
 
-/// The stations that may capture into this library, each by a token of 256 random bits of which only a hash is kept.
+/// The stations that may capture into this library, each with a token of 256 random bits, stored only as a hash.
 public protocol PairedStations: Sendable {
-    /// Lets a station in, with a new token; an earlier one of the same station ends. A name that another station has gets a number.
+    /// Pairs a station and gives it a new token, which replaces an earlier one. A name that another station has gets a
+    /// number.
     ///
-    /// - Returns: the token as text, told this once.
+    /// - Returns: the station and its token, which is available only here.
     /// - Throws: ``StationRefusal``, ``TextRefusal`` for the name.
     func pair(
         _ id: ID<PairedStation>, named name: String, at now: Date
     ) async throws -> (station: PairedStation, token: String)
-    /// - Parameter token: anything at all, as it came over the network.
-    /// - Returns: whose it is; `nil` when it is nobody's, or was revoked.
+    /// Finds the station that a token belongs to.
+    ///
+    /// - Parameter token: untrusted text from the network.
+    /// - Returns: `nil` if the token is unknown or revoked.
     func pairedStation(withToken token: String, at now: Date) async throws -> PairedStation?
-    /// The latest paired first, revoked ones among them.
+    /// Returns all stations, including revoked ones, latest paired first.
     func pairedStations() async throws -> [PairedStation]
-    /// Takes a station's token back. What it sent stays.
+    /// Revokes a station's token. What the station has delivered stays.
     ///
     /// - Throws: ``StationRefusal/none``.
     func revoke(_ id: ID<PairedStation>, at now: Date) async throws -> PairedStation
 }
 
-/// Why a station is not let in, or cannot be revoked.
+/// The reason why a station cannot be paired or revoked.
 public enum StationRefusal: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Its id is no UUID.
+    /// The id is not a UUID.
     case badID
     case none
-    /// There are so many that something is wrong.
+    /// More stations than any household has: something is wrong.
     case tooMany(limit: Int)
 
     public var description: String {
         switch self {
-        case .badID: "the station's id is no UUID"
+        case .badID: "the station's id is not a UUID"
         case .none: "there is no such station"
-        case .tooMany(let limit): "there are \(limit) stations already; revoke those that are gone"
+        case .tooMany(let limit): "there are already \(limit) stations; revoke the ones you no longer use"
         }
     }
 }

@@ -3,13 +3,13 @@
 /// ISBN-10, hyphens and spaces exist only at the edges: parse them with ``init(_:)``, write them with ``isbn10`` and
 /// ``hyphenated``. Source: ISBN Users' Manual, 7th edition, sections 4 and 5.
 public struct ISBN: Hashable, Sendable {
-    /// The thirteen digits, without hyphens. Begins with 978 or 979 (never 979-0), the check digit is right.
+    /// The thirteen digits, without hyphens. They begin with 978 or 979 (never 979-0), and the check digit is right.
     public let digits: String
 
-    /// Takes a bar code's payload.
+    /// Parses the payload of a bar code.
     ///
     /// - Parameter payload: the thirteen digits of an EAN-13 symbol, as encoded.
-    /// - Throws: ``ISBNRefusal`` that says why the payload names no book.
+    /// - Throws: ``ISBNRefusal`` with the reason if the payload is not an ISBN.
     public init(ean13 payload: String) throws(ISBNRefusal) {
         let ascii = Array(payload.utf8)
         guard ascii.count == 13 else { throw .wrongLength(ascii.count) }
@@ -23,8 +23,8 @@ public struct ISBN: Hashable, Sendable {
         digits = payload
     }
 
-    /// Parses a number as a person types it or a handheld scanner sends it: ISBN-10 or ISBN-13, with hyphens, spaces, the
-    /// word "ISBN", Unicode dashes and digits, or an AIM prefix such as `]E0`.
+    /// Parses a number as a person types it or a handheld scanner sends it: ISBN-10 or ISBN-13, with hyphens, spaces,
+    /// the word "ISBN", Unicode dashes and digits, or an AIM prefix such as `]E0`.
     ///
     /// - Throws: ``ISBNRefusal`` that names the digit or the rule.
     public init(_ text: String) throws(ISBNRefusal) {
@@ -45,10 +45,10 @@ public struct ISBN: Hashable, Sendable {
         }
     }
 
-    /// An EAN-13 with the EAN-2 or EAN-5 printed beside it, as handheld scanners send both where add-ons are switched on: in one
-    /// piece, or parted as ``init(_:)`` takes it.
+    /// Parses an EAN-13 followed by its EAN-2 or EAN-5, as handheld scanners send them with add-ons switched on:
+    /// joined, or separated as ``init(_:)`` accepts.
     ///
-    /// - Returns: `nil` for anything else.
+    /// - Returns: `nil` for any other text.
     public static func withAddon(_ text: String) -> (isbn: ISBN, addon: String)? {
         do throws(ISBNRefusal) {
             let characters = try normalized(text)
@@ -73,7 +73,7 @@ public struct ISBN: Hashable, Sendable {
         digits = String(decoding: body + [UInt8(ascii: "0") + UInt8(check)], as: UTF8.self)
     }
 
-    /// The ten-character form, `nil` for 979, which has none.
+    /// The ten-character form; `nil` for 979, which has none.
     public var isbn10: String? {
         guard digits.hasPrefix("978") else { return nil }
         let body = Array(digits.utf8)[3..<12]
@@ -102,33 +102,33 @@ extension ISBN: Codable {
     }
 }
 
-/// Why a text or a payload is no ISBN. Every case names the digit or the rule.
+/// The reason why a text or payload is not an ISBN. Every case names the digit or the rule.
 public enum ISBNRefusal: Error, Hashable, Sendable {
     case empty
-    /// A character that no number has, with its position in the text (1 is the first).
+    /// A character that cannot be part of a number, with its position in the text (1 is the first).
     case unexpectedCharacter(Character, position: Int)
-    /// Digits counted without hyphens and spaces.
+    /// The number of digits, without hyphens and spaces.
     case wrongLength(Int)
     case notDigits(String)
     /// An X anywhere but at the end of ten characters.
     case misplacedX
     case wrongCheckDigit(given: String, expected: String, length: Int)
-    /// A sound number of another kind.
+    /// A valid number of another kind.
     case notABook(CodeKind)
-    /// The short code of small goods, eight digits.
+    /// The eight-digit code of small goods.
     case ean8
 }
 
 extension ISBNRefusal: CustomStringConvertible {
-    /// One sentence for a person, without a full stop.
+    /// One sentence for people, without a full stop.
     public var description: String {
         switch self {
-        case .empty: "there is no number in it"
+        case .empty: "it contains no number"
         case .unexpectedCharacter(let character, let position):
             "\"\(character.isPrintable ? String(character) : "a control character")\" at position \(position) belongs to no ISBN"
         case .wrongLength(let count): "it has \(count) digit\(count == 1 ? "" : "s"); an ISBN has 10 or 13"
         case .notDigits: "a 13-digit code has digits only"
-        case .misplacedX: "X stands only at the end of a 10-digit ISBN"
+        case .misplacedX: "X is allowed only at the end of a 10-digit ISBN"
         case .wrongCheckDigit(let given, let expected, let length):
             "the last digit of this ISBN-\(length) should be \(expected), not \(given); one of the digits is wrong"
         case .notABook(let kind): kind.refusal
@@ -155,12 +155,12 @@ extension Character {
     var isPrintable: Bool { unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
 }
 
-/// A number as a person typed it into a form: one that is no ISBN stays as text, so that nothing is lost.
+/// A number that a person typed into a form. One that is not an ISBN is kept as text, so that nothing is lost.
 public struct EnteredNumber: Sendable, Equatable {
-    /// `nil` when it is wrong.
+    /// `nil` if the number is invalid.
     public let isbn: ISBN?
     public let text: String
-    /// Why it is wrong.
+    /// The reason why the number is invalid.
     public let refusal: ISBNRefusal?
 
     /// - Throws: ``TextRefusal`` for a text that is empty, damaged or too long.
@@ -174,10 +174,10 @@ public struct EnteredNumber: Sendable, Equatable {
     }
 }
 
-// Check digits and the characters people type. Sources: GS1 General Specifications 7.9; ISBN Users' Manual, 5.5;
+// Check digits, and the characters that people type. Sources: GS1 General Specifications 7.9; ISBN Users' Manual, 5.5;
 // ISO 3297 (ISSN), annex A.
 
-/// - Returns: the values 0-9, `nil` when there is anything but ASCII digits.
+/// - Returns: the values 0-9; `nil` if there is anything but ASCII digits.
 func digitValues(_ ascii: some Sequence<UInt8>) -> [Int]? {
     var values: [Int] = []
     for byte in ascii {
@@ -187,7 +187,7 @@ func digitValues(_ ascii: some Sequence<UInt8>) -> [Int]? {
     return values
 }
 
-/// - Parameter values: thirteen digits, the last of which is not looked at.
+/// - Parameter values: thirteen digits, the last of which is ignored.
 func ean13CheckDigit(_ values: [Int]) -> Int {
     let sum = values.prefix(12).enumerated().reduce(0) { $0 + $1.element * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
     return (10 - sum % 10) % 10
@@ -200,7 +200,7 @@ func ean8CheckDigitIsRight(_ values: [Int]) -> Bool {
 /// - Parameter body: the first nine ASCII digits.
 func isbn10CheckCharacter(_ body: some Collection<UInt8>) -> UInt8 { modulo11(body, firstWeight: 10) }
 
-/// - Returns: the check character of an ISSN, `nil` when the first seven are no digits.
+/// - Returns: the check character of an ISSN; `nil` if the first seven characters are not digits.
 func issnCheckCharacter(_ characters: [UInt8]) -> UInt8? {
     digitValues(characters.prefix(7)) == nil ? nil : modulo11(characters.prefix(7), firstWeight: 8)
 }
@@ -211,10 +211,10 @@ private func modulo11(_ body: some Collection<UInt8>, firstWeight: Int) -> UInt8
     return check == 10 ? UInt8(ascii: "X") : UInt8(ascii: "0") + UInt8(check)
 }
 
-/// Reduces a typed number to its ASCII digits and X: strips the AIM prefix, the word ISBN, white space, hyphens and
-/// every Unicode dash, and turns digits of other scripts into ASCII ones.
+/// Reduces a typed number to its ASCII digits and X: removes the AIM prefix, the word ISBN, white space, hyphens and
+/// every Unicode dash, and converts digits of other scripts to ASCII.
 ///
-/// - Throws: ``ISBNRefusal/unexpectedCharacter(_:position:)`` for anything else.
+/// - Throws: ``ISBNRefusal/unexpectedCharacter(_:position:)`` for any other character.
 func normalized(_ text: String) throws(ISBNRefusal) -> [UInt8] {
     var rest = Substring(text)
     var position = 1
@@ -247,7 +247,8 @@ func normalized(_ text: String) throws(ISBNRefusal) -> [UInt8] {
 }
 
 extension Character {
-    /// Unicode's dash punctuation, the minus sign, the soft hyphen and the invisible marks that copying from the web brings.
+    /// True for Unicode's dash punctuation, the minus sign, the soft hyphen, and invisible characters copied from web
+    /// pages.
     fileprivate var isDash: Bool {
         unicodeScalars.allSatisfy { scalar in
             scalar.properties.generalCategory == .dashPunctuation || scalar.properties.generalCategory == .format
@@ -255,7 +256,7 @@ extension Character {
         }
     }
 
-    /// 0-9 for a decimal digit of any script, `nil` for everything else.
+    /// 0-9 for a decimal digit of any script; `nil` for other characters.
     fileprivate var decimalDigitValue: Int? {
         guard let scalar = unicodeScalars.first, unicodeScalars.count == 1,
             scalar.properties.generalCategory == .decimalNumber, let value = scalar.properties.numericValue

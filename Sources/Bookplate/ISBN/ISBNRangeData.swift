@@ -1,6 +1,6 @@
 // Made by script/isbn-ranges; do not edit.
 
-/// Where the ranges come from: the International ISBN Agency's RangeMessage.xml
+/// The source of the ranges: the International ISBN Agency's RangeMessage.xml
 /// (https://www.isbn-international.org/export_rangemessage.xml), its serial number and date.
 public let isbnRangeSource =
     "International ISBN Agency, RangeMessage 6e5a8502-5e3f-4baa-9b1a-ff835dd18851, Sun, 4 Jan 2026 16:49:25 GMT"

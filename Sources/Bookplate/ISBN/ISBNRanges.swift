@@ -1,8 +1,8 @@
 extension ISBN {
-    /// The number with its hyphens, such as `978-0-441-47812-5`.
+    /// The number with hyphens, such as `978-0-441-47812-5`.
     ///
-    /// Group and registrant lengths come from the ranges of the International ISBN Agency (``isbnRangeSource``). A number
-    /// in a range that is not given out yet keeps only the hyphens that are sure.
+    /// The lengths of group and registrant come from the ranges of the International ISBN Agency (``isbnRangeSource``).
+    /// In a range that is not assigned yet, only the certain hyphens are set.
     public var hyphenated: String {
         let (prefix, body, check) = (digits.prefix(3), digits.dropFirst(3).dropLast(), digits.suffix(1))
         guard let group = RegistrationGroup(of: digits) else { return "\(prefix)-\(body)-\(check)" }
@@ -14,20 +14,20 @@ extension ISBN {
     }
 }
 
-/// What the ranges say of one number.
+/// The registration group of a number, and the length of its registrant.
 private struct RegistrationGroup {
-    /// Registrants whose number has so many digits, and which.
+    /// A range of registrant numbers with the same number of digits.
     private struct Registrants {
         var length: Int
         var numbers: ClosedRange<Int>
     }
 
-    /// How many digits of the number behind the prefix name the group.
+    /// The number of digits after the prefix that name the group.
     let length: Int
-    /// How many digits after these name the registrant; `nil` in a range that is not given out.
+    /// The number of digits after the group that name the registrant; `nil` in a range that is not assigned.
     private(set) var registrantLength: Int?
 
-    /// - Parameter digits: thirteen.
+    /// - Parameter digits: thirteen digits.
     init?(of digits: String) {
         let values = digits.utf8.map { Int($0 &- UInt8(ascii: "0")) }
         func number(_ places: Range<Int>) -> Int { values[places].reduce(0) { $0 * 10 + $1 } }
@@ -40,15 +40,16 @@ private struct RegistrationGroup {
             }?.length
     }
 
-    /// By prefix and group as one number, such as 9780. Reading the text of ``isbnRangeData`` takes longer than to look up one
-    /// number in it, but a page of a list shows fifty; a program that shows none does not read it.
+    /// By prefix and group as one number, such as 9780. Parsing the text of ``isbnRangeData`` takes longer than
+    /// searching it for one number, but a page of a list needs fifty; a program that hyphenates nothing never parses
+    /// it.
     private static let groups: [Int: [Registrants]] = {
         var groups: [Int: [Registrants]] = [:]
         var (prefix, group): (ArraySlice<UInt8>, Int?) = ([], nil)
         func number(_ digits: ArraySlice<UInt8>) -> Int {
             digits.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
         }
-        // A prefix at the margin, a group with its agency after one space, the ranges of either one level deeper.
+        // A prefix is not indented; a group with its agency follows one space; the ranges of each are one level deeper.
         for line in Array(isbnRangeData.utf8).split(separator: UInt8(ascii: "\n")) {
             let words = line.drop { $0 == UInt8(ascii: " ") }
             if words.count == line.count {

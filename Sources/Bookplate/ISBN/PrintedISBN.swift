@@ -1,32 +1,33 @@
-/// An ISBN that is printed as text and was read from a picture: as good as one that a person has typed, and no better. Its check
-/// digit is right; one wrong reading in ten or eleven is so by chance.
+/// An ISBN read from printed text in a picture, as reliable as one that a person has typed. Its check digit is right;
+/// one misreading in ten or eleven passes that check by chance.
 public struct PrintedISBN: Sendable, Equatable {
     public let isbn: ISBN
-    /// The number as it is printed, with its own hyphens or spaces, such as `0-14-044926-2`; an SBN of nine digits has got the 0 in
-    /// front that makes it an ISBN.
+    /// The number as printed, with its own hyphens or spaces, such as `0-14-044926-2`; an SBN of nine digits has got
+    /// the leading 0 that makes it an ISBN.
     public let text: String
-    /// Whether a letter was taken for the digit that looks like it.
+    /// True if a letter was read as the digit it resembles.
     public let isCorrected: Bool
 
     public init(isbn: ISBN, text: String, isCorrected: Bool = false) {
         (self.isbn, self.text, self.isCorrected) = (isbn, text, isCorrected)
     }
 
-    /// Finds the numbers of books in what was read of a picture.
+    /// Finds the ISBNs in text that was read from a picture.
     ///
-    /// - A number behind the word ISBN or SBN counts when its check digit is right; letters in it that look like digits count as these
-    ///   where that makes exactly one ISBN.
-    /// - More numbers behind it count when nothing stands between but what such lists have (`(hardback)`, `pbk.`, `and`).
-    /// - Without the word only thirteen digits count that begin with 978 or 979 and lie in a range that is given out. Ten digits do
-    ///   not: 978 is also where telephone numbers of Massachusetts begin.
+    /// - A number after the word ISBN or SBN counts if its check digit is right; letters in it that resemble digits
+    ///   count as these if exactly one ISBN results.
+    /// - Further numbers after it count if only words and punctuation of such lists stand between (`(hardback)`,
+    ///   `pbk.`, `and`).
+    /// - Without the word, only thirteen digits count that begin with 978 or 979 and lie in an assigned range. Ten
+    ///   digits do not: 978 is also an area code of Massachusetts.
     ///
-    /// - Parameter text: lines as they are printed; only the first 100,000 characters are looked at.
-    /// - Returns: each ISBN once, in the order of the text; empty when there is none.
+    /// - Parameter text: the lines as printed; only the first 100,000 characters are searched.
+    /// - Returns: each ISBN once, in the order of the text; empty if there is none.
     public static func all(in text: String) -> [PrintedISBN] {
         let print = Array(text.prefix(100_000))
         var found: [PrintedISBN] = []
         var place = 0
-        // A number is looked for where the one before ends, so that none of its digits counts twice.
+        // The search continues where the last number ended, so that no digit counts twice.
         while place < print.count {
             let numbers: (found: [PrintedISBN], end: Int)
             if let label = PrintedLabel(in: print, at: place) {
@@ -45,7 +46,7 @@ public struct PrintedISBN: Sendable, Equatable {
         return found
     }
 
-    /// The numbers behind the word, and where the last of them ends.
+    /// Returns the numbers after the word, and the end of the last one.
     private static func named(by label: PrintedLabel, in print: [Character]) -> (found: [PrintedISBN], end: Int) {
         var (found, end) = ([PrintedISBN](), label.end)
         for form in label.forms {
@@ -67,7 +68,7 @@ public struct PrintedISBN: Sendable, Equatable {
         return (found, end)
     }
 
-    /// Thirteen digits that say themselves what they are.
+    /// Returns thirteen digits that are recognisable as an ISBN without the word.
     private static func unnamed(in print: [Character], at place: Int) -> (PrintedISBN, end: Int)? {
         guard print[place] == "9", PrintedNumber.mayBegin(in: print, at: place),
             let number = PrintedNumber.first(of: [13], in: print, at: place, isNamed: false)
@@ -76,25 +77,25 @@ public struct PrintedISBN: Sendable, Equatable {
     }
 }
 
-/// The word in front of a number: ISBN, I.S.B.N., ISBN-13, SBN, and what a reading of print makes of them.
+/// The word before a number: ISBN, I.S.B.N., ISBN-13, SBN, and their usual misreadings.
 struct PrintedLabel {
-    /// Behind the word.
+    /// The index after the word.
     let end: Int
-    /// Where the number may begin: behind `-13` or `10` where one follows, and behind the word alone.
+    /// The indices at which the number may begin: after `-13` or `10` if one follows, and directly after the word.
     let forms: [Int]
-    /// How many digits the number may have, the likeliest first.
+    /// The numbers of digits that the number may have, likeliest first.
     let lengths: [Int]
 
-    /// Letters of the word, each as it may be read.
+    /// The letters of the word, each with the characters it may be read as.
     private static let letters: [Set<Character>] = [
         ["I", "i", "1", "l", "|", "!", "J", "ı", "Í", "í", "Ï", "ï"], ["S", "s", "5", "$"], ["B", "b", "8", "ß"],
         ["N", "n"],
     ]
 
-    /// - Returns: `nil` where the word does not begin at `place`.
+    /// - Returns: `nil` if the word does not begin at `place`.
     init?(in print: [Character], at place: Int) {
         guard Self.letters[0].contains(print[place]) || Self.letters[1].contains(print[place]) else { return nil }
-        // Not within a longer word; but there is eISBN, and TSBN is what an I may be read as.
+        // Not within a longer word, except eISBN, and TSBN, where the I was read as T.
         if place > 1, print[place - 1].isLetter, print[place - 2].isLetter { return nil }
         if let end = Self.end(of: Self.letters[...], in: print, at: place) {
             (self.end, lengths) = (end, [13, 10])
@@ -107,7 +108,7 @@ struct PrintedLabel {
         forms = [Self.behindLength(in: print, at: end), end].compactMap { $0 }
     }
 
-    /// The letters one after the other, with at most a dot and a space between two.
+    /// Matches the letters in order, with at most a dot and a space between two.
     private static func end(of letters: ArraySlice<Set<Character>>, in print: [Character], at place: Int) -> Int? {
         var place = place
         for letter in letters {
@@ -118,13 +119,13 @@ struct PrintedLabel {
             guard place < print.count, letter.contains(print[place]) else { return nil }
             place += 1
         }
-        // A longer word is another: "isbns" is the same in the plural.
+        // A longer word is a different word; only the plural "isbns" is the same.
         if place < print.count, print[place] == "s" { place += 1 }
         guard place == print.count || !print[place].isLetter || PrintedNumber.mayBe(print[place]) else { return nil }
         return place
     }
 
-    /// `-13`, ` 10:`, `(13)`: which length is meant.
+    /// Returns the index after a length, as in `-13`, ` 10:` or `(13)`.
     private static func behindLength(in print: [Character], at place: Int) -> Int? {
         var place = place
         var passed = 0
@@ -139,7 +140,7 @@ struct PrintedLabel {
         return place + 2
     }
 
-    /// What stands between the word and a number, or between two numbers of a list.
+    /// The words that may stand between ISBN and a number, or between two numbers of a list.
     private static let words: Set<String> = [
         "no", "nr", "number", "hb", "hbk", "pb", "pbk", "hc", "hardback", "hardcover", "hard", "paperback", "paper",
         "soft",
@@ -149,7 +150,7 @@ struct PrintedLabel {
         "brosch", "broschiert", "leinen", "ln", "relié", "broché", "ebook", "print", "invalid",
     ]
 
-    /// Where the next digits begin, when nothing stands before them but punctuation and words of ``words``, for a line and a half.
+    /// Returns the index of the next digit if only punctuation and ``words`` stand before it, within a line and a half.
     static func start(in print: [Character], behind place: Int) -> Int? {
         var place = place
         let limit = min(print.count, place + 60)
@@ -179,42 +180,42 @@ struct PrintedLabel {
     }
 }
 
-/// A number of a given count of digits as it stands in print: with hyphens and spaces, perhaps over the end of a line, and with letters
-/// that look like digits.
+/// A number with a given count of digits as it is printed: with hyphens and spaces, perhaps over the end of a line, and
+/// with letters that resemble digits.
 struct PrintedNumber {
     let printed: PrintedISBN
-    /// Behind its last digit.
+    /// The index after the last digit.
     let end: Int
 
-    /// Letters that are taken for digits, and for which: the shapes that readers of print confuse.
+    /// The letters that are read as digits, with those digits: shapes that text recognition confuses.
     private static let alike: [Character: [UInt8]] = [
         "O": [0], "o": [0], "Q": [0], "D": [0], "I": [1], "l": [1], "|": [1], "i": [1], "!": [1], "Z": [2], "z": [2],
         "S": [5], "s": [5], "$": [5], "G": [6, 0], "b": [6], "T": [7], "?": [7, 2], "B": [8, 3], "&": [8], "g": [9],
         "q": [9],
     ]
     private static let crosses: Set<Character> = ["X", "x", "×", "Х", "х"]
-    /// More letters than this are no number.
+    /// With more letters than this, it is not a number.
     private static let mostLetters = 3
-    /// Between two digits, at most so many characters.
+    /// The most characters between two digits.
     private static let widestGap = 3
 
-    /// Whether a number may begin with it.
+    /// Returns true if a number may begin with the character.
     static func mayBe(_ character: Character) -> Bool { character.isASCIIDigit || alike[character] != nil }
 
-    /// Whether what stands before leaves this digit the first of its number.
+    /// Returns true if the text before this digit allows it to be the first of its number.
     static func mayBegin(in print: [Character], at place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = print[place - 1]
         if before.isLetter || before.isNumber { return false }
         guard place > 1, print[place - 2].isNumber else { return true }
-        // "1-978…", "3.978…" and "12/978…" are parts of something else.
+        // "1-978…", "3.978…" and "12/978…" are parts of other numbers.
         return before.isWhitespace
     }
 
-    /// The first of the lengths that makes an ISBN.
+    /// Returns the number for the first of the lengths that makes an ISBN.
     ///
-    /// - Parameter isNamed: behind the word, letters count as the digits they look like, the line may end anywhere, and no range is
-    ///   asked for.
+    /// - Parameter isNamed: true after the word ISBN: letters count as the digits they resemble, the line may end
+    ///   anywhere, and the range need not be assigned.
     static func first(of lengths: [Int], in print: [Character], at place: Int, isNamed: Bool) -> PrintedNumber? {
         for length in lengths {
             if let number = PrintedNumber(of: length, in: print, at: place, isNamed: isNamed) { return number }
@@ -237,15 +238,16 @@ struct PrintedNumber {
         }
         let right = readings.compactMap { digits in Self.isbn(digits).map { (digits, $0) } }
         guard let (digits, isbn) = right.first, right.count == 1 else { return nil }
-        // The beginning of thirteen whose end was not read. Nigeria's own ten digits begin so, too, and are lost with it.
+        // The start of a thirteen-digit number whose end was not read. Ten-digit ISBNs of Nigeria begin the same way
+        // and are lost.
         if length < 13, digits.starts(with: Array("978".utf8)) || digits.starts(with: Array("979".utf8)) { return nil }
-        // What is less sure has to be a number that somebody was given.
+        // A less certain number must lie in an assigned range.
         guard (isNamed && letters == 0) || isbn.hyphenated.count == 17 else { return nil }
         printed = PrintedISBN(isbn: isbn, text: run.text(with: digits), isCorrected: letters > 0)
         end = run.end
     }
 
-    /// ASCII digits, or X.
+    /// The possible ASCII digits, or X.
     private static func values(of character: Character, isLast: Bool) -> [UInt8] {
         if let value = character.asciiValue, character.isASCIIDigit { return [value] }
         if isLast, crosses.contains(character) { return [UInt8(ascii: "X")] }
@@ -257,15 +259,15 @@ struct PrintedNumber {
         do throws(ISBNRefusal) {
             return try ISBN(digits.count == 9 ? "0" + text : text)
         } catch {
-            // Most texts with digits in them are no ISBN; nobody asks why.
+            // Most texts with digits are not ISBNs, and the reason does not matter.
             return nil
         }
     }
 
-    /// As many digits as asked for, with what stands between them.
+    /// The required number of digits, with the characters between them.
     private struct Run {
         private(set) var characters: [Character] = []
-        /// What stands before each digit but the first.
+        /// The characters before each digit except the first.
         private var gaps: [[Character]] = []
         let end: Int
 
@@ -293,7 +295,7 @@ struct PrintedNumber {
             end = place
         }
 
-        /// At most one line ends there; without the word before, only behind a hyphen.
+        /// Allows at most one line break, and without the word ISBN only after a hyphen.
         private static func mayPart(_ gap: [Character], isNamed: Bool) -> Bool {
             switch gap.count(where: \.isNewline) {
             case 0: true
@@ -302,11 +304,11 @@ struct PrintedNumber {
             }
         }
 
-        /// Whether the number ends here, and does not go on.
+        /// Returns true if the number ends here.
         func isWhole(in print: [Character], isNamed: Bool) -> Bool {
             guard end < print.count else { return true }
             let follower = print[end]
-            // A word may be stuck to it, but nothing that could be a digit more.
+            // A word may follow directly, but nothing that could be another digit.
             if follower.isNumber || (follower.isLetter && (!isNamed || mayBe(follower) || crosses.contains(follower))) {
                 return false
             }
@@ -315,11 +317,12 @@ struct PrintedNumber {
             guard next < print.count, print[next].isASCIIDigit else { return true }
             let between = print[end..<next]
             if between.contains(where: \.isNewline) { return true }
-            // More digits on the line: another number only behind a space, and where this one is parted as they are.
+            // More digits on the line: a separate number only after a space, and only if this one is grouped like an
+            // ISBN.
             return between.contains { $0.isWhitespace } && !between.contains(where: \.isPrintedDash) && isInOrder
         }
 
-        /// In one piece, or in the groups of an ISBN or of the digits below a bar code.
+        /// True for digits in one piece, or in the groups of an ISBN or of the digits below a bar code.
         private var isInOrder: Bool {
             var groups = [1]
             for gap in gaps { if gap.isEmpty { groups[groups.count - 1] += 1 } else { groups.append(1) } }
@@ -333,7 +336,7 @@ struct PrintedNumber {
             }
         }
 
-        /// The number with plain hyphens and spaces where any stood.
+        /// Returns the number with plain hyphens and spaces in place of the printed ones.
         func text(with digits: [UInt8]) -> String {
             var text = String(UnicodeScalar(digits[0]))
             for (index, gap) in gaps.enumerated() {
@@ -349,13 +352,13 @@ struct PrintedNumber {
 extension Character {
     var isASCIIDigit: Bool { isASCII && isNumber }
 
-    /// Hyphens and dashes, and what a faint or a broken one is read as.
+    /// True for hyphens and dashes, and for the characters that faint or broken ones are read as.
     var isPrintedDash: Bool {
         unicodeScalars.allSatisfy {
             $0.properties.generalCategory == .dashPunctuation || "\u{2212}\u{00AD}~_=¬".unicodeScalars.contains($0)
         }
     }
 
-    /// Whether it may stand between two digits of one number.
+    /// True if the character may stand between two digits of one number.
     var mayPartDigits: Bool { isWhitespace || isPrintedDash || ".·•'’‘\"”“°*›‹<>".contains(self) }
 }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-// The JSON of commands and of the web API: all keys always there, absent is null. Instants are RFC 3339 in UTC, days
-// YYYY[-MM[-DD]].
+// The JSON of commands and of the web API: all keys are always present, and absent values are null. Instants are RFC
+// 3339 in UTC, days are YYYY[-MM[-DD]].
 
 extension Book {
-    /// One book: the copy's own facts beside its edition's.
+    /// One book: the copy's own facts and those of its edition in one object.
     public var json: JSONValue {
         let metadata = edition.metadata
         return [
@@ -35,7 +35,7 @@ extension Book {
 }
 
 extension Metadata {
-    /// `{scheme: [text]}`, in order of the schemes.
+    /// `{scheme: [text]}`, sorted by scheme.
     public var identifiersJSON: JSONValue {
         .object(identifiers.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSONValue($0.value)) })
     }
@@ -65,7 +65,7 @@ extension IntakeItem {
     public var json: JSONValue {
         [
             "id": .string(id.rawValue), "isbn13": .string(isbn.digits), "raw": .string(raw), "addon": JSONValue(addon),
-            "origin": .string(origin.rawValue), "image": JSONValue(image), "station": .string(station),
+            "origin": .string(origin.rawValue), "image": JSONValue(image), "station": .string(device),
             "captured": .string(captured.rfc3339), "state": .string(state.rawValue),
             "outcome": JSONValue(outcome?.rawValue),
             "reason": JSONValue(reason), "source": JSONValue(source?.rawValue), "title": JSONValue(metadata?.title),
@@ -80,7 +80,7 @@ extension Change {
     /// One line of `scan undo --list --json`.
     public var json: JSONValue {
         [
-            "id": .string(id.rawValue), "at": .string(at.rfc3339), "station": .string(station),
+            "id": .string(id.rawValue), "at": .string(at.rfc3339), "station": .string(device),
             "kind": .string(kind.rawValue), "summary": .string(summary), "undone": JSONValue(undone?.rfc3339),
         ]
     }

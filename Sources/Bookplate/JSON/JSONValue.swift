@@ -1,4 +1,7 @@
-/// A JSON value whose object keys keep their order: what commands print, one object a line, and what pages get.
+/// A JSON value whose objects keep the order of their keys.
+///
+/// Commands print it, one object a line, the web API answers with it, and answers from outside are read into it
+/// (``init(parsing:)``). Values of a fixed shape use `Codable` instead.
 public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -10,10 +13,10 @@ public enum JSONValue: Sendable, Equatable {
 
     public static func == (left: JSONValue, right: JSONValue) -> Bool { left.text == right.text }
 
-    /// The value on one line, without spaces (RFC 8259). Numbers that JSON cannot hold become null.
+    /// The value on one line, without spaces (RFC 8259). Numbers that JSON cannot represent become null.
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// The bytes of ``text``: what goes over the wire. A page of 50 books is 100 kB, written in one go.
+    /// The bytes of ``text``, for sending. A page of 50 books has 100 kB, written in one pass.
     public var utf8: [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(4096)
@@ -56,7 +59,7 @@ public enum JSONValue: Sendable, Equatable {
         var string = string
         out.append(UInt8(ascii: "\""))
         string.withUTF8 { bytes in
-            // Nearly every text has nothing to escape: runs of plain bytes are copied whole.
+            // Few texts need escapes: runs of plain bytes are copied whole.
             var start = 0
             for (index, byte) in bytes.enumerated() where isEscaped(byte) {
                 out += bytes[start..<index]
@@ -95,8 +98,39 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral,
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
+// For values from outside: a member of another type than expected is simply absent.
 extension JSONValue {
-    /// `null` when there is nothing.
+    /// The member of an object with this key, the last if there are several; `nil` for other values.
+    public subscript(_ key: String) -> JSONValue? { members.last { $0.key == key }?.value }
+
+    /// The text; `nil` for other values.
+    public var string: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The number if it is whole; `nil` for other values.
+    public var integer: Int? {
+        switch self {
+        case .integer(let number): number
+        case .number(let number): Int(exactly: number)
+        default: nil
+        }
+    }
+
+    /// The items of an array; empty for other values.
+    public var items: [JSONValue] { if case .array(let items) = self { items } else { [] } }
+
+    /// The members of an object, in their order; empty for other values.
+    public var members: [(key: String, value: JSONValue)] {
+        if case .object(let members) = self { members } else { [] }
+    }
+
+    /// Returns the object with further members at its end; other values are returned unchanged.
+    public func appending(_ more: [(key: String, value: JSONValue)]) -> JSONValue {
+        if case .object(let members) = self { .object(members + more) } else { self }
+    }
+}
+
+extension JSONValue {
+    /// `null` for `nil`, as with the following.
     public init(_ value: String?) { self = value.map(JSONValue.string) ?? .null }
     public init(_ value: Int?) { self = value.map(JSONValue.integer) ?? .null }
     public init(_ value: Double?) { self = value.map(JSONValue.number) ?? .null }

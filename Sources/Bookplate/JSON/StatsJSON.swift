@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension CountedBook {
-    /// A book named within figures.
+    /// A book named within statistics.
     public var json: JSONValue {
         [
             "copyId": .string(id.rawValue), "title": JSONValue(title), "authors": JSONValue(authors),
@@ -21,7 +21,7 @@ extension Totals {
 
     public var json: JSONValue { .object(members) }
 
-    /// With what they are of in front.
+    /// Returns the totals after a key that says what they cover.
     fileprivate func json(_ key: String, _ value: JSONValue, and more: [(key: String, value: JSONValue)] = [])
         -> JSONValue
     {
@@ -90,7 +90,7 @@ extension Streaks {
 }
 
 extension Ratings {
-    /// `quarters` holds the copies rated 0.25 to 5, `stars` those rated under 1, 1 to under 2 … and 5.
+    /// `quarters` counts the copies rated 0.25 to 5; `stars` counts those rated under 1, 1 to under 2 … and 5.
     public var json: JSONValue {
         [
             "count": .integer(count), "mean": JSONValue(mean), "stars": .array(byStar.map(JSONValue.integer)),
@@ -130,7 +130,7 @@ extension PausedBook {
 extension Memory {
     public var json: JSONValue {
         [
-            "day": JSONValue(day), "yearsAgo": .integer(yearsAgo), "what": .string(what.rawValue), "book": book.json,
+            "day": JSONValue(day), "yearsAgo": .integer(yearsAgo), "what": .string(event.rawValue), "book": book.json,
         ]
     }
 }
@@ -147,13 +147,13 @@ extension Forecast {
 }
 
 extension Overview {
-    /// What `scan stats --json` prints. `days` is null unless the period has both ends.
+    /// The output of `scan stats --json`. `days` is null unless the period has both ends.
     public var json: JSONValue {
         let isBounded = period.from != nil && period.to != nil
         return [
             "today": JSONValue(today), "from": JSONValue(period.from), "to": JSONValue(period.to),
             "totals": totals.json, "days": isBounded ? .array(days.map(\.json)) : .null,
-            "pagesToday": .integer(todayFigures.pages), "minutesToday": .integer(todayFigures.minutes),
+            "pagesToday": .integer(todayStats.pages), "minutesToday": .integer(todayStats.minutes),
             "recentPace": JSONValue(recentPace), "streak": streaks.json, "challenge": challenge?.json ?? .null,
             "dailyGoal": dailyGoal?.json ?? .null, "culturalGoals": .array(culturalGoals.map(\.json)),
             "years": .array(years.map(\.json)), "dateUnknown": dateUnknown.json, "ratings": ratings.json,
@@ -164,7 +164,7 @@ extension Overview {
 }
 
 extension Home {
-    /// What `scan home --json` prints.
+    /// The output of `scan home --json`.
     public var json: JSONValue {
         [
             "today": JSONValue(today), "readingCount": .integer(readingCount),
@@ -174,11 +174,11 @@ extension Home {
 }
 
 extension YearSoFar {
-    /// What the kiosk's Home shows beside ``Home``.
+    /// The figures that the kiosk's Home shows beside ``Home``.
     public var json: JSONValue {
         [
-            "year": .integer(today.year), "totals": totals.json, "pagesToday": .integer(todayFigures.pages),
-            "minutesToday": .integer(todayFigures.minutes), "streak": .integer(streak),
+            "year": .integer(today.year), "totals": totals.json, "pagesToday": .integer(todayStats.pages),
+            "minutesToday": .integer(todayStats.minutes), "streak": .integer(streak),
             "challenge": challenge?.json ?? .null, "dailyGoal": JSONValue(dailyGoal),
             "memories": .array(memories.map(\.json)),
         ]
@@ -212,7 +212,7 @@ extension RecentlyRead {
 }
 
 extension BookStats {
-    /// What `scan stats book --json` prints.
+    /// The output of `scan stats book --json`.
     public var json: JSONValue {
         [
             "book": book.json, "status": .string(status.rawValue), "pageCount": JSONValue(pageCount),

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension Reading {
-    /// - Parameter pageCount: of the edition; `nil` when unknown.
+    /// - Parameter pageCount: the edition's page count; `nil` if unknown.
     public func json(pageCount: Int?) -> JSONValue { .object(members(pageCount: pageCount)) }
 
     fileprivate func members(pageCount: Int?) -> [(key: String, value: JSONValue)] {
@@ -16,20 +16,19 @@ extension Reading {
 }
 
 extension Book {
-    /// One reading with the book that it is of: what the tracker's commands print.
+    /// Returns one reading with its book, as the tracker's commands print it.
     public func json(of reading: Reading) -> JSONValue {
         .object(
             context + [("number", JSONValue(copy.number(of: reading.id)))]
                 + reading.members(pageCount: edition.metadata.pageCount))
     }
 
-    /// One reading with the entries of its history, the newest first.
+    /// Returns one reading with the entries of its history, newest first.
     public func json(of reading: Reading, with entries: [ProgressEntry]) -> JSONValue {
-        guard case .object(let members) = json(of: reading) else { return .null }
-        return .object(members + [("entries", .array(entries.map { json(of: $0, in: reading) }))])
+        json(of: reading).appending([("entries", .array(entries.map { json(of: $0, in: reading) }))])
     }
 
-    /// One entry of a reading's history.
+    /// Returns one entry of a reading's history.
     public func json(of entry: ProgressEntry, in reading: Reading) -> JSONValue {
         let pageCount = edition.metadata.pageCount
         return [
@@ -51,17 +50,16 @@ extension Book {
 }
 
 extension TrackingResult {
-    /// The reading as it is now; for a book that has none left, its status alone under the same keys.
+    /// The reading as it is now; for a book without a reading, its status with the same keys.
     public var json: JSONValue {
         if let reading { return book.json(of: reading) }
-        guard case .object(let members) = book.json(of: Reading()) else { return .null }
         let known: Set = ["copyId", "title", "status", "pageCount"]
-        return .object(members.map { known.contains($0.key) ? $0 : ($0.key, .null) })
+        return .object(book.json(of: Reading()).members.map { known.contains($0.key) ? $0 : ($0.key, .null) })
     }
 }
 
 extension SessionRecord {
-    /// - Parameter now: up to when a running session has lasted.
+    /// - Parameter now: the end to assume for a running session.
     public func json(at now: Date) -> JSONValue {
         [
             "id": .string(session.id.rawValue), "copyId": .string(copy.rawValue),
@@ -76,15 +74,13 @@ extension SessionRecord {
 }
 
 extension Book {
-    /// ``json`` with what only one book's own page shows: `notes` and `quotes` as they stand beside it, and `flags`, what imports
-    /// could not take as it stood.
+    /// Returns ``json`` with what only a single book's page shows: `notes` and `quotes`, and `flags` for values that
+    /// imports changed or doubted.
     public func json(notes: [Note], quotes: [Quote], flags: [ImportFlag]) -> JSONValue {
-        guard case .object(let members) = json else { return json }
-        return .object(
-            members + [
-                (key: "notes", value: .array(notes.map(\.json))), (key: "quotes", value: .array(quotes.map(\.json))),
-                (key: "flags", value: .array(flags.map(\.json))),
-            ])
+        json.appending([
+            ("notes", .array(notes.map(\.json))), ("quotes", .array(quotes.map(\.json))),
+            ("flags", .array(flags.map(\.json))),
+        ])
     }
 }
 
@@ -109,23 +105,20 @@ extension Quote {
 }
 
 extension ImportFlag {
-    /// One thing that an import flagged: of a book, and in an export.
+    /// One value that an import flagged, within a book or an export.
     public var json: JSONValue {
         ["source": .string(source), "what": .string(what), "raw": .string(raw), "at": .string(at.rfc3339)]
     }
 }
 
 extension Annotation {
-    /// A note or quote with the book it is about: its own keys, then `copyId`, `isbn13`, `title` and `authors` (names).
+    /// Returns a note or quote with its book: its own keys, then `copyId`, `isbn13`, `title` and `authors` (names).
     fileprivate func json(_ content: JSONValue) -> JSONValue {
-        guard case .object(let members) = content else { return content }
-        return .object(
-            members + [
-                (key: "copyId", value: .string(book.id.rawValue)),
-                (key: "isbn13", value: JSONValue(book.edition.isbn?.digits)),
-                (key: "title", value: JSONValue(book.edition.metadata.title)),
-                (key: "authors", value: JSONValue(book.edition.metadata.authorNames)),
-            ])
+        content.appending([
+            ("copyId", .string(book.id.rawValue)), ("isbn13", JSONValue(book.edition.isbn?.digits)),
+            ("title", JSONValue(book.edition.metadata.title)),
+            ("authors", JSONValue(book.edition.metadata.authorNames)),
+        ])
     }
 }
 

@@ -1,12 +1,12 @@
-/// What asking the sources for one ISBN came to. The five are never mixed: an outage is not "no such book".
+/// The outcome of looking up one ISBN. The five cases are kept apart: an outage is not "no such book".
 public enum LookupOutcome: Sendable, Equatable {
-    /// The record and the source that knew it first; each field names its own source.
+    /// The record, and the source that knew it first; each field records its own source.
     case found(Metadata, from: SourceName)
-    /// Every source that was asked answered, at least one of them was online, none knows the ISBN.
+    /// Every source that was asked answered, at least one of them was online, and none knows the ISBN.
     case notFound(asked: [SourceName])
-    /// Might work later: no network, a time-out, 5xx, 429.
+    /// May succeed later: no network, a timeout, 5xx or 429.
     case temporary(SourceError)
-    /// Something stands between: 403, a network's sign-in page, a redirect to another host.
+    /// Access is denied or intercepted: 403, a network's sign-in page, a redirect to another host.
     case blocked(SourceError)
     /// An answer that makes no sense, or is about another book.
     case badData(SourceError)
@@ -22,17 +22,17 @@ public enum LookupOutcome: Sendable, Equatable {
         }
     }
 
-    /// The five words.
+    /// The words for the five outcomes.
     public enum Name: String, Sendable, Codable, CaseIterable { case found, notFound, temporary, blocked, badData }
 }
 
-/// Which source failed, how, and for how long it asks to be left alone.
+/// The failure of a source, and when to ask it again.
 public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// `nil` when no source could be asked at all.
+    /// `nil` if no source could be asked.
     public var source: SourceName?
-    /// For a person, without a full stop: what happened, and what to do where something can be done.
+    /// For people, without a full stop: what happened, and what to do if something can be done.
     public var reason: String
-    /// As the source told, or as the limiter reckons.
+    /// The time to wait, as the source or the rate limiter requires.
     public var retryAfter: Duration?
 
     public init(source: SourceName?, reason: String, retryAfter: Duration? = nil) {
@@ -44,10 +44,10 @@ public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { (source.map { "\($0.displayName): " } ?? "") + reason }
 }
 
-/// A source that was left out, and what it lacks.
+/// A source that was not asked, and the reason.
 public struct NotAsked: Sendable, Equatable {
     public var source: SourceName
-    /// For a person, without a full stop: "needs a key", "offline is switched on".
+    /// For people, without a full stop: "needs a key", "offline is switched on".
     public var reason: String
 
     public init(source: SourceName, reason: String) {
@@ -56,11 +56,11 @@ public struct NotAsked: Sendable, Equatable {
     }
 }
 
-/// The outcome for one ISBN with the story around it.
+/// The outcome for one ISBN, and how it came about.
 public struct LookupAnswer: Sendable, Equatable {
     public var isbn: ISBN
     public var outcome: LookupOutcome
-    /// Whether it came from the answer cache.
+    /// True if the outcome came from the answer cache.
     public var isCached: Bool
     public var notAsked: [NotAsked]
 

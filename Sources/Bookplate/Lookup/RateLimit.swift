@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// How a source is to be treated by all processes of this machine: what the library file remembers of it.
+/// The state of a source that the processes of this machine share through the library file.
 ///
-/// Times are instants of the wall clock because processes share them; a clock that went backwards counts as no time passed.
+/// Times are wall-clock instants because processes share them; if the clock went backwards, no time counts as passed.
 public struct SourceState: Sendable, Equatable, Codable {
     public var bucket = TokenBucket()
     public var breaker = CircuitBreaker()
-    /// Until when the source is left alone because of what it said (Retry-After).
+    /// The time until which the source is not asked because it said so (Retry-After).
     public var restUntil: Date?
-    /// Until when it counts as *not asked*, and why ("needs a key").
+    /// The time until which the source counts as *not asked*, and the reason ("needs a key").
     public var notAskedUntil: Date?
     public var notAskedReason: String?
 
@@ -25,14 +25,14 @@ public struct TokenBucket: Sendable, Equatable, Codable {
 
     public init() {}
 
-    /// Takes one request's worth.
+    /// Consumes the token of one request.
     ///
-    /// - Returns: how long to wait before the request may go out; zero when at once. The request is already counted.
-    public mutating func take(at now: Date) -> Duration {
+    /// - Returns: the time to wait before sending the request; zero to send it now. The request is counted already.
+    public mutating func consume(at now: Date) -> Duration {
         if let filledAt, now < filledAt.addingTimeInterval(3600) {
             tokens = min(Self.burst, tokens + max(0, now.timeIntervalSince(filledAt)) * Self.perSecond)
             self.filledAt = max(now, filledAt)
-            // The clock went backwards by more than the requests in flight explain.
+            // The clock went backwards by more than requests in flight explain.
             if filledAt.timeIntervalSince(now) > 60 { self.filledAt = now }
         } else {
             tokens = Self.burst
@@ -43,8 +43,8 @@ public struct TokenBucket: Sendable, Equatable, Codable {
     }
 }
 
-/// Stops asking a source that keeps failing: open for 30 s after five failures in a row, doubled up to 15 min with every
-/// probe that fails; one probe is let through when the time is up.
+/// Stops asking a source that keeps failing: opens for 30 s after five failures in a row, doubled with every failed
+/// probe up to 15 min; when the time is up, one probe is allowed.
 public struct CircuitBreaker: Sendable, Equatable, Codable {
     public static let threshold = 5
     public static let firstPause: TimeInterval = 30
@@ -55,11 +55,11 @@ public struct CircuitBreaker: Sendable, Equatable, Codable {
 
     public init() {}
 
-    /// How long the source is still left alone; zero when it may be asked. Letting a probe through pushes the time on, so that
-    /// only one process probes.
+    /// Returns the time to wait before the source may be asked; zero to ask now. Allowing a probe restarts the time, so
+    /// that only one process probes.
     public mutating func wait(at now: Date) -> Duration {
         guard let openUntil else { return .zero }
-        // A clock that jumped back must not keep it shut longer than the longest pause.
+        // After the clock jumped back, the circuit stays open for at most the longest pause.
         let remaining = min(openUntil.timeIntervalSince(now), Self.longestPause)
         if remaining > 0 { return .milliseconds(Int64(remaining * 1000)) }
         self.openUntil = now.addingTimeInterval(pause)

@@ -1,37 +1,39 @@
 import FoundationEssentials
 
-/// Who may use the library over the network: by the access code, and by the sign-ins that it gave.
+/// Access to the library over the network: by the access code, and by the sign-ins made with it.
 ///
-/// What is kept of code and tokens are hashes. Wrong codes are counted in the library, per address and in all, so that no restart
-/// forgets them.
+/// The code and the tokens are stored as hashes. Wrong codes are counted in the library, per address and in total, so
+/// that a restart does not reset the counts.
 public protocol Access: Sendable {
     func hasAccessCode() async throws -> Bool
-    /// Sets the code, or takes it away. Ends all sign-ins and forgets the wrong codes.
+    /// Sets or removes the code. Ends all sign-ins and resets the counts of wrong codes.
     ///
-    /// - Throws: ``AccessCodeRefusal`` when it is no code.
+    /// - Throws: ``AccessCodeRefusal`` if the code is not allowed.
     func setAccessCode(_ code: String?, at now: Date) async throws
-    /// Whether the code is right. Counts the wrong ones, also of callers that come at the same moment.
+    /// Checks a code. Wrong codes are counted, including those of simultaneous callers.
     ///
-    /// - Parameter address: of whoever says it, without port; a count of its own.
+    /// - Parameter address: the caller's address, without port; each address is counted separately.
     func check(code: String, from address: String, at now: Date) async throws -> CodeCheck
-    /// The same, and where the code is right a new sign-in.
+    /// Checks a code like ``check(code:from:at:)`` and creates a sign-in if it is right.
     ///
-    /// - Parameter device: how the list of sign-ins names it; cut to a line.
+    /// - Parameter device: the name in the list of sign-ins; truncated to one line.
     func signIn(code: String, from address: String, device: String, at now: Date) async throws -> SignInOutcome
-    /// - Returns: whose token it is; `nil` when it is nobody's, was ended, or was unused for ``SignIn/unusedFor``.
+    /// Finds the sign-in of a token.
+    ///
+    /// - Returns: `nil` if the token is unknown, or its sign-in was ended or unused for ``SignIn/unusedFor``.
     func signIn(ofToken token: String, at now: Date) async throws -> SignIn?
-    /// The latest used first.
+    /// Returns the sign-ins, most recently used first.
     func signIns(at now: Date) async throws -> [SignIn]
-    /// - Returns: whether there was such a sign-in.
+    /// - Returns: false if there is no such sign-in.
     func endSignIn(_ id: ID<SignIn>) async throws -> Bool
 }
 
-/// A browser that has said the access code.
+/// A browser that has given the access code.
 public struct SignIn: Sendable, Equatable {
     public var id: ID<SignIn>
     public var device: String
     public var created: Date
-    /// To the hour.
+    /// The time of the last use, to the hour.
     public var used: Date
 
     public init(id: ID<SignIn>, device: String, created: Date, used: Date) {
@@ -41,47 +43,47 @@ public struct SignIn: Sendable, Equatable {
         self.used = used
     }
 
-    /// A sign-in that nobody used for so long is over.
+    /// The time after which an unused sign-in expires.
     public static let unusedFor: TimeInterval = 90 * 86_400
 }
 
-/// What became of a code that was said.
+/// The result of checking an access code.
 public enum CodeCheck: Sendable, Equatable {
     case right
     case wrong
-    /// Not looked at: too many wrong ones came before.
+    /// The code was not checked: too many wrong codes came before.
     case throttled(seconds: Int)
-    /// There is none to say.
+    /// No access code is set.
     case noCode
 }
 
-/// What became of a sign-in.
+/// The result of a sign-in.
 public enum SignInOutcome: Sendable, Equatable {
-    /// - Parameter token: 256 random bits as text, told this once.
+    /// - Parameter token: 256 random bits as text, available only here.
     case signedIn(SignIn, token: String)
     case refused(CodeCheck)
 }
 
-/// Why a text is no access code.
+/// The reason why a text is not allowed as an access code.
 public enum AccessCodeRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     case tooShort
     case tooLong
     case control
 
-    /// Characters that a code has at least: with the pauses after wrong ones, six digits take years to guess.
+    /// The fewest characters: with the pauses after wrong codes, guessing six digits takes years.
     public static let shortest = 6
-    /// Bytes in UTF-8 that it has at most.
+    /// The most bytes in UTF-8.
     public static let longest = 256
 
     public var description: String {
         switch self {
-        case .tooShort: "an access code has \(Self.shortest) characters at least"
-        case .tooLong: "an access code has \(Self.longest) bytes at most"
-        case .control: "an access code has no control characters"
+        case .tooShort: "an access code has at least \(Self.shortest) characters"
+        case .tooLong: "an access code has at most \(Self.longest) bytes"
+        case .control: "an access code cannot contain control characters"
         }
     }
 
-    /// - Throws: why it is none.
+    /// Checks whether the text is allowed as an access code.
     public static func check(_ code: String) throws(AccessCodeRefusal) {
         if code.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) { throw .control }
         if code.count < shortest { throw .tooShort }

@@ -1,54 +1,58 @@
 import FoundationEssentials
 
-/// What people write down beside their books: notes and quotes. Each act is one change that undo takes back.
+/// The notes and quotes that people write down with their books. Each act is one change, which undo reverts.
 ///
-/// Texts are refused when they are empty or longer than ``TextLimit/note`` characters (``TextRefusal``), pages outside of
-/// ``NumberLimit/pages`` (``InputRefusal``), and all acts on a book in the trash (``InTrash``).
+/// Every act refuses texts that are empty or longer than ``TextLimit/note`` characters (``TextRefusal``), pages outside
+/// ``NumberLimit/pages`` (``InputRefusal``), and books in the trash (``InTrashRefusal``).
 public protocol Annotations: Sendable {
-    /// Oldest first.
+    /// Returns the notes of a copy, oldest first.
     func notes(of copy: ID<Copy>) async throws -> [Note]
-    /// By page, those without one last.
+    /// Returns the quotes of a copy by page, those without one last.
     func quotes(of copy: ID<Copy>) async throws -> [Quote]
-    /// Newest first, of all books that are not in the trash.
+    /// Returns the latest notes of all books outside the trash, newest first.
     func latestNotes(limit: Int) async throws -> [Annotation<Note>]
-    /// Newest first, of all books that are not in the trash.
+    /// Returns the latest quotes of all books outside the trash, newest first.
     func latestQuotes(limit: Int) async throws -> [Annotation<Quote>]
-    /// Those whose id is `name` or ends with it; an ending has four characters at least. Books in the trash are passed over.
+    /// Returns the notes whose id is `name` or ends with it, from four characters on. Books in the trash are skipped.
     func notes(named name: String) async throws -> [Annotation<Note>]
-    /// Those whose id is `name` or ends with it; an ending has four characters at least. Books in the trash are passed over.
+    /// Returns the quotes whose id is `name` or ends with it, from four characters on. Books in the trash are skipped.
     func quotes(named name: String) async throws -> [Annotation<Quote>]
 
+    /// Adds a note.
+    ///
     /// - Returns: the note as it is stored.
     func add(_ note: Note, to copy: ID<Copy>, at now: Date) async throws -> Annotation<Note>
+    /// Adds a quote.
+    ///
     /// - Returns: the quote as it is stored.
     func add(_ quote: Quote, to copy: ID<Copy>, at now: Date) async throws -> Annotation<Quote>
-    /// Changes text or kind, on what is stored at this moment; the time of its making stays.
+    /// Changes text or kind of the note as currently stored; its time of creation stays.
     func editNote(
         _ id: ID<Note>, at now: Date, _ change: @escaping @Sendable (inout Note) throws -> Void
     ) async throws -> Annotation<Note>
-    /// Changes text or page, on what is stored at this moment; the time of its making stays.
+    /// Changes text or page of the quote as currently stored; its time of creation stays.
     func editQuote(
         _ id: ID<Quote>, at now: Date, _ change: @escaping @Sendable (inout Quote) throws -> Void
     ) async throws -> Annotation<Quote>
-    /// Deletes all of them or none.
+    /// Deletes all of the notes or none.
     ///
-    /// - Throws: ``AnnotationRefusal/noSuchNote(_:)`` for the first that is not there.
+    /// - Throws: ``AnnotationRefusal/noSuchNote(_:)`` for the first one that does not exist.
     func deleteNotes(_ ids: [ID<Note>], at now: Date) async throws -> ID<Change>
-    /// Deletes all of them or none.
+    /// Deletes all of the quotes or none.
     ///
-    /// - Throws: ``AnnotationRefusal/noSuchQuote(_:)`` for the first that is not there.
+    /// - Throws: ``AnnotationRefusal/noSuchQuote(_:)`` for the first one that does not exist.
     func deleteQuotes(_ ids: [ID<Quote>], at now: Date) async throws -> ID<Change>
 
-    /// What imports flagged of the book, oldest first.
+    /// Returns the flags that imports set on the book, oldest first.
     func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag]
 
-    /// A book with all that stands beside it, as it is at one moment; also of the trash.
+    /// Returns a book with its notes, quotes and flags, read in one transaction; also from the trash.
     ///
-    /// - Returns: `nil` when there is no such copy.
+    /// - Returns: `nil` if there is no such copy.
     func wholeBook(_ copy: ID<Copy>) async throws -> WholeBook?
 }
 
-/// A book with what people and imports wrote beside it.
+/// A book with its notes, quotes and import flags.
 public struct WholeBook: Sendable, Equatable {
     public var book: Book
     /// Oldest first.
@@ -65,15 +69,15 @@ public struct WholeBook: Sendable, Equatable {
         self.flags = flags
     }
 
-    /// What `scan library show --json` prints.
+    /// The output of `scan library show --json`.
     public var json: JSONValue { book.json(notes: notes, quotes: quotes, flags: flags) }
 }
 
-/// A note or a quote with the book that it is about.
+/// A note or a quote with its book.
 public struct Annotation<Content: Sendable & Equatable>: Sendable, Equatable {
     public var content: Content
     public var book: Book
-    /// What undo takes back, of an act that changed it; `nil` of one that was only read, or stayed as it was.
+    /// The change, which undo reverts; `nil` if the annotation was only read or did not change.
     public var change: ID<Change>?
 
     public init(_ content: Content, on book: Book, change: ID<Change>? = nil) {
@@ -83,7 +87,7 @@ public struct Annotation<Content: Sendable & Equatable>: Sendable, Equatable {
     }
 }
 
-/// Why a note or quote is not found.
+/// The reason why a note or quote is not found.
 public enum AnnotationRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchNote(String)
     case noSuchQuote(String)
@@ -96,7 +100,7 @@ public enum AnnotationRefusal: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// What a person wrote down beside a copy.
+/// A note that a person wrote about a copy.
 public struct Note: Sendable, Equatable {
     public var id: ID<Note>
     public var kind: Kind
@@ -124,7 +128,7 @@ public struct Quote: Sendable, Equatable {
     public var id: ID<Quote>
     /// At most ``TextLimit/note`` characters.
     public var text: String
-    /// From 1; `nil` when it was not said.
+    /// From 1; `nil` if unknown.
     public var page: Int?
     public var created: Date
 

@@ -1,29 +1,33 @@
 import FoundationEssentials
 
-/// Authors of all books. Nothing is taken for the same by itself: who "J. K. Rowling" is, a person says. Names are kept as given.
+/// The authors of all books. Names are stored as given and never merged automatically: a person decides who "J. K.
+/// Rowling" is.
 ///
-/// An act counts as the person's edit of the authors of every edition that it touches, so that no refresh changes it back. Each is
-/// one change that undo takes back. An author is named exactly, or without regard to case and diacritics where only one fits.
+/// Every act counts as an edit of the authors of each edition it touches, so that no refresh reverts it, and is one
+/// change, which undo reverts. An author is named exactly, or without regard to case and diacritics if only one
+/// matches.
 public protocol Authors: Sendable {
-    /// Those who have a book that is not in the trash, by name.
+    /// Returns the authors of books outside the trash, by name.
     func authors() async throws -> [Author]
-    /// - Throws: ``LabelRefusal/taken(what:name:by:)`` when the new name is another author's: that is a merge.
-    func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange
-    /// Makes several one that is there already. Paths and roles stay; who stands on an edition twice in one role afterwards
-    /// stands there once.
-    func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange
-    /// Takes authors off all their books, which stay.
+    /// Renames an author.
     ///
-    /// - Returns: one for each, with the author as he was.
+    /// - Throws: ``LabelRefusal/taken(what:name:by:)`` if another author has the new name: that is a merge.
+    func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange
+    /// Merges several authors into one that exists. Order and roles stay; an author who would appear twice on an
+    /// edition in one role appears once.
+    func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange
+    /// Removes authors from all their books, which stay.
+    ///
+    /// - Returns: one change for each author, as it was before.
     func deleteAuthors(_ names: [String], at now: Date) async throws -> [AuthorChange]
 }
 
 /// Someone who made books.
 public struct Author: Sendable, Equatable {
     public var name: String
-    /// How many copies name the author, those in the trash not counted.
+    /// The number of copies that name the author, without those in the trash.
     public var books: Int
-    /// How many of them in which role; roles that the author has not are left out.
+    /// The number of these copies by role; roles that the author does not have are left out.
     public var roles: [Contributor.Role: Int]
 
     public init(name: String, books: Int, roles: [Contributor.Role: Int]) {
@@ -33,13 +37,13 @@ public struct Author: Sendable, Equatable {
     }
 }
 
-/// What became of an author.
+/// The result of changing an author.
 public struct AuthorChange: Sendable, Equatable {
-    /// As it is now.
+    /// The author as it is now.
     public var author: Author
-    /// How many books were changed by it, those in the trash not counted.
+    /// The number of books changed, without those in the trash.
     public var changedBooks: Int
-    /// What undo takes back; `nil` when nothing changed.
+    /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?
 
     public init(author: Author, changedBooks: Int, change: ID<Change>? = nil) {

@@ -1,33 +1,35 @@
 import FoundationEssentials
 
-/// Tags and shelves: names that a person gives, unique without regard to case, in the form in which they were first given. They
-/// may exist without books. Each act is one change that undo takes back, and throws ``LabelRefusal`` when it does not fit.
+/// Tags and shelves: names given by a person, unique without regard to case, in the spelling first used. They may exist
+/// without books. Each act is one change, which undo reverts, and throws ``LabelRefusal`` if it is not possible.
 public protocol Labels: Sendable {
-    /// By name.
+    /// Returns the labels, by name.
     func labels(_ kind: Label.Kind) async throws -> [Label]
-    /// Makes the label where it is new, and puts it on the copies: a tag beside their others, a shelf in place of theirs.
-    func addLabel(_ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date) async throws -> Relabelling
-    /// Takes it off the copies; the label stays.
+    /// Creates the label if it is new, and puts it on the copies: a tag in addition to their others, a shelf in place
+    /// of theirs.
+    func addLabel(_ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date) async throws -> LabelChange
+    /// Removes the label from the copies; the label stays.
     func removeLabel(
         _ kind: Label.Kind, _ name: String, from copies: [ID<Copy>], at now: Date
-    ) async throws -> Relabelling
-    /// The new name may be another spelling of the old one, but not another label's: that is a merge.
-    func renameLabel(_ kind: Label.Kind, _ name: String, to newName: String, at now: Date) async throws -> Relabelling
-    /// Makes all of them one that is there already.
+    ) async throws -> LabelChange
+    /// Renames a label. The new name may be another spelling of the old one, but not the name of another label: that is
+    /// a merge.
+    func renameLabel(_ kind: Label.Kind, _ name: String, to newName: String, at now: Date) async throws -> LabelChange
+    /// Merges labels into one that exists.
     func mergeLabels(_ kind: Label.Kind, _ names: [String], into target: String, at now: Date) async throws
-        -> Relabelling
+        -> LabelChange
     /// Deletes labels; their books stay.
     ///
-    /// - Returns: one for each, with its label as it was.
-    func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [Relabelling]
+    /// - Returns: one change for each label, as it was before.
+    func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [LabelChange]
 }
 
 /// A tag or a shelf.
 public struct Label: Sendable, Equatable {
     public var kind: Kind
-    /// In its display form.
+    /// The name in the spelling that is shown.
     public var name: String
-    /// How many copies have it, those in the trash not counted.
+    /// The number of copies with the label, without those in the trash.
     public var books: Int
 
     public init(kind: Kind, name: String, books: Int) {
@@ -39,13 +41,13 @@ public struct Label: Sendable, Equatable {
     public enum Kind: String, Sendable, CaseIterable { case tag, shelf }
 }
 
-/// What became of a label.
-public struct Relabelling: Sendable, Equatable {
-    /// As it is now.
+/// The result of changing a label.
+public struct LabelChange: Sendable, Equatable {
+    /// The label as it is now.
     public var label: Label
-    /// How many books were changed by it, those in the trash not counted.
+    /// The number of books changed, without those in the trash.
     public var changedBooks: Int
-    /// What undo takes back; `nil` when nothing changed.
+    /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?
 
     public init(label: Label, changedBooks: Int, change: ID<Change>? = nil) {
@@ -55,15 +57,15 @@ public struct Relabelling: Sendable, Equatable {
     }
 }
 
-/// Why a tag, a shelf or an author stays as it is. `what` is "tag", "shelf" or "author".
+/// The reason why a tag, a shelf or an author cannot be changed. `what` is "tag", "shelf" or "author".
 public enum LabelRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// - Parameter near: names that may have been meant.
+    /// - Parameter near: existing names that may have been meant.
     case none(what: String, name: String, near: [String])
-    /// The name fits several.
+    /// The name matches several.
     case ambiguous(what: String, name: String, fits: [String])
-    /// Another one has the name already.
+    /// Another one already has the name.
     case taken(what: String, name: String, by: String)
-    /// All names given mean the same.
+    /// All given names mean the same label.
     case alreadyOne(what: String, name: String)
 
     public var description: String {

@@ -1,48 +1,48 @@
 import FoundationEssentials
 
-/// Tells that the library has changed, whichever process of the machine changed it.
+/// Reports changes of the library, by any process of the machine.
 public protocol LibraryWatch: Sendable {
-    /// A number that grows, the first when the watch begins, then one for every time that changes were noticed, within half a second of
-    /// the commit; the stream never holds more than the newest.
+    /// Returns a stream of increasing numbers: one when the watch begins, then one each time changes are noticed,
+    /// within half a second of the commit. The stream buffers only the newest.
     ///
-    /// - Parameter trouble: called when the library cannot be looked at, once until it can be again; it is tried again for as long
-    ///   as somebody listens.
-    func changes(trouble: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int>
+    /// - Parameter trouble: called if the library cannot be read, once until it can be read again; reading is retried
+    ///   as long as somebody listens.
+    func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int>
 }
 
-/// What a person has set for the library itself.
+/// The settings stored in the library itself.
 public protocol LibrarySettings: Sendable {
-    /// By name; what was never set is left out.
+    /// Returns the settings by name, without those that were never set.
     func settings() async throws -> [String: String]
-    /// Stores a setting; `nil` takes it back to its default.
+    /// Stores a setting; `nil` resets it to its default.
     ///
-    /// - Returns: the change that undo takes back; `nil` when it was so already.
+    /// - Returns: the change, which undo reverts; `nil` if nothing changed.
     @discardableResult
     func set(_ name: String, to value: String?, at now: Date) async throws -> ID<Change>?
 }
 
-/// What a person sets for the library itself, whichever program opens it. Raw values are stored.
+/// A setting stored in the library, which holds for every program that opens it. Raw values are stored.
 public enum LibrarySetting: String, Sendable, CaseIterable {
-    /// Whether a change of status dates the reading: on unless set to off.
+    /// A switch: a change of status sets the dates of the reading. On by default.
     case automaticDates
     /// Pages a day.
     case dailyGoal
     /// Books a year: the annual challenge.
     case yearlyGoal
-    /// Whether the kiosk shows its pages, without their acts, to who has no sign-in.
+    /// A switch: guests without a sign-in may view the kiosk's pages.
     case guestView
 
-    /// What it is for, in one line.
+    /// One line that explains the setting.
     public var explanation: String {
         switch self {
-        case .automaticDates: "1 to date a reading by its changes of status, 0 to leave its dates to you"
+        case .automaticDates: "1 to set a reading's dates when its status changes, 0 to leave its dates to you"
         case .dailyGoal: "pages that you want to read a day"
         case .yearlyGoal: "books that you want to read a year"
         case .guestView: "1 to show the kiosk's pages to guests of your network, who can change nothing"
         }
     }
 
-    /// What holds when nothing is set; empty for none.
+    /// The value if nothing is set; empty for none.
     public var defaultValue: String {
         switch self {
         case .automaticDates: "1"
@@ -51,7 +51,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         }
     }
 
-    /// What ``value(parsing:)`` takes, for a person.
+    /// The values that ``value(parsing:)`` accepts, for people.
     public var allowed: String {
         switch self {
         case .automaticDates, .guestView: "1 or 0, on or off, yes or no"
@@ -59,10 +59,10 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         }
     }
 
-    /// The value as it is stored.
+    /// Returns the value in stored form.
     ///
-    /// - Returns: `nil` when `text` is no value for this setting: a switch takes 1/0, on/off, yes/no, true/false; a goal a
-    ///   whole number from 1 to 100,000.
+    /// - Returns: `nil` if `text` is not a value for this setting: a switch accepts 1/0, on/off, yes/no, true/false; a
+    ///   goal a whole number from 1 to 100,000.
     public func value(parsing text: String) -> String? {
         switch self {
         case .automaticDates, .guestView:
@@ -77,11 +77,11 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     }
 }
 
-/// An error that may be over when the same is tried again: a lock that another process holds, a disk that is full now.
+/// An error that may go away on a retry, such as a lock held by another process or a full disk.
 public protocol TransientError: Error {
-    /// Whether waiting may help.
+    /// True if waiting may help.
     var isTransient: Bool { get }
 }
 
-/// Whether the same may work when it is tried again.
+/// Returns true if the same operation may succeed on a retry.
 public func isTransient(_ error: any Error) -> Bool { (error as? any TransientError)?.isTransient ?? false }

@@ -1,47 +1,51 @@
-/// Something that gives frames one after the other: a camera, or a stream on standard input.
+/// A source of frames: a camera, or a stream on standard input.
 ///
-/// Errors are no exceptions here: a camera that is gone comes back, and until then its state says what the person can do.
+/// Errors are not thrown: a lost camera may return, and until then the state says what the person can do.
 public protocol FrameSource: Sendable {
-    /// Gives frames and news on the calling thread, until ``stop()`` or the end of the stream. Called once; blocks.
+    /// Delivers frames and states on the calling thread until ``stop()`` or the end of the stream. Call it once; it
+    /// blocks.
     ///
-    /// The newest frame wins: what came while `frame` was at work is passed over and counted.
+    /// The newest frame wins: frames that arrive while `frame` runs are skipped and counted.
     ///
     /// - Parameters:
-    ///   - state: called when it changes, and at least every second as a sign of life.
-    ///   - frame: the frame is only lent: whoever keeps a copy makes the next one cost an allocation.
+    ///   - state: called when the state changes, and at least every second as a heartbeat.
+    ///   - frame: called with a frame on loan: keeping a copy makes the next frame allocate memory.
     func run(state: (CameraState) -> Void, frame: (Frame) -> Void)
-    /// Ends ``run(state:frame:)`` soon; from any thread, any number of times.
+    /// Ends ``run(state:frame:)`` soon. May be called from any thread, any number of times.
     func stop()
-    /// From any thread.
+    /// The counts so far. May be read from any thread.
     var counts: FrameCounts { get }
 }
 
-/// What became of the frames since the source was started.
+/// The numbers of frames since the source was started.
 public struct FrameCounts: Sendable, Equatable {
-    /// Handed on.
+    /// Frames passed on.
     public var delivered = 0
-    /// Sound, but a newer one was there.
+    /// Intact frames that were replaced by a newer one.
     public var skipped = 0
-    /// Damaged, marked as such by the driver, or the first after a start.
+    /// Frames that were damaged, marked as such by the driver, or among the first after a start.
     public var dropped = 0
-    /// How often the stream was begun anew.
+    /// The number of times the stream was restarted.
     public var restarts = 0
 
     public init() {}
 }
 
-/// Reads the frames of a camera, within a frame's time: what is not read in one is tried another way in the next.
+/// Decodes the frames of a camera, within a frame's time: a code missed in one frame is tried in another way in the
+/// next.
 public protocol FrameDecoder {
-    /// - Parameter reading: filled anew; its memory is used again.
-    mutating func read(_ frame: Frame, into reading: inout FrameResult)
+    /// Decodes one frame.
+    ///
+    /// - Parameter result: overwritten with the result; its memory is reused.
+    mutating func read(_ frame: Frame, into result: inout FrameResult)
 }
 
-/// Where a source of frames leaves its pictures for whoever watches them live.
+/// The place where a frame source puts its pictures for live viewers.
 ///
-/// The source asks ``isWatched`` once a frame, and does nothing more while nobody watches.
+/// The source checks ``isWatched`` once a frame, and does nothing more while nobody watches.
 public protocol PreviewTap: Sendable {
-    /// Whether anybody watches at this moment. From any thread.
+    /// True while anybody watches. May be read from any thread.
     var isWatched: Bool { get }
-    /// Takes one frame as a JPEG; the bytes are only lent. Called on the source's thread, and quick: it copies and goes.
+    /// Receives one frame as a JPEG, on loan. Called on the source's thread, so it must only copy the bytes.
     func take(jpeg: UnsafeBufferPointer<UInt8>)
 }

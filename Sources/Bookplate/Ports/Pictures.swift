@@ -1,28 +1,30 @@
-/// A still photo whose grey levels can be had at several scales, so that a decoder need not pay for pixels it does not use.
+/// A still photo whose grey levels are available at several scales, so that a decoder does not pay for pixels it does
+/// not need.
 public protocol Picture {
-    /// Size of the image as stored, before EXIF turns it.
+    /// The size of the image as stored, before EXIF turns it.
     var width: Int { get }
     var height: Int { get }
-    /// How the stored image is turned to stand upright.
+    /// The transformation that makes the stored image upright.
     var orientation: Orientation { get }
 
-    /// The grey levels as stored (not turned), the long side at least so many pixels where the picture has them: as large as is
-    /// cheapest. x and y are scaled by `frame.width / width` and `frame.height / height`.
+    /// Returns the grey levels as stored (not turned), at the cheapest scale whose long side has at least this many
+    /// pixels, if the picture has them. Coordinates are scaled by `frame.width / width` and `frame.height / height`.
     ///
-    /// - Throws: the photo's own error when its data is damaged.
+    /// - Throws: the photo's own error if its data is damaged.
     func luma(atLeast longSide: Int) throws -> Frame
 }
 
-/// The eight ways an image can be stored. Raw values and meaning are those of the EXIF tag Orientation (EXIF 2.32, 4.6.4).
+/// The eight orientations of a stored image. Raw values and meaning are those of the EXIF tag Orientation (EXIF 2.32,
+/// 4.6.4).
 public enum Orientation: Int, Sendable {
     case up = 1, mirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
-    /// Width and height of the upright image.
+    /// Returns the width and height of the upright image.
     public func uprightSize(width: Int, height: Int) -> (width: Int, height: Int) {
         rawValue >= 5 ? (height, width) : (width, height)
     }
 
-    /// Where a point of the stored image (of the given size) lies in the upright one.
+    /// Maps a point of the stored image (of the given size) to the upright image.
     public func upright(_ point: Point, width: Int, height: Int) -> Point {
         let (w, h) = (Double(width), Double(height))
         return switch self {
@@ -40,17 +42,17 @@ public enum Orientation: Int, Sendable {
 
 /// Finds the bar codes of a picture.
 public protocol SymbolDecoder {
-    /// - Returns: every EAN-13 in reading order, each once, add-ons joined to the code they stand beside; empty when there is
-    ///   none. Corners are in pixels of the upright full-size image.
-    /// - Throws: the picture's own error when its data is damaged, or the decoder's when memory runs out.
+    /// - Returns: every EAN-13 in reading order, each once, with add-ons joined to the code beside them; empty if there
+    ///   is none. Corners are in pixels of the upright full-size image.
+    /// - Throws: the picture's own error if its data is damaged, or the decoder's if memory runs out.
     mutating func decode(_ picture: some Picture) throws -> [Symbol]
 }
 
-/// What a photo came to that somebody else has read for this program: in a process of its own, with limits.
+/// The result of decoding a photo in another process, with limits.
 public struct DecodedPhoto: Sendable, Equatable {
     /// In reading order.
     public var symbols: [Symbol]
-    /// A small upright JPEG of the whole photo; `nil` where none could be made.
+    /// A small upright JPEG of the whole photo; `nil` if none could be made.
     public var thumbnail: [UInt8]?
 
     public init(symbols: [Symbol], thumbnail: [UInt8]? = nil) {

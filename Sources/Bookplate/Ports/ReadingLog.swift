@@ -2,78 +2,82 @@ import FoundationEssentials
 
 /// The reading tracker: what was read when, and how far.
 ///
-/// Every act is one change that undo takes back, decided on what is stored at that moment, whoever else writes. What day it is
-/// the library knows from its time zone. All of them throw ``ReadingRefusal`` or ``SessionError`` and change nothing then.
+/// Every act is one change, which undo reverts, and is decided on the state stored at that moment, whoever else writes.
+/// The library's time zone decides what day it is. Every act throws ``ReadingRefusal`` or ``SessionError`` and then
+/// changes nothing.
 public protocol ReadingLog: Sendable {
-    /// Sets the status as ``Tracker/set(_:on:_:)`` says, dates filled if the library's setting wants it.
+    /// Sets the status as ``Tracker/set(_:on:_:)`` describes, and dates if the library's setting allows it.
     func setStatus(
         _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, at now: Date
     ) async throws -> TrackingResult
     /// Records a page or percentage.
     ///
-    /// - Parameter past: when the reader was there, for what is told afterwards; `nil` for now. The latest entry is the one that
-    ///   the book shows.
+    /// - Parameter past: the time at which the reader was there, for an entry added later; `nil` for now. The book
+    ///   shows the latest entry.
     func recordProgress(
         _ amount: ProgressEntry.Amount, of copy: ID<Copy>, on past: Date?, at now: Date
     ) async throws -> TrackingResult
-    /// Corrects an entry of the history, as ``Tracker/correct(_:by:in:beside:now:)`` says.
+    /// Corrects an entry of the history, as ``Tracker/correct(_:by:in:beside:now:)`` describes.
     func editProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
     ) async throws -> TrackingResult
-    /// Takes an entry out of the history; the latest of those that are left is what the book shows.
+    /// Deletes an entry of the history; the book then shows the latest of the others.
     func deleteProgress(_ entry: ID<ProgressEntry>, of copy: ID<Copy>, at now: Date) async throws -> TrackingResult
+    /// Sets and clears dates of a reading.
+    ///
     /// - Parameter reading: `nil` for the one that the book shows.
     func setDates(
         _ edit: DateEdit, of copy: ID<Copy>, reading: ID<Reading>?, at now: Date
     ) async throws -> TrackingResult
-    /// Adds a reading that was over before it was told.
+    /// Adds a past reading.
     func addReading(
         to copy: ID<Copy>, started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?, at now: Date
     ) async throws -> TrackingResult
     /// Deletes a reading with its entries and sessions.
     func deleteReading(_ reading: ID<Reading>, of copy: ID<Copy>, at now: Date) async throws -> TrackingResult
-    /// The entries of a reading, newest first.
+    /// Returns the entries of a reading, newest first.
     func progress(of reading: ID<Reading>, limit: Int, offset: Int) async throws -> [ProgressEntry]
 
-    /// The session that is running, also when its book is in the trash; `nil` when none is.
+    /// Returns the running session, even if its book is in the trash; `nil` if none is running.
     func runningSession() async throws -> SessionRecord?
-    /// Begins a session and sets the book to Reading.
+    /// Starts a session and sets the book to Reading.
     ///
     /// - Parameters:
     ///   - page: `nil` for the current page.
     ///   - start: `nil` for now.
     func startSession(of copy: ID<Copy>, page: Int?, from start: Date?, at now: Date) async throws -> SessionRecord
-    /// Ends the running session as ``Session/ended(at:page:forced:now:)`` says, and sets the current page.
+    /// Ends the running session as ``Session/ended(at:page:forced:now:)`` describes, and sets the current page.
     ///
-    /// - Parameter id: which one is meant; `nil` for whichever runs.
-    /// - Throws: ``SessionError/alreadyEnded`` when another one runs than is meant, or none.
+    /// - Parameter id: the session to end; `nil` for any running one.
+    /// - Throws: ``SessionError/alreadyEnded`` if the given session is not the one that is running.
     func stopSession(
         _ id: ID<Session>?, page: Int?, end: Date?, forced: Bool, at now: Date
     ) async throws -> SessionRecord
-    /// Adds a session told afterwards. A book that is To Read is started by it, on the day of the session.
+    /// Adds a past session. A book that is To Read is started by it, on the day of the session.
     ///
-    /// - Parameter startPage: `nil` for the page that was the current one at that time, as far as the end page allows.
+    /// - Parameter startPage: `nil` for the current page at that time, as far as the end page allows.
     func addSession(
         of copy: ID<Copy>, start: Date, end: Date, startPage: Int?, endPage: Int?, at now: Date
     ) async throws -> SessionRecord
-    /// Corrects a session, unless its book is in the trash; the progress entry that its end made follows.
+    /// Corrects a session, unless its book is in the trash; the progress entry that its end made is corrected too.
     func editSession(_ id: ID<Session>, _ edit: SessionEdit, at now: Date) async throws -> SessionRecord
-    /// Deletes a session, unless it is over and its book is in the trash, and the progress entry that its end made.
+    /// Deletes a session with the progress entry that its end made, unless the session has ended and its book is in the
+    /// trash.
     ///
-    /// - Returns: what was deleted.
+    /// - Returns: the deleted session.
     func deleteSession(_ id: ID<Session>, at now: Date) async throws -> SessionRecord
-    /// Sessions, newest first, of one copy reading by reading; those of cancelled readings are left out.
+    /// Returns sessions, newest first; those of one copy are grouped by reading, without cancelled readings.
     ///
     /// - Parameter copy: `nil` for all books outside the trash.
     func sessions(of copy: ID<Copy>?, limit: Int, offset: Int) async throws -> [SessionRecord]
-    /// The sessions whose id ends in `text`, ten at the most.
+    /// Returns the sessions whose id ends in `text`, at most ten.
     func sessions(endingIn text: String) async throws -> [SessionRecord]
-    /// What the sessions of a copy come to; those of cancelled readings are left out.
+    /// Returns the totals of a copy's sessions, without those of cancelled readings.
     func sessionTotals(of copy: ID<Copy>) async throws -> SessionTotals
 }
 
 extension ReadingLog {
-    /// Records where the reader is now.
+    /// Records the reader's present page or percentage.
     public func recordProgress(
         _ amount: ProgressEntry.Amount, of copy: ID<Copy>, at now: Date
     ) async throws -> TrackingResult {
@@ -81,15 +85,15 @@ extension ReadingLog {
     }
 }
 
-/// What became of an act of the tracker.
+/// The result of an act of the tracker.
 public struct TrackingResult: Sendable, Equatable {
     public var book: Book
-    /// The reading that it was about, as it is now; `nil` when there is none, or it was deleted.
+    /// The reading that the act changed, as it is now; `nil` if there is none or it was deleted.
     public var reading: Reading?
-    /// What undo takes back; `nil` when nothing changed.
+    /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?
-    /// Whether a session of the book is still running although the book is not in Reading any more: it goes on until somebody
-    /// ends it, and is to be pointed out.
+    /// True if a session of the book is still running although the book is no longer in Reading: it continues until
+    /// somebody ends it, and a caller should point it out.
     public var sessionStillRuns: Bool
 
     public init(book: Book, reading: Reading?, change: ID<Change>?, sessionStillRuns: Bool = false) {
@@ -99,24 +103,25 @@ public struct TrackingResult: Sendable, Equatable {
         self.sessionStillRuns = sessionStillRuns
     }
 
-    /// Whether the progress is a page beyond the book's last: kept, shown as all of it, to be pointed out.
+    /// True if the progress is a page beyond the book's last page: it is stored, shown as 100 %, and should be pointed
+    /// out.
     public var isBeyondLastPage: Bool {
         reading?.progress?.amount.isBeyond(book.edition.metadata.pageCount) ?? false
     }
 }
 
-/// A session with the book that was read in it.
+/// A session with its book.
 public struct SessionRecord: Sendable, Equatable {
     public var session: Session
     public var reading: ID<Reading>
     public var copy: ID<Copy>
     public var title: String?
     public var isbn: ISBN?
-    /// Of the edition; `nil` when unknown.
+    /// The edition's page count; `nil` if unknown.
     public var pageCount: Int?
-    /// Whether the book is in the trash.
+    /// True if the book is in the trash.
     public var isInTrash: Bool
-    /// What undo takes back, of an act that changed it; `nil` of one that was only read, or stayed as it was.
+    /// The change, which undo reverts; `nil` if the session was only read or did not change.
     public var change: ID<Change>?
 
     public init(

@@ -2,20 +2,20 @@ import FoundationEssentials
 
 /// Finds books.
 public protocol Search: Sendable {
-    /// One page of the books that match all of the query.
+    /// Returns one page of the books that match the whole query.
     ///
-    /// - Throws: ``SearchRefusal`` when the query's ``BookQuery/after`` comes from elsewhere.
+    /// - Throws: ``SearchRefusal`` if the query's ``BookQuery/after`` belongs to another query.
     func books(matching query: BookQuery) async throws -> SearchResults
 
-    /// What each filter's values would give: for a value of one filter, the books that match all of the query but that filter,
-    /// and have the value. Sort, limit and place do not count.
+    /// Counts, for each value of each filter, the books that have the value and match the query without that filter.
+    /// Sort order, limit and position are ignored.
     func facets(matching query: BookQuery) async throws -> BookFacets
 
-    /// Names that begin so, case and diacritics aside, the most used first.
+    /// Returns names with this beginning, ignoring case and diacritics, most used first.
     ///
-    /// - Parameter beginning: what is typed by now; nothing suggests the most used of all.
+    /// - Parameter beginning: the text typed so far; empty for the most used names of all.
     func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount]
 }
 
-/// What can be completed while it is typed.
+/// The kinds of names that can be completed while typing.
 public enum NameKind: Sendable, CaseIterable { case author, tag, shelf }

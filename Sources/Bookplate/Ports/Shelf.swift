@@ -1,48 +1,48 @@
 import FoundationEssentials
 
-/// The saved collection: books go in as ``Confirmed`` only.
+/// The saved collection. Only ``Confirmed`` books can be added.
 public protocol Shelf: Sendable {
-    /// Saves what was confirmed, each whole or not at all, in one durable commit; the intake items become confirmed with them.
+    /// Saves confirmed books, each entirely or not at all, in one durable commit that also confirms their intake items.
     ///
-    /// A request saved before, an edition owned already (unless `anotherCopy`), a wishlist copy and one in the trash are told
-    /// by the result. One call is one change that undo takes back, or a further part of an earlier one.
+    /// The result says if a request was saved before, the edition is owned already (unless `anotherCopy`), or a copy
+    /// was on the wishlist or in the trash. One call is one change, which undo reverts, or continues an earlier one.
     ///
-    /// - Parameter change: the change that it goes on with, so that a whole batch is undone at once; `nil`, or one that is
-    ///   undone or gone by now, begins a new one.
+    /// - Parameter change: the change to continue, so that a whole batch is undone at once; `nil`, or a change that is
+    ///   undone or removed by now, begins a new one.
     func add(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
-    /// All copies of the editions with these ISBNs, trash included.
+    /// Returns all copies of the editions with these ISBNs, including the trash.
     func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]]
-    /// - Returns: `nil` when there is no such copy.
+    /// - Returns: `nil` if there is no such copy.
     func book(_ id: ID<Copy>) async throws -> Book?
-    /// Changes edition and copy as a person says, on what is stored at this moment; changed fields count as edited from then on.
+    /// Applies a person's change to edition and copy as currently stored; changed fields count as edited from then on.
     ///
-    /// - Returns: the book as it is now, and the change that undo takes back.
+    /// - Returns: the book as it is now, and the change, which undo reverts.
     func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
     ) async throws -> (book: Book, change: ID<Change>)
-    /// Changes copies as a person says, all or none, as one change; their editions stay as they are.
+    /// Applies a person's change to copies, all or none, as one change; their editions are not changed.
     ///
-    /// - Parameter earlier: the change of an earlier piece, so that what is done piece by piece is undone at once.
-    /// - Throws: ``UndoRefusal`` when it was undone meanwhile.
-    /// - Returns: how many came out different, and the change that undo takes back; `nil` when none did.
+    /// - Parameter earlier: the change of an earlier part, so that parts saved one by one are undone at once.
+    /// - Throws: ``UndoRefusal`` if that change has been undone.
+    /// - Returns: the number of copies that changed, and the change, which undo reverts; `nil` if none did.
     func update(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Moves copies to the trash, where they stay for 30 days. Else as ``update(_:continuing:at:_:)``.
+    /// Moves copies to the trash for ``Trash/keptDays``. Otherwise like ``update(_:continuing:at:_:)``.
     func trash(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Takes copies out of the trash. Else as ``update(_:continuing:at:_:)``.
+    /// Restores copies from the trash. Otherwise like ``update(_:continuing:at:_:)``.
     func restore(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Removes copies from the trash for good, with all that hangs on them: no undo brings them back. All or none.
+    /// Deletes copies in the trash for good, with everything that belongs to them: undo cannot bring them back. All or none.
     func purge(_ ids: [ID<Copy>]) async throws
 }
 
 extension Shelf {
-    /// Saves what was confirmed as a change of its own.
+    /// Saves confirmed books as one new change.
     public func add(_ confirmed: [Confirmed], at now: Date) async throws -> [SaveResult] {
         try await add(confirmed, continuing: nil, at: now)
     }
@@ -53,33 +53,33 @@ extension Shelf {
         try await update(ids, continuing: nil, at: now, change)
     }
 
-    /// - Returns: the change that undo takes back; `nil` when all were there already.
+    /// - Returns: the change, which undo reverts; `nil` if all were in the trash already.
     @discardableResult
     public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>? {
         try await trash(ids, continuing: nil, at: now).change
     }
 
-    /// - Returns: the change that undo takes back; `nil` when none was there.
+    /// - Returns: the change, which undo reverts; `nil` if none was in the trash.
     @discardableResult
     public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>? {
         try await restore(ids, continuing: nil, at: now).change
     }
 }
 
-/// What became of one ``Confirmed``.
+/// The result of saving one ``Confirmed``.
 public enum SaveResult: Sendable, Equatable {
-    /// A new copy, or one that was neither owned nor wished for until now.
+    /// A new copy, or one that was neither owned nor wished for before.
     case saved(ID<Copy>, change: ID<Change>)
-    /// A wishlist copy of the edition is owned now.
+    /// A copy on the wishlist is now owned.
     case wishFulfilled(ID<Copy>, change: ID<Change>)
-    /// A copy came back from the trash.
+    /// A copy was restored from the trash.
     case restored(ID<Copy>, change: ID<Change>)
-    /// The edition is owned already: nothing was saved, and the item stays as it was.
+    /// The edition is owned already: nothing was saved, and the item is unchanged.
     case owned(Book)
     /// The same request was saved before: nothing was done.
     case alreadySaved(ID<Copy>)
 
-    /// The change that undo takes back, `nil` when nothing was changed.
+    /// The change, which undo reverts; `nil` if nothing was changed.
     public var change: ID<Change>? {
         switch self {
         case .saved(_, let change), .wishFulfilled(_, let change), .restored(_, let change): change
@@ -88,17 +88,17 @@ public enum SaveResult: Sendable, Equatable {
     }
 }
 
-/// Books entered by hand, whole.
+/// Saves books that a person enters by hand.
 public protocol BookEntry: Sendable {
-    /// Saves what a person entered, with what is known of the copy and the first notes on it, as one change.
+    /// Saves a book with the properties of the copy and its first notes, as one change.
     ///
     /// - Parameters:
-    ///   - notes: checked as ``Annotations`` says.
-    ///   - dates: of the reading that the status made, set as ``Tracker/setDates(_:of:)`` says.
-    ///   - facts: changes the new copy, or the wish or copy from the trash that it becomes. Status, shelf and tags are the preset's:
-    ///     what is said of them here does not count.
-    /// - Returns: what became of it; where nothing was saved, neither facts nor notes nor dates were.
-    /// - Throws: ``ReadingRefusal`` for dates that cannot be; then nothing is saved.
+    ///   - notes: checked as in ``Annotations``.
+    ///   - dates: the dates of the reading that the status made, set as ``Tracker/setDates(_:of:)`` describes.
+    ///   - facts: changes the new copy, or the wish or trashed copy that it becomes. Status, shelf and tags are the
+    ///     preset's: changes to them here are ignored.
+    /// - Returns: the result; if nothing was saved, facts, notes and dates were not either.
+    /// - Throws: ``ReadingRefusal`` for impossible dates; then nothing is saved.
     func enter(
         _ confirmed: Confirmed, notes: [Note], dates: DateEdit, at now: Date,
         _ facts: @escaping @Sendable (inout Copy) throws -> Void

@@ -1,29 +1,29 @@
 import FoundationEssentials
 
-/// The library in figures. The trash and cancelled readings are not counted. Each call reads one consistent state.
+/// Statistics of the library, without the trash and cancelled readings. Each call reads one consistent state.
 public protocol Stats: Sendable {
-    /// What is being read, and the last that were read.
+    /// Returns the books being read, and the last ones read.
     ///
-    /// - Parameter limit: of the books being read; of those read there are five at the most.
+    /// - Parameter limit: the most books being read; at most five books that were read are listed.
     func home(limit: Int, at now: Date, in zone: TimeZone) async throws -> Home
-    /// This year's line and what is remembered today: a small part of ``overview(_:year:at:in:)`` and
+    /// Returns the summary of this year and the memories of today: a small part of ``overview(_:year:at:in:)`` and
     /// ``onThisDay(at:in:)``, from this year's rows alone.
     func yearSoFar(at now: Date, in zone: TimeZone) async throws -> YearSoFar
-    /// Everything about the library as a whole.
+    /// Returns the statistics of the whole library.
     ///
     /// - Parameters:
-    ///   - period: what the totals cover.
-    ///   - year: whose challenge and cultural goals are shown; `nil` for this one.
+    ///   - period: the period of the totals.
+    ///   - year: the year of the challenge and the cultural goals; `nil` for the current year.
     func overview(_ period: Period, year: Int?, at now: Date, in zone: TimeZone) async throws -> Overview
-    /// The days with reading in the period, oldest first.
+    /// Returns the days with reading in the period, oldest first.
     func days(in period: Period, zone: TimeZone) async throws -> [DayStats]
-    /// What was started, finished or being read on this day of earlier years, the latest year first.
+    /// Returns what was started, finished or being read on this day of earlier years, latest year first.
     func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory]
-    /// - Returns: `nil` when there is no such copy.
-    func figures(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats?
-    /// Gives every event of every reading in order: by date, what is known less exactly first; on one day what was started,
-    /// sessions by their start, then what was finished and stopped.
+    /// - Returns: `nil` if there is no such copy.
+    func stats(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats?
+    /// Lists every event of every reading in order: by date, less precise dates first; within a day first the starts,
+    /// then sessions by their start, then what was finished and stopped.
     ///
-    /// - Parameter take: called for one event after the other; what it throws ends the listing.
+    /// - Parameter take: called for each event; an error that it throws ends the listing.
     func timeline(in zone: TimeZone, _ take: @escaping @Sendable (TimelineEvent) throws -> Void) async throws
 }

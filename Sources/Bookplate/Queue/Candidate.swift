@@ -1,31 +1,31 @@
 /// An intake item with its metadata, waiting for a person's answer.
 public struct Candidate: Sendable, Equatable {
     public let item: IntakeItem
-    /// What would be saved: the item's metadata, perhaps with the person's edits.
+    /// The metadata to save: the item's, with any edits by the person.
     public var metadata: Metadata
-    /// Copies of the same edition that the library holds already, trash included.
+    /// The copies of the same edition in the library, including the trash.
     public var existing: [Book]
 
     public init(item: IntakeItem, existing: [Book] = []) {
         self.item = item
         self.existing = existing
         metadata = Metadata()
-        // What is on the shelf already needs no source to have a title.
+        // The title of a book on the shelf is known without a source.
         metadata = item.metadata ?? owned?.edition.metadata ?? metadata
     }
 
-    /// The copy that makes it *owned already*: one on the shelf, not a wish and not in the trash.
+    /// The copy that makes the book *owned already*: owned, and neither a wish nor in the trash.
     public var owned: Book? { existing.first { $0.copy.isOwned && $0.copy.deleted == nil } }
 
-    /// Whether it can be saved as it is: it has a title.
+    /// True if it has a title and can be saved as it is.
     public var isComplete: Bool { metadata.title?.isEmpty == false }
 
-    /// A person says yes. The only way from an intake item to the library.
+    /// Confirms the candidate: the only way from an intake item to the library.
     ///
     /// - Parameters:
-    ///   - confirmer: who says it, and how.
-    ///   - anotherCopy: save a further copy although one is owned.
-    /// - Throws: ``ConfirmRefusal/needsTitle`` when there is no title to save it under.
+    ///   - confirmer: the act that confirms it.
+    ///   - anotherCopy: true to save a further copy even if one is owned.
+    /// - Throws: ``ConfirmRefusal/needsTitle(_:)`` if there is no title.
     public func confirm(by confirmer: Confirmer, anotherCopy: Bool = false) throws(ConfirmRefusal) -> Confirmed {
         guard isComplete else { throw .needsTitle(item.isbn) }
         return Confirmed(
@@ -38,11 +38,11 @@ public struct Candidate: Sendable, Equatable {
 public enum Confirmer: String, Sendable, Codable {
     /// A key or a button beside the card.
     case person
-    /// `--yes`: the person said so in advance.
+    /// `--yes`: the person confirmed in advance.
     case advance
 }
 
-/// Why a candidate cannot be confirmed as it is.
+/// The reason why a candidate cannot be confirmed as it is.
 public enum ConfirmRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case needsTitle(ISBN)
 
@@ -53,22 +53,23 @@ public enum ConfirmRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// What a person has confirmed; nothing else can be saved to the library.
+/// A book that a person has confirmed; nothing else can be saved to the library.
 ///
-/// Made only by ``Candidate/confirm(by:anotherCopy:)`` and ``init(enteredBy:request:isbn:isbnText:metadata:preset:anotherCopy:)``.
+/// Made only by ``Candidate/confirm(by:anotherCopy:)`` and
+/// ``init(enteredBy:request:isbn:isbnText:metadata:preset:anotherCopy:)``.
 public struct Confirmed: Sendable, Equatable {
-    /// The same request saved twice makes one copy.
+    /// The request id; saving the same request twice makes one copy.
     public let request: String
-    /// The intake item it came from, `nil` for what was entered without one.
+    /// The intake item that it came from; `nil` if it was entered without one.
     public let item: ID<IntakeItem>?
     public let isbn: ISBN?
     public let isbnText: String?
     public let metadata: Metadata
     public let preset: Preset
     public let anotherCopy: Bool
-    /// Who said yes; told with the change.
+    /// The act that confirmed it; recorded with the change.
     public let confirmer: Confirmer
-    /// Fields that the person filled, which no refresh may change.
+    /// The fields that the person filled, which no refresh may change.
     public let editedFields: Set<Metadata.Field>
 
     fileprivate init(
@@ -86,9 +87,9 @@ public struct Confirmed: Sendable, Equatable {
         editedFields = Set(metadata.sources.filter { $0.value == .person }.keys)
     }
 
-    /// How data got in whose command is itself the confirmation.
+    /// The ways to enter a book whose command is itself the confirmation.
     public enum Entry: String, Sendable, Codable {
-        /// A filled-in form, or the command's arguments.
+        /// A form, or the arguments of a command.
         case form
         /// A file that a person asked to import.
         case importPlan
@@ -96,10 +97,10 @@ public struct Confirmed: Sendable, Equatable {
         case hubReplay
     }
 
-    /// A person entered it: the command is the confirmation.
+    /// Creates a confirmed book that a person entered: the command is the confirmation.
     ///
-    /// - Parameter request: the same request saved twice makes one copy.
-    /// - Throws: ``TextRefusal`` when the title is missing or too long.
+    /// - Parameter request: the request id; saving the same request twice makes one copy.
+    /// - Throws: ``TextRefusal`` if the title is missing or too long.
     public init(
         enteredBy entry: Entry, request: String = ID<Confirmed>().rawValue, isbn: ISBN?, isbnText: String? = nil,
         metadata: Metadata, preset: Preset = Preset(), anotherCopy: Bool = false
@@ -112,7 +113,8 @@ public struct Confirmed: Sendable, Equatable {
             anotherCopy: anotherCopy, confirmer: .person)
     }
 
-    /// The same, as the answer to an item of the queue, which leaves it with the change and comes back with its undo.
+    /// Returns the same book as the answer to an item of the queue: the item leaves the queue with the change, and undo
+    /// brings it back.
     public func answering(_ item: ID<IntakeItem>) -> Confirmed {
         Confirmed(
             request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,

@@ -1,20 +1,20 @@
 import FoundationEssentials
 
-/// How a number came in. Raw values are stored and appear in events.
+/// The way in which a number was captured. Raw values are stored and appear in events.
 public enum Origin: String, Sendable, Codable, CaseIterable { case photo, camera, stdin, typed, scanner, hub }
 
-/// One ISBN as it was seen or typed: what becomes an ``IntakeItem`` when it is captured.
+/// One ISBN that was seen or typed; enqueuing it makes an ``IntakeItem``.
 public struct Detection: Sendable, Equatable {
     public var isbn: ISBN
-    /// The text or payload it was read from.
+    /// The text or payload that the ISBN was read from.
     public var raw: String
     public var addon: String?
     public var origin: Origin
-    /// The photo's name as given, `nil` for everything else.
+    /// The photo's name as given; `nil` for other origins.
     public var image: String?
-    /// A small JPEG of where it was seen.
+    /// A small JPEG of the place where it was seen.
     public var thumbnail: [UInt8]?
-    /// The id that its item gets, a UUID in lower case: captured again with the same one it is the same item. `nil` for a new one.
+    /// The id for its item, a UUID in lower case: enqueuing the same id again gives the same item. `nil` for a new one.
     public var item: ID<IntakeItem>?
 
     public init(
@@ -31,7 +31,7 @@ public struct Detection: Sendable, Equatable {
     }
 }
 
-/// One ISBN seen or typed, before it is a book: a row of the intake queue.
+/// One ISBN that was seen or typed and is not a book yet: a row of the intake queue.
 public struct IntakeItem: Sendable, Equatable {
     public var id: ID<IntakeItem>
     public var isbn: ISBN
@@ -40,32 +40,32 @@ public struct IntakeItem: Sendable, Equatable {
     public var origin: Origin
     public var image: String?
     /// The host name of the device that captured it.
-    public var station: String
+    public var device: String
     public var captured: Date
-    /// What its book is to be saved with.
+    /// The settings to save its book with.
     public var preset: Preset
     public var state: State
-    /// The last lookup's outcome in one word, `nil` before the first.
+    /// The outcome of the last lookup; `nil` before the first.
     public var outcome: LookupOutcome.Name?
-    /// Why the outcome is none of found, for a person.
+    /// The reason for any outcome but found, for people.
     public var reason: String?
     /// The source that knew it first.
     public var source: SourceName?
-    /// What is known by now: a source's record, with a person's edits in it.
+    /// The metadata known so far: a source's record, with any edits by a person.
     public var metadata: Metadata?
 
-    /// Whether it was read from print in a photo: nobody else gives a typed number a photo.
+    /// True if the number was read from print in a photo: no other typed number has a photo.
     public var isReadFromPrint: Bool { origin == .typed && image != nil }
 
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// In the queue: looking up, or waiting for a person.
+        /// In the queue: being looked up, or waiting for a person.
         case waiting
         case confirmed, dismissed
     }
 
     public init(
         id: ID<IntakeItem> = ID(), isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil,
-        station: String, captured: Date, preset: Preset = Preset(), state: State = .waiting,
+        device: String, captured: Date, preset: Preset = Preset(), state: State = .waiting,
         outcome: LookupOutcome.Name? = nil, reason: String? = nil, source: SourceName? = nil, metadata: Metadata? = nil
     ) {
         self.id = id
@@ -74,7 +74,7 @@ public struct IntakeItem: Sendable, Equatable {
         self.addon = addon
         self.origin = origin
         self.image = image
-        self.station = station
+        self.device = device
         self.captured = captured
         self.preset = preset
         self.state = state
@@ -85,12 +85,12 @@ public struct IntakeItem: Sendable, Equatable {
     }
 }
 
-/// What a batch gives every book it saves.
+/// The settings that a batch applies to every book it saves.
 public struct Preset: Sendable, Equatable, Codable {
     public var shelf: String?
     public var tags: [String] = []
     public var status: Copy.Status = .toRead
-    /// Whether the books are wishes; else they are owned.
+    /// True if the books are wishes, false if they are owned.
     public var isWishlist = false
 
     public init(shelf: String? = nil, tags: [String] = [], status: Copy.Status = .toRead, isWishlist: Bool = false) {

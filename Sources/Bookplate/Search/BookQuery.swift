@@ -1,53 +1,56 @@
 import FoundationEssentials
 
-/// What to look for. Filters combine with AND between them, OR within one.
+/// A search for books. Different filters combine with AND, values of one filter with OR.
 ///
-/// Every word of ``text`` must be found, as the beginning of a word: in title, subtitle, authors, series, tags, notes and
-/// quotes, or in the ISBN. A single word of one or two letters is looked for at the beginning of the title and of the parts
-/// of authors' names only, newest first; in company, in titles, series and authors. A number of four digits and more is also
-/// looked for at the beginning of the ISBN in its 13- and 10-digit forms, hyphens or not.
+/// Every word of ``text`` must match the beginning of a word: in title, subtitle, authors, series, tags, notes and
+/// quotes, or in the ISBN. A single word of one or two letters matches only the beginning of the title and of the parts
+/// of authors' names, newest first; together with other words it matches titles, series and authors. A number of four
+/// or more digits also matches the beginning of the ISBN in its 13- and 10-digit forms, with or without hyphens.
 public struct BookQuery: Sendable, Equatable {
-    /// As it was typed; no character in it means anything. Empty it matches everything, and without any letter, digit or
-    /// symbol nothing. Of a text the first 16 words count.
+    /// The text as typed, without any special characters. An empty text matches everything; one without letters, digits
+    /// or symbols matches nothing. Only the first 16 words count.
     public var text = ""
-    /// Whether the text is looked for in notes and quotes as well.
+    /// True if notes and quotes are searched too.
     public var searchesAnnotations = true
     public var statuses: Set<Copy.Status> = []
-    /// In any form of case.
+    /// Upper and lower case are equal.
     public var tags: [String] = []
     public var shelves: [String] = []
-    /// Their names, case and diacritics aside; in any role.
+    /// Names in any role; case and diacritics are ignored.
     public var authors: [String] = []
-    /// As the edition says it: ISO 639-1, else 639-2.
+    /// ISO 639-1, else 639-2, as stored with the edition.
     public var languages: Set<String> = []
     public var ratings: Set<RatingBand> = []
     public var isOwned: Bool?
     public var isOnWishlist: Bool?
     public var isFavourite: Bool?
-    /// In ``zone``.
+    /// Dates in ``zone``.
     public var added: Period?
-    /// Of the reading that the book shows; so is ``finished``. What may lie in it does: ``Period/mayContain(_:)``.
+    /// The start date of the reading that the book shows; a date that may lie in the period matches
+    /// (``Period/mayContain(_:)``).
     public var started: Period?
+    /// The finish date, in the same way.
     public var finished: Period?
     public var zone = TimeZone.gmt
-    /// Whether it is the trash that is looked through.
+    /// True to search the trash instead.
     public var inTrash = false
-    /// `nil` is the best order: how well the text fits, and without a text ``Sort/added``.
+    /// `nil` for the best order: by relevance, and without a text by ``Sort/added``.
     public var sort: Sort?
-    /// The sort's order turned round; what is empty is last all the same. The best order has no other way round.
+    /// True to reverse the sort order; empty values are still last. The best order cannot be reversed.
     public var isReversed = false
-    /// The ``SearchResults/next`` of the page before; `nil` for the first page. Books that come and go in between move nothing.
+    /// The ``SearchResults/next`` of the previous page; `nil` for the first page. Books added or removed in between do
+    /// not shift pages.
     public var after: String?
     public var limit = 50
-    /// How far a page counts what matches (``SearchResults/isTotalExact``).
+    /// The number at which counting matches ends (``SearchResults/isTotalExact``).
     public var countLimit = 1000
 
-    /// Dates and ratings run from the latest and highest, texts from A; what is empty comes last.
+    /// Dates and ratings sort from the latest and highest, texts from A; empty values come last.
     public enum Sort: String, Sendable, CaseIterable, Codable { case added, started, finished, title, author, rating }
 
     public init() {}
 
-    /// Whether any filter but the trash is set.
+    /// True if any filter but the trash is set.
     public var hasFilters: Bool {
         var bare = BookQuery()
         (bare.text, bare.inTrash, bare.sort, bare.isReversed) = (text, inTrash, sort, isReversed)
@@ -57,33 +60,33 @@ public struct BookQuery: Sendable, Equatable {
     }
 }
 
-/// Ratings as filters have them.
+/// A range of ratings that can be filtered.
 public enum RatingBand: Hashable, Sendable, Codable, Comparable {
     case unrated
-    /// From so many stars to under the next: 4 is 4 to under 5, 0 is under 1. 0 to 5.
+    /// From this many stars to below the next: 4 is 4 to below 5, 0 is below 1. 0 to 5.
     case stars(Int)
 
-    /// The band that a rating falls into.
+    /// The band that contains a rating.
     public init(_ rating: Double?) { self = rating.map { .stars(Int($0)) } ?? .unrated }
 
-    /// Every band, the unrated last.
+    /// All bands, unrated last.
     public static let all: [RatingBand] = (0...5).reversed().map(RatingBand.stars) + [.unrated]
 }
 
-/// Why a search is refused.
+/// The reason why a search is refused.
 public enum SearchRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The place to go on from is no such place, or another query's.
-    case badPlace(String)
+    /// The position to continue from is invalid or belongs to another query.
+    case badPosition(String)
 
     public var description: String {
         switch self {
-        case .badPlace(let text):
-            "\"\(text.prefix(40))\" is no place in this list. Take it from the page before, with the same search and order, or begin again without it."
+        case .badPosition(let text):
+            "\"\(text.prefix(40))\" is not a position in this list. Use the one from the previous page with the same search and order, or start again without it."
         }
     }
 }
 
-/// A name and how many books have it.
+/// A name and the number of books that have it.
 public struct NameCount: Sendable, Hashable {
     public var name: String
     public var count: Int
@@ -94,12 +97,12 @@ public struct NameCount: Sendable, Hashable {
     }
 }
 
-/// How many books each value of each filter would give. Values that would give none are left out, except those that the query
-/// names itself.
+/// The number of books for each value of each filter. Values that match no book are left out, unless the query contains
+/// them.
 public struct BookFacets: Sendable, Equatable {
     public var statuses: [Copy.Status: Int] = [:]
     public var ratings: [RatingBand: Int] = [:]
-    /// The most used first; so are ``shelves``, ``languages`` and ``authors``.
+    /// Most used first, as are ``shelves``, ``languages`` and ``authors``.
     public var tags: [NameCount] = []
     public var shelves: [NameCount] = []
     public var languages: [NameCount] = []
@@ -129,7 +132,7 @@ extension BookFacets {
 }
 
 extension RatingBand {
-    /// `4`, `unrated`: as commands take and print it.
+    /// `4`, `unrated`: the form in which commands accept and print it.
     public var text: String {
         switch self {
         case .unrated: "unrated"

@@ -1,11 +1,11 @@
-/// One page of a search.
+/// One page of search results.
 public struct SearchResults: Sendable, Equatable {
     public var hits: [BookHit]
-    /// How many books match in all: exactly, or more than this many.
+    /// The number of books that match, or a lower bound for it (``isTotalExact``).
     public var total: Int
-    /// `false` when counting ended at ``BookQuery/countLimit``: then there are more than ``total``.
+    /// `false` if counting ended at ``BookQuery/countLimit``: then more than ``total`` books match.
     public var isTotalExact: Bool
-    /// Where the next page begins (``BookQuery/after``), printable; `nil` when this is the last.
+    /// The position of the next page (``BookQuery/after``), printable; `nil` if this is the last page.
     public var next: String?
 
     public init(hits: [BookHit], total: Int, isTotalExact: Bool = true, next: String? = nil) {
@@ -18,10 +18,10 @@ public struct SearchResults: Sendable, Equatable {
     public var books: [Book] { hits.map(\.book) }
 }
 
-/// A book that was found, and why.
+/// A book that was found, and the reason.
 public struct BookHit: Sendable, Equatable {
     public var book: Book
-    /// `nil` when no text was looked for.
+    /// `nil` if the query has no text.
     public var match: Match?
 
     public init(book: Book, match: Match? = nil) {
@@ -29,12 +29,12 @@ public struct BookHit: Sendable, Equatable {
         self.match = match
     }
 
-    /// Where the words of the query were found: of several places the one that is told is the last to be thought of, so that
-    /// "dune spice" tells of the note that holds the spice.
+    /// The place where the words of the query were found. Of several, it is the least expected, so that "dune spice"
+    /// shows the note about spice.
     public struct Match: Sendable, Equatable {
         public var field: Field
         public var snippet: Snippet
-        /// The title is just what was asked for, and nothing more.
+        /// True if the whole title equals the query.
         public var isWholeTitle: Bool
 
         public init(field: Field, snippet: Snippet, isWholeTitle: Bool = false) {
@@ -48,7 +48,7 @@ public struct BookHit: Sendable, Equatable {
     public enum Field: String, Sendable, Codable, CaseIterable {
         case title, isbn, author, subtitle, series, tag, note, quote
 
-        /// "Matched in notes": as people read it.
+        /// The name that people read, after "Matched in".
         public var displayName: String {
             switch self {
             case .title: "title"
@@ -64,13 +64,14 @@ public struct BookHit: Sendable, Equatable {
     }
 }
 
-/// An excerpt in its own spelling, on one line and without control characters; an ellipsis where something was left out.
+/// An excerpt in its original spelling, on one line and without control characters; an ellipsis stands for omitted
+/// text.
 public struct Snippet: Sendable, Equatable {
     public var parts: [Part]
 
     public struct Part: Sendable, Equatable {
         public var text: String
-        /// Whether it is what the query asked for.
+        /// True if the query matches this part.
         public var isMatch: Bool
 
         public init(text: String, isMatch: Bool) {
@@ -83,12 +84,12 @@ public struct Snippet: Sendable, Equatable {
 
     public var text: String { parts.map(\.text).joined() }
 
-    /// The text with a sign before and after each match.
+    /// Returns the text with a mark before and after each match.
     public func marked(_ before: String = "⟦", _ after: String = "⟧") -> String {
         parts.map { $0.isMatch ? before + $0.text + after : $0.text }.joined()
     }
 
-    /// Where the matches are, in Unicode scalars of ``text``.
+    /// The ranges of the matches, in Unicode scalars of ``text``.
     public var ranges: [Range<Int>] {
         var (ranges, offset): ([Range<Int>], Int) = ([], 0)
         for part in parts {
@@ -101,10 +102,10 @@ public struct Snippet: Sendable, Equatable {
 }
 
 extension BookHit {
-    /// The book's JSON with `match`: null, or its field, the snippet and where in it the matches are, in Unicode scalars.
+    /// The book's JSON with `match`: null, or the field, the snippet and the ranges of the matches in it, in Unicode
+    /// scalars.
     public var json: JSONValue {
-        guard case .object(let members) = book.json else { return book.json }
-        let told: JSONValue =
+        let matchJSON: JSONValue =
             match.map { match in
                 [
                     "field": .string(match.field.rawValue), "snippet": .string(match.snippet.text),
@@ -112,6 +113,6 @@ extension BookHit {
                         match.snippet.ranges.map { .array([.integer($0.lowerBound), .integer($0.upperBound)]) }),
                 ]
             } ?? .null
-        return .object(members + [(key: "match", value: told)])
+        return book.json.appending([("match", matchJSON)])
     }
 }

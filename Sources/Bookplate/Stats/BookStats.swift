@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A book as figures name it: enough to show and to find it again.
+/// A book within statistics: enough to show it and to find it again.
 public struct CountedBook: Sendable, Equatable {
     public var id: ID<Copy>
     public var title: String?
@@ -24,7 +24,7 @@ public struct CountedBook: Sendable, Equatable {
     public var displayAuthors: String { Edition.displayAuthors(authors) }
 }
 
-/// What the sessions and entries of one copy come to.
+/// The statistics of one copy.
 public struct BookStats: Sendable, Equatable {
     public var book: CountedBook
     public var status: Copy.Status
@@ -35,15 +35,15 @@ public struct BookStats: Sendable, Equatable {
     public var sessions = 0
     /// Days with reading.
     public var daysRead = 0
-    /// Mean pages an hour over the sessions that have a pace.
+    /// The mean pages an hour over the sessions that have a pace.
     public var pace: Double?
-    /// The end of the latest session, or the latest entry made by hand; `nil` without either.
+    /// The end of the latest session, or the time of the latest manual entry; `nil` without either.
     public var lastRead: Date?
-    /// The copy's own; `nil` without one.
+    /// The copy's own goal; `nil` without one.
     public var dailyGoal: DailyGoal?
     /// Oldest first, without cancelled ones.
     public var readings: [ReadingStats] = []
-    /// `nil` unless the book is being read and rests.
+    /// `nil` unless the book is being read and paused.
     public var pause: Pause?
 
     public init(book: CountedBook, status: Copy.Status, pageCount: Int?) {
@@ -53,7 +53,7 @@ public struct BookStats: Sendable, Equatable {
     }
 }
 
-/// One reading in figures.
+/// The statistics of one reading.
 public struct ReadingStats: Sendable, Equatable {
     public var reading: Reading
     /// Oldest first.
@@ -61,7 +61,7 @@ public struct ReadingStats: Sendable, Equatable {
     /// The progress over time: the last entry of each day, oldest first.
     public var points: [ProgressPoint]
     public var forecast: Forecast
-    /// Reading speed: pages a day from start to finish, else the recent ones.
+    /// The reading speed: pages a day from start to finish, else the recent pages a day.
     public var pagesPerDay: Double?
 
     public init(
@@ -90,7 +90,7 @@ public struct ProgressPoint: Sendable, Equatable {
         fraction = amount.fraction(of: pageCount)
     }
 
-    /// The last entry of each day, oldest first.
+    /// Returns the last entry of each day, oldest first.
     public static func points(_ entries: [ProgressEntry], pageCount: Int?, in zone: TimeZone) -> [ProgressPoint] {
         let inOrder = entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         var points: [ProgressPoint] = []
@@ -104,21 +104,21 @@ public struct ProgressPoint: Sendable, Equatable {
     }
 }
 
-/// The rest of a book in Reading: no entry and no session for ``days`` days.
+/// The pause of a book in Reading: no entry and no session for ``days`` days.
 public struct Pause: Sendable, Equatable {
-    /// Since the last progress entry, session or start, whichever was latest.
+    /// Days since the last progress entry, session or start, whichever was latest.
     public var daysSinceLast: Int
-    /// Since the start; `nil` unless the day is known.
+    /// Days since the start; `nil` unless the day is known.
     public var daysSinceStart: Int?
 
-    /// From how many days on a book rests.
+    /// The number of days after which a book counts as paused.
     public static let days = 30
 
     /// - Parameters:
-    ///   - last: the day of the latest entry or session; `nil` when there is none.
-    ///   - started: of a month or year, its last day is taken.
-    ///   - added: the day on which the copy came, for a reading of which nothing else is known.
-    /// - Returns: `nil` while it is being read.
+    ///   - last: the day of the latest entry or session; `nil` if there is none.
+    ///   - started: a month or year counts as its last day.
+    ///   - added: the day on which the copy was added, for a reading without any other date.
+    /// - Returns: `nil` if the book is not paused.
     public init?(last: CalendarDay?, started: CalendarDay?, added: CalendarDay, today: CalendarDay) {
         guard let number = today.number else { return nil }
         let latest = [last?.number, started?.span.upperBound].compactMap(\.self).max() ?? added.number ?? number
@@ -137,7 +137,7 @@ public struct Pause: Sendable, Equatable {
     }
 }
 
-/// A book that rests.
+/// A book that is paused.
 public struct PausedBook: Sendable, Equatable {
     public var book: CountedBook
     public var pause: Pause

@@ -1,30 +1,30 @@
 import FoundationEssentials
 
-/// What was read on one day. All formulas: docs/tracker.md, "Formulas".
+/// The reading of one day. All formulas: docs/tracker.md, "Formulas".
 public struct DayStats: Sendable, Equatable {
     public var day: CalendarDay
-    /// Of the sessions begun on it.
+    /// Minutes of the sessions begun on this day.
     public var minutes = 0
-    /// Pages of a day: those of the sessions begun on it, and the steps forward of the progress entries made by hand on it.
+    /// Pages of the sessions begun on this day, and the steps forward of its manual progress entries.
     public var pages = 0
-    /// Sessions begun on it that have ended.
+    /// Ended sessions that were begun on this day.
     public var sessions = 0
-    /// Progress entries made by hand on it.
+    /// Manual progress entries of this day.
     public var entries = 0
-    /// Pages per hour of its sessions.
+    /// Pages an hour of its sessions.
     public var pace = Mean()
 
     public init(day: CalendarDay) { self.day = day }
 
-    /// The days of one reading, oldest first; days without reading are left out.
+    /// Returns the days of one reading, oldest first, without days on which nothing was read.
     ///
-    /// A session counts on the day on which it began, also over midnight, and its own progress entry counts nothing. An entry
-    /// by hand counts the pages from the entry before it, whoever made that, or from page 0; a step back counts none, an
-    /// automatic entry none. Percents count by the page count, and say nothing while that is unknown.
+    /// A session counts on the day on which it began, even past midnight, and its own progress entry does not count. A
+    /// manual entry counts the pages since the entry before it, automatic or not, or since page 0; steps back and
+    /// automatic entries count none. Percentages count by the page count, and not at all while it is unknown.
     ///
     /// - Parameters:
-    ///   - entries: in any order; of two at the same instant the later in the list is the later.
-    ///   - pageCount: of the edition; `nil` when unknown.
+    ///   - entries: in any order; of two at the same instant, the later in the list is the later.
+    ///   - pageCount: the edition's page count; `nil` if unknown.
     public static func days(
         sessions: [Session], entries: [ProgressEntry], pageCount: Int?, in zone: TimeZone
     ) -> [DayStats] {
@@ -57,7 +57,7 @@ public struct DayStats: Sendable, Equatable {
         return days.values.sorted { $0.day < $1.day }
     }
 
-    /// Adds what was read on the same day elsewhere.
+    /// Adds the figures of the same day from another reading.
     public mutating func add(_ other: DayStats) {
         minutes += other.minutes
         pages += other.pages
@@ -67,14 +67,14 @@ public struct DayStats: Sendable, Equatable {
     }
 }
 
-/// The most that figures take seriously. Below ``NumberLimit``, which says what is kept: a page count of 500,000 is kept as it was
-/// entered, but a slip of the keyboard must not drown the sums of a library.
+/// The largest numbers that statistics count. They are below ``NumberLimit``, the limit for storage: a page count of
+/// 500,000 is stored as entered, but a typing error must not distort the sums of a library.
 public enum StatsLimit {
     /// Pages of one book, and so of one step through it.
     public static let pages = 100_000
 }
 
-/// An arithmetic mean in the making.
+/// An arithmetic mean that is being computed.
 public struct Mean: Sendable, Equatable {
     public var sum = 0.0
     public var count = 0
@@ -84,7 +84,7 @@ public struct Mean: Sendable, Equatable {
         self.count = count
     }
 
-    /// `nil` of nothing.
+    /// The mean; `nil` if there are no values.
     public var value: Double? { count > 0 ? sum / Double(count) : nil }
 
     public mutating func add(_ value: Double) { add(Mean(sum: value, count: 1)) }
@@ -96,23 +96,23 @@ public struct Mean: Sendable, Equatable {
 }
 
 extension ProgressEntry.Amount {
-    /// The page reached, never beyond the last; `nil` for percents of an unknown page count.
+    /// Returns the page reached, at most the last; `nil` for a percentage of an unknown page count.
     public func position(pageCount: Int?) -> Int? {
         let count = pageCount.flatMap { $0 > 0 ? min($0, StatsLimit.pages) : nil }
         return page(of: count).map { min(max(0, $0), count ?? StatsLimit.pages) }
     }
 }
 
-/// Runs of days with reading: a session begun or a progress entry made by hand.
+/// Runs of days with reading: a session begun or a manual progress entry.
 public struct Streaks: Sendable, Equatable {
-    /// Days in a row up to today, or up to yesterday while today is not read yet; 0 when it is broken.
+    /// Days in a row up to today, or up to yesterday if nothing has been read today; 0 if the streak is broken.
     public var current = 0
     public var longest = 0
-    /// The last day of the longest run, the latest of several.
+    /// The last day of the longest streak, the latest of several.
     public var longestEnd: CalendarDay?
     public var readToday = false
 
-    /// - Parameter days: with reading, oldest first; those after `today` do not count.
+    /// - Parameter days: the days with reading, oldest first; days after `today` are ignored.
     public init(_ days: some Sequence<CalendarDay>, today: CalendarDay) {
         guard let todayNumber = today.number else { return }
         var run = 0
@@ -129,20 +129,20 @@ public struct Streaks: Sendable, Equatable {
     }
 }
 
-/// The local day of an instant as arithmetic: what a time zone's clock is ahead of UTC, span by span. For queries, which cannot
-/// ask a time zone row by row.
+/// The offsets of a time zone from UTC as a list of spans, for queries, which cannot ask a time zone for every row.
 public struct LocalDays: Sendable, Equatable {
-    /// One offset, in milliseconds, from an instant on (milliseconds since 1970) to the next span's.
+    /// An offset, in milliseconds, that holds from an instant (milliseconds since 1970) to the start of the next span.
     public struct Span: Sendable, Equatable {
         public var from: Int64
         public var offset: Int64
     }
 
-    /// Oldest first, at least one. The first also holds before it, the last after it.
+    /// Oldest first, at least one. The first also holds before it, the last also after it.
     public let spans: [Span]
 
     /// - Parameters:
-    ///   - first: the earliest instant that will be asked for; `last` the latest. Beyond 1900 and 2100 the nearest offset is taken.
+    ///   - first: the earliest instant needed. Before 1900 and after 2100 the nearest offset is used.
+    ///   - last: the latest instant needed.
     public init(in zone: TimeZone, from first: Date, through last: Date) {
         let bounds = -2_208_988_800...4_102_444_800
         func bounded(_ date: Date) -> Int {
@@ -151,7 +151,7 @@ public struct LocalDays: Sendable, Equatable {
         func offset(_ second: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))) }
         func span(_ second: Int) -> Span { Span(from: Int64(second) * 1000, offset: Int64(offset(second)) * 1000) }
 
-        // No zone has turned its clock and turned it back within a week.
+        // No zone has changed its clock and changed it back within a week.
         let step = 7 * 86_400
         var known = bounded(first)
         let end = max(known, bounded(last))

@@ -1,25 +1,26 @@
-/// When a reading will be finished, by its recent pace and by the daily goal.
+/// The forecast of when a reading will be finished, by its recent pace and by the daily goal.
 public struct Forecast: Sendable, Equatable {
-    /// Pages still to read; `nil` when the page or the page count is unknown.
+    /// Pages left to read; `nil` if the page or the page count is unknown.
     public var remaining: Int?
-    /// Recent pages a day; `nil` when nothing was read lately.
+    /// Recent pages a day; `nil` if nothing was read recently.
     public var pagesPerDay: Double?
     public var byPace: CalendarDay?
     /// By the copy's daily goal, else the library's; `nil` without one.
     public var byGoal: CalendarDay?
     /// Pages a day.
     public var goal: Int?
-    /// Why there is no date by pace; `nil` when there is one.
+    /// The reason why there is no date by pace; `nil` if there is one.
     public var reason: Reason?
-    /// Days from today to ``byPace``, and to ``byGoal``.
+    /// Days from today to ``byPace``.
     public var daysByPace: Int?
+    /// Days from today to ``byGoal``.
     public var daysByGoal: Int?
 
     /// Raw values are printed.
     public enum Reason: String, Sendable, CaseIterable {
         case notReading, noPageCount, noProgress, noPace, tooSlow
 
-        /// For a person.
+        /// One clause for people.
         public var explanation: String {
             switch self {
             case .notReading: "it is not being read"
@@ -31,17 +32,17 @@ public struct Forecast: Sendable, Equatable {
         }
     }
 
-    /// The days with pages that make the recent pace.
+    /// The number of days with pages that make the recent pace.
     public static let recentDays = 7
-    /// A day with pages that lies further back says nothing about the pace now.
+    /// The number of days after which a day with pages no longer counts for the pace.
     public static let patience = 30
     private static let mostDays = 3_653
 
     /// - Parameters:
-    ///   - isReading: whether the copy is in Reading and this is its reading.
-    ///   - progress: the latest entry; `nil` when there is none.
-    ///   - days: of this reading, oldest first.
-    ///   - goal: pages a day, the copy's own, else the library's.
+    ///   - isReading: true if the copy is in Reading and this is its reading.
+    ///   - progress: the latest entry; `nil` if there is none.
+    ///   - days: the days of this reading, oldest first.
+    ///   - goal: pages a day: the copy's own goal, else the library's.
     public init(
         isReading: Bool, progress: ProgressEntry.Amount?, pageCount: Int?, days: [DayStats], goal: Int?,
         today: CalendarDay
@@ -80,8 +81,8 @@ public struct Forecast: Sendable, Equatable {
     /// By pace, else by goal.
     public var finish: CalendarDay? { byPace ?? byGoal }
 
-    /// Recent pages a day: the pages of the last ``recentDays`` days with pages within ``patience`` days, over the calendar
-    /// days from the first of them to today, or to yesterday while today has none.
+    /// Returns the recent pages a day: the pages of the last ``recentDays`` days with pages within ``patience`` days,
+    /// divided by the calendar days from the first of them to today, or to yesterday if today has none.
     public static func recentPagesPerDay(_ days: [DayStats], today: CalendarDay) -> Double? {
         guard let number = today.number else { return nil }
         let recent = days.compactMap { day in day.day.number.map { (number: $0, pages: day.pages) } }
@@ -91,7 +92,7 @@ public struct Forecast: Sendable, Equatable {
         return Double(recent.reduce(0) { $0 + $1.pages }) / Double(max(1, end - first.number + 1))
     }
 
-    /// "At your pace, you'll finish in 3 days"; else by the goal, else why it cannot be told.
+    /// "At your pace, you'll finish in 3 days"; else by the goal, else the reason why there is no forecast.
     public var sentence: String {
         func when(_ days: Int) -> String {
             switch days {
@@ -109,13 +110,13 @@ public struct Forecast: Sendable, Equatable {
 }
 
 extension Reading {
-    /// Days from start to finish, 0 for the same day; `nil` unless both are whole dates in this order.
+    /// Days from start to finish, 0 for the same day; `nil` unless both are full dates in this order.
     public var daysToRead: Int? {
         guard let first = started?.number, let last = finished?.number, last >= first else { return nil }
         return last - first
     }
 
-    /// Pages a day from start to finish, both days counted; `nil` without ``daysToRead`` or page count.
+    /// Returns the pages a day from start to finish, both days counted; `nil` without ``daysToRead`` or page count.
     public func pagesPerDay(pageCount: Int?) -> Double? {
         guard state == .finished, let daysToRead, let pageCount, pageCount > 0 else { return nil }
         return Double(min(pageCount, StatsLimit.pages)) / Double(daysToRead + 1)

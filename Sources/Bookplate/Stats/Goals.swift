@@ -3,9 +3,10 @@ public struct Challenge: Sendable, Equatable {
     public var year: Int
     /// From 1.
     public var goal: Int
-    /// Readings finished in the year, also those of which only the year is known.
+    /// Readings finished in the year, including those with only the year known.
     public var done: Int
-    /// What an even pace would have finished by the end of today: the goal times the part of the year gone by, rounded down.
+    /// The readings that an even pace would have finished by the end of today: the goal times the elapsed part of the
+    /// year, rounded down.
     public var due: Int
 
     public init(year: Int, goal: Int, done: Int, today: CalendarDay) {
@@ -20,7 +21,7 @@ public struct Challenge: Sendable, Equatable {
         due = goal * gone / span.count
     }
 
-    /// Books ahead of schedule; below zero: behind.
+    /// Books ahead of schedule; negative if behind.
     public var ahead: Int { done - due }
     public var isMet: Bool { done >= goal }
     public var remaining: Int { max(0, goal - done) }
@@ -37,17 +38,17 @@ public struct Challenge: Sendable, Equatable {
     }
 }
 
-/// Pages a day, for the library or for one book.
+/// A goal of pages a day, for the library or for one book.
 public struct DailyGoal: Sendable, Equatable {
     /// Pages, from 1.
     public var goal: Int
     public var pagesToday = 0
-    /// Days on which it was met, as it is set now.
+    /// Days on which the current goal was met.
     public var daysMet = 0
-    /// Days in a row on which it was met, up to today, or to yesterday while it is not met today.
+    /// Days in a row on which the goal was met, up to today, or up to yesterday if today's goal is not met yet.
     public var run = 0
 
-    /// - Parameter days: oldest first; those after `today` do not count.
+    /// - Parameter days: oldest first; days after `today` are ignored.
     public init(goal: Int, days: [DayStats], today: CalendarDay) {
         self.goal = goal
         let met = days.filter { $0.day <= today && $0.pages >= goal }.map(\.day)
@@ -59,15 +60,15 @@ public struct DailyGoal: Sendable, Equatable {
     public var isMetToday: Bool { pagesToday >= goal }
 }
 
-/// Books that count for a cultural goal, by category.
+/// Books that count towards a cultural goal, by category.
 public struct CulturalGoal: Sendable, Equatable {
-    /// "African Literature"; `nil` where none was said.
+    /// "African Literature"; `nil` for no category.
     public var category: String?
     /// Copies marked as counting.
     public var books: Int
-    /// Of these, those with a finished reading.
+    /// The number of these with a finished reading.
     public var finished: Int
-    /// Of these, those with a reading finished in the year shown.
+    /// The number of these with a reading finished in the given year.
     public var finishedThisYear: Int
 
     public init(category: String?, books: Int, finished: Int, finishedThisYear: Int) {

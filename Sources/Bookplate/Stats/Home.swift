@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// What the first page shows.
+/// The contents of the home page.
 public struct Home: Sendable, Equatable {
     public var today: CalendarDay
-    /// The newest activity first.
+    /// Most recent activity first.
     public var readingNow: [ReadingNow]
-    /// How many are being read, also those beyond the limit.
+    /// The number of books being read, including those beyond the limit.
     public var readingCount: Int
-    /// By finished date, the latest first; those without one last, the latest marked first.
+    /// By finish date, latest first; those without one last, most recently marked first.
     public var recentlyRead: [RecentlyRead]
 
     public init(today: CalendarDay, readingNow: [ReadingNow], readingCount: Int, recentlyRead: [RecentlyRead]) {
@@ -17,11 +17,11 @@ public struct Home: Sendable, Equatable {
         self.recentlyRead = recentlyRead
     }
 
-    /// What stands in place of an empty list.
+    /// Shown instead of an empty list.
     public static let nothingReading = "No books currently reading"
     public static let nothingRead = "No books read yet"
 
-    /// What stands in place of ``recentlyRead`` where it is empty.
+    /// The text to show if ``recentlyRead`` is empty.
     public var recentlyReadEmpty: String {
         let isReadAgain = readingNow.contains { $0.book.copy.readings.contains { $0.state == .finished } }
         return isReadAgain ? "What was read is being read again" : Self.nothingRead
@@ -33,9 +33,9 @@ public struct ReadingNow: Sendable, Equatable {
     public var book: Book
     public var forecast: Forecast
     public var pause: Pause?
-    /// The session that runs in this reading now.
+    /// The session that is running in this reading.
     public var running: Session?
-    /// The latest entry or session, whoever made it; `nil` when there is none.
+    /// The time of the latest entry or session, automatic or not; `nil` if there is none.
     public var lastActivity: Date?
     public var pagesToday: Int
 
@@ -52,14 +52,14 @@ public struct ReadingNow: Sendable, Equatable {
 
     public var pageCount: Int? { book.edition.metadata.pageCount }
     public var progress: ProgressEntry.Amount? { book.copy.reading?.progress?.amount }
-    /// 0 to 1; `nil` when it is not known.
+    /// 0 to 1; `nil` if unknown.
     public var fraction: Double? { progress?.fraction(of: pageCount) }
 }
 
 /// A book that was read.
 public struct RecentlyRead: Sendable, Equatable {
     public var book: Book
-    /// Perhaps only month or year; `nil` when nobody said.
+    /// May be only a month or year; `nil` if unknown.
     public var finished: CalendarDay? { book.copy.reading?.finished }
     public var daysToRead: Int? { book.copy.reading?.daysToRead }
 

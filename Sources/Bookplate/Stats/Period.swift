@@ -1,29 +1,31 @@
-/// A span of days, both ends included; `nil` is open.
+/// A span of days, including both ends; `nil` is open.
 public struct Period: Sendable, Equatable {
     public var from: CalendarDay?
     public var to: CalendarDay?
 
-    /// - Parameters: days, months or years; a partial one is meant whole: from 2025 is from 1 January, to 2025 to 31 December.
+    /// - Parameters: days, months or years; a partial date counts whole: from 2025 is from 1 January, to 2025 is to 31
+    ///   December.
     public init(from: CalendarDay? = nil, to: CalendarDay? = nil) {
         self.from = from.map { CalendarDay(number: $0.span.lowerBound) }
         self.to = to.map { CalendarDay(number: $0.span.upperBound) }
     }
 
-    /// The days that a year, month or day means.
+    /// The days that a year, month or day covers.
     public init(_ date: CalendarDay) { self.init(from: date, to: date) }
 
-    /// Since ever.
+    /// All time.
     public static let all = Period()
 
-    /// Whether the date lies in it for certain: a partial one when every day that it can mean does.
+    /// Returns true if the date is certain to lie in the period: for a partial date, if every day that it can mean
+    /// does.
     public func contains(_ date: CalendarDay) -> Bool {
         let span = date.span
         return (from?.number).map { $0 <= span.lowerBound } ?? true
             && (to?.number).map { $0 >= span.upperBound } ?? true
     }
 
-    /// Whether the date can lie in it: a partial one when any day that it can mean does. 2024-03 may lie in 2024-03-10 to
-    /// 2024-03-20, and 2024 in any day of that year.
+    /// Returns true if the date may lie in the period: for a partial date, if any day that it can mean does. 2024-03
+    /// may lie in 2024-03-10 to 2024-03-20, and 2024 may be any day of that year.
     public func mayContain(_ date: CalendarDay) -> Bool {
         let span = date.span
         return (from?.number).map { $0 <= span.upperBound } ?? true
@@ -33,11 +35,11 @@ public struct Period: Sendable, Equatable {
 
 /// Readings finished on one date.
 public struct Finishes: Sendable, Equatable {
-    /// Perhaps only year or month; `nil` where nobody said when.
+    /// May be only a year or month; `nil` if unknown.
     public var date: CalendarDay?
-    /// Each finished reading is one: a re-read counts again.
+    /// The number of readings: a re-read counts again.
     public var books: Int
-    /// The page counts of these, 0 for an unknown one.
+    /// The sum of their page counts, with 0 for an unknown one.
     public var pages: Int
 
     public init(date: CalendarDay?, books: Int = 1, pages: Int = 0) {
@@ -47,22 +49,22 @@ public struct Finishes: Sendable, Equatable {
     }
 }
 
-/// What was read and finished over some days.
+/// The reading over some days.
 public struct Totals: Sendable, Equatable {
     public var minutes = 0
     public var pages = 0
     public var sessions = 0
-    /// Days with a session or a progress entry made by hand.
+    /// Days with a session or a manual progress entry.
     public var daysRead = 0
-    /// Mean pages an hour over the sessions that have a pace; `nil` where none has.
+    /// The mean pages an hour over the sessions that have a pace; `nil` if none has.
     public var pace: Double?
     public var booksFinished = 0
-    /// Page counts of the books finished.
+    /// The page counts of the finished books.
     public var bookPages = 0
 
     public init() {}
 
-    /// What lies in the period for certain.
+    /// Sums what is certain to lie in the period.
     public init(_ days: some Sequence<DayStats>, _ finishes: some Sequence<Finishes>, in period: Period) {
         var mean = Mean()
         for day in days where period.contains(day.day) {
@@ -80,16 +82,16 @@ public struct Totals: Sendable, Equatable {
     }
 }
 
-/// One year, or what of it is not known nearer.
+/// The statistics of one year.
 public struct YearStats: Sendable, Equatable {
     public var year: Int
     public var totals: Totals
     /// January to December.
     public var months: [Totals]
-    /// Books that were finished in this year, nobody said in which month, and their pages.
+    /// Books finished in an unknown month of this year, and their pages.
     public var monthUnknown: Finishes
 
-    /// Every year in which something was read or finished, newest first.
+    /// Returns every year in which something was read or finished, newest first.
     public static func years(_ days: [DayStats], _ finishes: [Finishes]) -> [YearStats] {
         let daysByYear = Dictionary(grouping: days, by: \.day.year)
         let finishesByYear = Dictionary(grouping: finishes.filter { $0.date != nil }, by: { $0.date?.year ?? 0 })
@@ -98,7 +100,7 @@ public struct YearStats: Sendable, Equatable {
         }
     }
 
-    /// - Parameters: those of other years are passed over.
+    /// - Parameters: days and finishes of other years are ignored.
     public init(year: Int, _ days: [DayStats], _ finishes: [Finishes]) {
         self.year = year
         let days = days.filter { $0.day.year == year }
@@ -114,36 +116,38 @@ public struct YearStats: Sendable, Equatable {
     }
 }
 
-/// The line of the year on the first page: what ``Overview`` says of it, from this year's rows alone.
+/// The summary of the current year on the home page: a part of ``Overview``, computed from this year's rows alone.
 public struct YearSoFar: Sendable, Equatable {
     public var today: CalendarDay
-    /// Of this year.
+    /// The totals of this year.
     public var totals: Totals
-    /// What was read today, in all books.
-    public var todayFigures: DayStats
-    /// Days in a row with reading, as ``Streaks/current``; they may have begun in an earlier year.
+    /// The reading of today, in all books.
+    public var todayStats: DayStats
+    /// Days in a row with reading, as ``Streaks/current``; the streak may have begun in an earlier year.
     public var streak: Int
     /// `nil` without a yearly goal.
     public var challenge: Challenge?
-    /// Pages a day; `nil` without one.
+    /// Pages a day; `nil` without a goal.
     public var dailyGoal: Int?
-    /// What was started, finished or given up on this day of earlier years, the latest year first, ``mostMemories`` at the most.
+    /// The readings started, finished or given up on this day of earlier years, latest year first, at most
+    /// ``mostMemories``.
     public var memories: [Memory]
 
-    /// How many memories are shown.
+    /// The number of memories shown.
     public static let mostMemories = 3
 
     /// - Parameters:
-    ///   - days: of this year at least, oldest first.
-    ///   - finishes: of this year, by date.
-    ///   - yearlyGoal: books a year; `dailyGoal`: pages a day.
+    ///   - days: the days of this year at least, oldest first.
+    ///   - finishes: the finishes of this year, by date.
+    ///   - yearlyGoal: books a year.
+    ///   - dailyGoal: pages a day.
     public init(
         today: CalendarDay, days: [DayStats], finishes: [Finishes], yearlyGoal: Int?, dailyGoal: Int?,
         memories: [Memory]
     ) {
         self.today = today
         totals = CalendarDay(year: today.year).map { Totals(days, finishes, in: Period($0)) } ?? Totals()
-        todayFigures = days.last { $0.day == today } ?? DayStats(day: today)
+        todayStats = days.last { $0.day == today } ?? DayStats(day: today)
         streak = Streaks(days.lazy.map(\.day), today: today).current
         let done = totals.booksFinished
         challenge = yearlyGoal.map { Challenge(year: today.year, goal: $0, done: done, today: today) }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// Something that happened in a reading, as the timeline lists it.
+/// An event of a reading, as the timeline lists it.
 public struct TimelineEvent: Sendable, Equatable {
     public var kind: Kind
-    /// Perhaps only month or year; of a session the local day on which it began.
+    /// May be only a month or year; for a session, the local day on which it began.
     public var date: CalendarDay
     public var book: CountedBook
     public var reading: ID<Reading>
-    /// Of a session that has ended; `nil` for other events.
+    /// The ended session; `nil` for other events.
     public var session: Session?
 
     /// Raw values are exported.
@@ -34,16 +34,16 @@ public struct TimelineEvent: Sendable, Equatable {
         ]
     }
 
-    /// The heads of ``cells``, the same as the keys of ``json``.
+    /// The headers of ``cells``, equal to the keys of ``json``.
     public static let columns = [
         "event", "date", "copyId", "readingId", "title", "authors", "isbn13", "sessionId", "start", "end", "startPage",
         "endPage", "minutes", "pages", "pace",
     ]
 
-    /// One row of the export as a table, in the order of ``columns``; empty for nothing. Neither quoted nor guarded.
+    /// One row of the export as a table, in the order of ``columns``; empty for absent values. Neither quoted nor
+    /// escaped.
     public var cells: [String] {
-        guard case .object(let members) = json else { return [] }
-        return members.map { member in
+        json.members.map { member in
             switch member.value {
             case .string(let text): text
             case .null: ""
@@ -54,20 +54,20 @@ public struct TimelineEvent: Sendable, Equatable {
     }
 }
 
-/// What was going on in a reading on this day of an earlier year.
+/// An event of a reading on this day of an earlier year.
 public struct Memory: Sendable, Equatable {
     public var book: CountedBook
-    /// The day then.
+    /// The day in that year.
     public var day: CalendarDay
-    public var what: What
-    /// How many years ago, from 1.
+    public var event: Event
+    /// The number of years ago, from 1.
     public var yearsAgo: Int
 
     /// Raw values are printed.
-    public enum What: String, Sendable, CaseIterable {
+    public enum Event: String, Sendable, CaseIterable {
         case started, finished, stopped, reading
 
-        /// "A year ago you … this book".
+        /// The verb in "A year ago you … this book".
         public var verb: String {
             switch self {
             case .started: "started"
@@ -78,15 +78,15 @@ public struct Memory: Sendable, Equatable {
         }
     }
 
-    public init(book: CountedBook, day: CalendarDay, what: What, yearsAgo: Int) {
+    public init(book: CountedBook, day: CalendarDay, event: Event, yearsAgo: Int) {
         self.book = book
         self.day = day
-        self.what = what
+        self.event = event
         self.yearsAgo = yearsAgo
     }
 
-    /// The days of an earlier year that today remembers: the same day of the month. 29 February is remembered on the 28th in
-    /// a year without it, and itself remembers the 28th of years without one.
+    /// Returns the days of an earlier year that today commemorates: the same day of the month. 29 February is
+    /// commemorated on the 28th in a year without it, and itself commemorates the 28th of years without one.
     public static func days(of year: Int, on today: CalendarDay) -> [CalendarDay] {
         guard let month = today.month, let day = today.day else { return [] }
         guard let same = CalendarDay(year: year, month: month, day: day) else {
@@ -97,13 +97,13 @@ public struct Memory: Sendable, Equatable {
         return [same] + (isLastOfShortFebruary ? CalendarDay(year: year, month: 2, day: 29).map { [$0] } ?? [] : [])
     }
 
-    /// How far back memory goes.
+    /// The number of years to look back.
     private static let mostYears = 100
 
-    /// What a reading has to remember today, the latest year first; of one year only the most telling: finished or stopped,
-    /// else started, else reading. Dates of which only month or year is known remember nothing.
+    /// Returns the memories of a reading today, latest year first; of one year only the most important: finished or
+    /// stopped, else started, else reading. Dates with only a month or year are ignored.
     ///
-    /// - Parameter isOpen: whether it still goes on; then it was being read on every day since its start.
+    /// - Parameter isOpen: true if the reading continues; then it was being read on every day since its start.
     public static func memories(
         of book: CountedBook, started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?, isOpen: Bool,
         today: CalendarDay
@@ -116,13 +116,13 @@ public struct Memory: Sendable, Equatable {
         }
         return (earliest..<today.year).reversed().compactMap { year in
             for day in days(of: year, on: today) {
-                let what: What? =
+                let event: Event? =
                     if day == finished { .finished } else if day == stopped { .stopped } else if day == started {
                         .started
                     } else if let first, let last, let number = day.number, first < number, number < last {
                         .reading
                     } else { nil }
-                if let what { return Memory(book: book, day: day, what: what, yearsAgo: today.year - year) }
+                if let event { return Memory(book: book, day: day, event: event, yearsAgo: today.year - year) }
             }
             return nil
         }

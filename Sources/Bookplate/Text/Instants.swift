@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 extension Date {
-    /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.000Z`. The years 1 to 9999 in the Gregorian calendar, also before
-    /// 1582, where Foundation's own formats change to the Julian one.
+    /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.000Z`. Years 1 to 9999 in the Gregorian calendar,
+    /// including those before 1582, for which Foundation's formats use the Julian one.
     public var rfc3339: String {
         let (day, millisecond) = dayAndMillisecond
         func padded(_ number: Int, _ width: Int) -> String {
@@ -14,12 +14,12 @@ extension Date {
         return "\(day)T\(time).\(padded(rest, 3))Z"
     }
 
-    /// The instant that ``rfc3339`` writes, also without the milliseconds.
+    /// Parses the text that ``rfc3339`` writes, with or without milliseconds.
     ///
-    /// Reckoned in whole milliseconds: Foundation's format cuts a binary fraction, so that .123 can come back as .122, and an
-    /// export of an import would not be the same bytes.
+    /// Computes in whole milliseconds: Foundation's format truncates a binary fraction, so that .123 can become .122,
+    /// and an export of an import would not give the same bytes.
     ///
-    /// - Returns: `nil` for anything else.
+    /// - Returns: `nil` for any other text.
     public init?(rfc3339 text: String) {
         let bytes = Array(text.utf8.prefix(25))
         guard bytes.count == 24 || bytes.count == 20, bytes.last == UInt8(ascii: "Z"), bytes[10] == UInt8(ascii: "T"),
@@ -41,7 +41,7 @@ extension Date {
     public var utcDay: String { dayAndMillisecond.day.description }
 
     private var dayAndMillisecond: (day: CalendarDay, millisecond: Int) {
-        // 0001-01-01 and the last millisecond of 9999-12-31; beyond, a clock or an import is wrong.
+        // 0001-01-01 to the last millisecond of 9999-12-31; beyond them, a clock or an import is wrong.
         let bounded = min(
             max(timeIntervalSince1970.isNaN ? 0 : timeIntervalSince1970, -62_135_596_800), 253_402_300_799.999)
         let milliseconds = Int((bounded * 1000).rounded())

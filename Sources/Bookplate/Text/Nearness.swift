@@ -1,10 +1,11 @@
 extension String {
-    /// The names that may have been meant by this one, nearest first: for a message that says what there is.
+    /// Returns the names that this text may have meant, nearest first, for a message that suggests them.
     ///
-    /// Case does not matter. Near is what differs by a few letters (a third of them, two at least), or holds this text.
+    /// Case does not matter. A name is near if it differs in a few letters (a third of them, or two), or contains this
+    /// text.
     public func nearest(among names: [String], limit: Int = 5) -> [String] {
         let words = String(prefix(64)).lowercased()
-        // Scalars, not characters: there may be a hundred thousand names.
+        // Scalars, not characters, for speed: there may be a hundred thousand names.
         let wanted = Array(words.unicodeScalars.prefix(64))
         let bound = max(2, wanted.count / 3)
         let rated = names.compactMap { name -> (distance: Int, name: String)? in
@@ -19,9 +20,10 @@ extension String {
     }
 }
 
-/// How many letters must be put in, taken out, changed or swapped with their neighbour (optimal string alignment distance).
+/// Returns the number of letters to insert, delete, change or swap with a neighbour (optimal string alignment
+/// distance).
 ///
-/// - Returns: `nil` when they are more than `bound`.
+/// - Returns: `nil` if there are more than `bound`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar], atMost bound: Int) -> Int? {
     guard abs(left.count - right.count) <= bound else { return nil }
     var before: [Int] = []

@@ -1,6 +1,6 @@
 /// SHA-256 (FIPS 180-4, 6.2).
 ///
-/// For what is random already, such as the tokens of sign-ins and stations: kept as its hash it opens nothing to who reads the file. A
+/// For random values such as the tokens of sign-ins and stations: anyone who reads the stored hash cannot use it. A
 /// code that a person chose needs a slow hash instead.
 public enum SHA256 {
     /// - Returns: 32 bytes.

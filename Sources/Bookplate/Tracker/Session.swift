@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A stretch of time with the book, within a reading.
+/// A stretch of time spent reading, within a reading.
 public struct Session: Sendable, Equatable {
     public var id: ID<Session>
     public var start: Date
-    /// `nil` while it is running; a library has one running session at the most.
+    /// `nil` while it is running; a library has at most one running session.
     public var end: Date?
     public var startPage: Int
-    /// `nil` while it is running, and where nobody said it (an audiobook has no pages).
+    /// `nil` while it is running, and if unknown (an audiobook has no pages).
     public var endPage: Int?
 
     public init(id: ID<Session> = ID(), start: Date, end: Date? = nil, startPage: Int = 0, endPage: Int? = nil) {
@@ -25,14 +25,15 @@ extension Session {
     /// Whole minutes, rounded down; `nil` while it is running.
     public var minutes: Int? { end.map { seconds(until: $0) / 60 } }
 
-    /// Whole seconds from its start, 0 when the clock went backwards. Counted from milliseconds, as instants are stored.
+    /// Returns the whole seconds since the start, 0 if the clock went backwards. Computed in milliseconds, as instants
+    /// are stored.
     public func seconds(until end: Date) -> Int {
         let milliseconds = (end.timeIntervalSince(start) * 1000).rounded()
         // 292 million years; a Date can hold more.
         return Int(min(max(0, milliseconds), 9e18)) / 1000
     }
 
-    /// End page less start page, ``StatsLimit/pages`` at the most; 0 where no end page is known.
+    /// End page minus start page, at most ``StatsLimit/pages``; 0 if the end page is unknown.
     public var pagesRead: Int { min(StatsLimit.pages, max(0, (endPage ?? startPage) - startPage)) }
 
     /// Pages an hour; `nil` without a whole minute or without pages.
@@ -42,14 +43,14 @@ extension Session {
     }
 }
 
-/// What the ended sessions of a book come to.
+/// The totals of the ended sessions of a book.
 public struct SessionTotals: Sendable, Equatable {
     public var sessions: Int
     public var minutes: Int
     public var pages: Int
-    /// The mean over the sessions that have a pace, each counting the same, however long; pages an hour.
+    /// The mean pages an hour over the sessions that have a pace, each weighted equally, however long.
     public var meanPace: Double?
-    /// When the last session ended.
+    /// The end of the last session.
     public var lastRead: Date?
 
     public init(sessions: Int, minutes: Int, pages: Int, meanPace: Double?, lastRead: Date?) {
@@ -60,7 +61,7 @@ public struct SessionTotals: Sendable, Equatable {
         self.lastRead = lastRead
     }
 
-    /// - Parameter sessions: a running one does not count.
+    /// - Parameter sessions: running ones are ignored.
     public init(_ sessions: some Sequence<Session>) {
         let ended = sessions.filter { !$0.isRunning }
         let paces = ended.compactMap(\.pace)
@@ -73,16 +74,16 @@ public struct SessionTotals: Sendable, Equatable {
 }
 
 extension Session {
-    /// What a session is at least: one that ends sooner is a slip, and is kept only when that is meant.
+    /// The shortest duration of a session: one that ends sooner is probably a mistake, and is stored only if forced.
     public static let shortest: TimeInterval = 60
-    /// What one told afterwards is at most.
+    /// The longest duration of a past session.
     public static let longest: TimeInterval = 86_400
 
-    /// A session that begins.
+    /// Returns a new running session.
     ///
     /// - Parameters:
-    ///   - time: when it began; `nil` is now.
-    ///   - page: where it begins; `nil` is `currentPage`.
+    ///   - time: the time of its start; `nil` for now.
+    ///   - page: its first page; `nil` for `currentPage`.
     public static func started(
         at time: Date?, page: Int?, currentPage: Int, now: Date
     ) throws -> Session {
@@ -90,13 +91,13 @@ extension Session {
         return Session(start: time ?? now, startPage: try ProgressEntry.Amount.checked(page: page ?? currentPage))
     }
 
-    /// This running session, ended.
+    /// Returns this running session, ended.
     ///
     /// - Parameters:
-    ///   - time: when it ended; `nil` is now. Where the clock went backwards since the start it must be given, and any time from
-    ///     the start on is taken, because the clock can judge none.
-    ///   - page: where it ended; `nil` when nobody says (an audiobook).
-    ///   - forced: whether one of less than a minute is meant. It is stored as one of a minute.
+    ///   - time: the time of its end; `nil` for now. If the clock went backwards since the start it is required, and
+    ///     any time after the start is accepted, because the clock cannot judge it.
+    ///   - page: its last page; `nil` if unknown (an audiobook).
+    ///   - forced: true to accept less than a minute, which is stored as one minute.
     public func ended(at time: Date?, page: Int?, forced: Bool, now: Date) throws -> Session {
         guard isRunning else { throw SessionError.notActive }
         let clockIsBehind = now < start
@@ -115,7 +116,7 @@ extension Session {
         return session
     }
 
-    /// A session told afterwards. It may overlap others: two people share a library, and an audiobook runs beside a book.
+    /// Returns a past session. It may overlap others: two people share a library, and an audiobook runs beside a book.
     public static func past(
         start: Date, end: Date, startPage: Int, endPage: Int?, now: Date
     ) throws -> Session {
@@ -125,7 +126,7 @@ extension Session {
         return session
     }
 
-    /// This session with a person's corrections. What is running has no end to correct.
+    /// Returns this session with a person's corrections. A running session has no end to correct.
     public func edited(_ edit: SessionEdit, now: Date) throws -> Session {
         var session = self
         session.start = edit.start ?? start
@@ -136,7 +137,7 @@ extension Session {
         } else {
             session.end = edit.minutes.map { session.start.addingTimeInterval(Double($0) * 60) } ?? edit.end ?? end
             session.endPage = edit.endPage.applied(to: endPage)
-            // A session that nobody ended for days keeps its times while its pages are put right.
+            // A session that was left running for days keeps its times when only its pages are corrected.
             if session.start != start || session.end != end { try session.checkTimes(now: now) }
         }
         try session.checkPages()
@@ -162,11 +163,11 @@ extension Session {
     }
 }
 
-/// A person's corrections of a session; `nil` leaves a field as it is.
+/// A person's corrections of a session; `nil` leaves a field unchanged.
 public struct SessionEdit: Sendable, Equatable {
     public var start: Date?
     public var end: Date?
-    /// From the start, in place of ``end``.
+    /// Minutes from the start, in place of ``end``.
     public var minutes: Int?
     public var startPage: Int?
     public var endPage: Edit<Int>
@@ -182,11 +183,11 @@ public struct SessionEdit: Sendable, Equatable {
     }
 }
 
-/// Why a session cannot be started, ended or changed.
+/// The reason why a session cannot be started, ended or changed.
 public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertible {
     case alreadyActive
     case notActive
-    /// The session that is meant is over, ended elsewhere.
+    /// The session has ended already, on another device.
     case alreadyEnded
     case entryNotFound
     case invalidPageNumber
@@ -194,14 +195,14 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
     case persistenceFailed(any Error)
     /// There is no such session.
     case noSuchSession
-    /// The clock stands before the session's start: nobody knows when it ended but the reader.
+    /// The clock is before the session's start: only the reader knows when it ended.
     case clockWentBackwards(start: Date)
     case startInFuture
     case endInFuture
     case endBeforeStart
-    /// Longer than a day: a slip in one of the two times.
+    /// Longer than a day: one of the two times is probably wrong.
     case sessionTooLong
-    /// An end for a session that is running.
+    /// An end was given for a running session.
     case stillRunning
 
     public var errorDescription: String? {
@@ -217,11 +218,11 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         case .persistenceFailed(let error): "Failed to save session: \(error)"
         case .noSuchSession: "Session not found. It may have been deleted."
         case .clockWentBackwards(let start):
-            "The clock went backwards: the session started at \(start.rfc3339), which is still to come."
+            "The clock went backwards: the session started at \(start.rfc3339), which is in the future."
         case .startInFuture: "Session start is in the future."
         case .endInFuture: "Session end is in the future."
         case .endBeforeStart: "Session end is before its start."
-        case .sessionTooLong: "Session duration too long. A session lasts a day at the most."
+        case .sessionTooLong: "Session duration too long. A session lasts at most a day."
         case .stillRunning: "The session is still running: it has no end yet."
         }
     }
@@ -243,11 +244,11 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         }
     }
 
-    /// Both, as one text.
+    /// Both texts, joined.
     public var description: String { [errorDescription, recoverySuggestion].compactMap(\.self).joined(separator: " ") }
 }
 
 extension SessionError: Equatable {
-    /// What is told is the same.
+    /// Errors with the same text are equal.
     public static func == (left: SessionError, right: SessionError) -> Bool { left.description == right.description }
 }

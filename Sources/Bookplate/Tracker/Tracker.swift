@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// A copy's status with its readings: what the rules of the reading tracker work on.
+/// A copy's status with its readings: the state that the rules of the reading tracker work on.
 ///
-/// The rules are pure: they take the time, change this value and say what they changed, step by step, for whoever stores it.
-/// They need the latest entry of each reading only, never a book's whole history or its sessions.
+/// The rules are pure: they are given the time, change this value and return their changes as steps for the caller to
+/// store. They need only the latest entry of each reading, never a book's whole history or its sessions.
 public struct Tracker: Sendable, Equatable {
     public private(set) var status: Copy.Status
     /// Oldest first, each with its latest progress entry.
     public private(set) var readings: [Reading]
-    /// Of the edition; `nil` or 0 when unknown.
+    /// The edition's page count; `nil` or 0 if unknown.
     public let pageCount: Int?
 
     public init(status: Copy.Status, readings: [Reading], pageCount: Int?) {
@@ -22,32 +22,32 @@ public struct Tracker: Sendable, Equatable {
             status: book.copy.status, readings: book.copy.readings, pageCount: book.edition.metadata.pageCount)
     }
 
-    /// The reading that the book shows: none while it is To Read.
+    /// The reading that the book shows; `nil` while it is To Read.
     public var shown: Reading? { readings.shown(by: status) }
 
-    /// One thing that a rule changed.
+    /// One change made by a rule.
     public enum Step: Sendable, Equatable {
         case status(Copy.Status)
-        /// A new reading: in front of another one, or as the last. Its progress is a step of its own.
+        /// A new reading, before another one or as the last. Its progress is a separate step.
         case opened(Reading, before: ID<Reading>?)
-        /// A reading's state or dates.
+        /// A change to a reading's state or dates.
         case changed(Reading)
-        /// A reading went, with its entries and sessions.
+        /// The removal of a reading, with its entries and sessions.
         case removed(ID<Reading>)
         /// A new progress entry.
         case recorded(ProgressEntry, in: ID<Reading>)
-        /// The time of an entry that was there.
+        /// A change to the time of an existing entry.
         case redated(ProgressEntry, in: ID<Reading>)
-        /// An entry as a person put it right, and the one that the reading shows then.
+        /// A person's correction of an entry, and the entry that the reading shows afterwards.
         case corrected(ProgressEntry, in: ID<Reading>, latest: ProgressEntry?)
-        /// An entry went; the one that the reading shows then.
+        /// The deletion of an entry, and the entry that the reading shows afterwards.
         case forgotten(ID<ProgressEntry>, in: ID<Reading>, latest: ProgressEntry?)
     }
 
-    /// When something is done, and what follows from it by itself.
+    /// The time of an act, and the effects that follow from it automatically.
     public struct Moment: Sendable, Equatable {
         public var now: Date
-        /// The reader's, which says what day it is.
+        /// The reader's time zone, which determines the day.
         public var zone: TimeZone
         public var automatic: Automatic
 
@@ -60,25 +60,25 @@ public struct Tracker: Sendable, Equatable {
         /// The day of `now` on the reader's calendar.
         public var today: CalendarDay { CalendarDay(now, in: zone) }
 
-        /// Of a batch or an import, by which nothing happens by itself.
+        /// Returns the moment of a batch or an import, which has no automatic effects.
         public static func ofBatch(at now: Date) -> Moment {
             Moment(now: now, zone: .gmt, automatic: [])
         }
     }
 
-    /// What a change of status may do by itself. A batch and an import do nothing by themselves: what they bring in was read at
-    /// some other time.
+    /// The automatic effects of a change of status. A batch and an import have none: their books were read at some
+    /// other time.
     public struct Automatic: OptionSet, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
-        /// Empty dates are filled with today: ``LibrarySetting/automaticDates``.
+        /// Empty dates are set to today: ``LibrarySetting/automaticDates``.
         public static let dates = Automatic(rawValue: 1)
-        /// Progress goes to nothing or to all of it.
+        /// Progress is set to nothing or to the whole book.
         public static let progress = Automatic(rawValue: 2)
     }
 
-    /// Carries a step out on this value and adds it to what was done.
-    mutating func take(_ step: Step, _ steps: inout [Step]) {
+    /// Applies a step to this value and appends it to the steps.
+    mutating func apply(_ step: Step, _ steps: inout [Step]) {
         switch step {
         case .status(let new): status = new
         case .opened(let reading, let next):
@@ -87,7 +87,7 @@ public struct Tracker: Sendable, Equatable {
             if let index = index(of: reading.id) { readings[index] = reading }
         case .removed(let id): readings.removeAll { $0.id == id }
         case .recorded(let entry, let id):
-            // An entry of an earlier day takes its place in the history; the latest one is what the book shows.
+            // An earlier entry goes to its place in the history; the book shows the latest one.
             if let index = index(of: id), readings[index].progress.map({ $0.at <= entry.at }) ?? true {
                 readings[index].progress = entry
             }
@@ -103,17 +103,17 @@ public struct Tracker: Sendable, Equatable {
 }
 
 extension Copy {
-    /// The readings that count, oldest first: what people number from 1.
+    /// The readings that are not cancelled, oldest first, as people number them from 1.
     public var countedReadings: [Reading] { readings.filter { $0.state != .cancelled } }
 
-    /// The number of a reading, from 1; `nil` for one that was cancelled or is not this copy's.
+    /// Returns the number of a reading, from 1; `nil` if it was cancelled or does not belong to this copy.
     public func number(of reading: ID<Reading>) -> Int? {
         countedReadings.firstIndex { $0.id == reading }.map { $0 + 1 }
     }
 }
 
 extension Tracker {
-    /// Sets the status, and does with the readings what follows from it.
+    /// Sets the status and updates the readings accordingly.
     ///
     /// | from \ to | To Read | Reading | Read | On Hold | Did Not Finish |
     /// |---|---|---|---|---|---|
@@ -123,16 +123,17 @@ extension Tracker {
     /// | On Hold | cancels | the same reading | finishes | – | stops |
     /// | Did Not Finish | cancels | opens, started | opens, finished | opens, undated | – |
     ///
-    /// One rule makes the cells that nobody asked for: a reading that is closed stays as it was, so whatever comes after Read or
-    /// Did Not Finish is another time through the book. (A slip is taken back by undo, a wrong date by ``setDates(_:of:)``.)
-    /// A book put on hold was begun on some day that nobody said, so that reading has no dates.
+    /// The cells without an obvious answer follow one rule: a closed reading stays as it was, so anything after Read or
+    /// Did Not Finish is another time through the book. (Undo reverts a mistake, and ``setDates(_:of:)`` corrects a
+    /// date.) A book put on hold was begun on an unknown day, so its reading has no dates.
     ///
-    /// Dates are filled only where they are empty and the moment allows it, never so that a reading would end before it began.
-    /// To Reading begins with no progress where there is none, to Read ends with all of it; both entries are marked automatic.
+    /// Dates are set only if they are empty and the moment allows it, and never so that a reading would end before it
+    /// began. To Reading starts with no progress if there is none, to Read ends with all of it; both entries are marked
+    /// automatic.
     ///
-    /// - Parameter day: a person's word for the day on which it was started, finished or stopped; it replaces what was there,
-    ///   also when the status stays the same. To Read and On Hold have no such day.
-    /// - Returns: nothing when the status stays the same and no day was given.
+    /// - Parameter day: the day on which the book was started, finished or stopped, given by a person; it replaces the
+    ///   old date, even if the status stays the same. To Read and On Hold have no such day.
+    /// - Returns: empty if the status stays the same and no day was given.
     public mutating func set(
         _ new: Copy.Status, on day: CalendarDay? = nil, _ moment: Moment
     ) throws(ReadingRefusal) -> [Step] {
@@ -141,9 +142,9 @@ extension Tracker {
             guard new != status else { return [] }
             if var reading = shown {
                 reading.state = .cancelled
-                take(.changed(reading), &steps)
+                apply(.changed(reading), &steps)
             }
-            take(.status(new), &steps)
+            apply(.status(new), &steps)
             return steps
         }
         guard new != status || day != nil else { return [] }
@@ -163,18 +164,20 @@ extension Tracker {
         }
         let entry = moment.automatic.contains(.progress) && new != status ? automaticEntry(new, reading, moment) : nil
         if before == nil {
-            take(.opened(reading, before: nil), &steps)
+            apply(.opened(reading, before: nil), &steps)
         } else if reading != before {
-            take(.changed(reading), &steps)
+            apply(.changed(reading), &steps)
         }
-        if new != status { take(.status(new), &steps) }
-        if let entry { take(.recorded(entry, in: reading.id), &steps) }
+        if new != status { apply(.status(new), &steps) }
+        if let entry { apply(.recorded(entry, in: reading.id), &steps) }
         return steps
     }
 
-    /// The entry that a new status makes: nothing read when a reading begins without one, everything when it is Read.
+    /// Returns the entry made by a new status: nothing read when a reading begins without progress, everything when it
+    /// is Read.
     ///
-    /// Nothing was read when the first day began, so that a session of that day, told later, comes after it.
+    /// The entry of nothing read is dated to the beginning of the first day, so that a session of that day, added
+    /// later, comes after it.
     private func automaticEntry(_ status: Copy.Status, _ reading: Reading, _ moment: Moment) -> ProgressEntry? {
         let amount: ProgressEntry.Amount
         var at = reading.noSoonerThanProgress(moment.now)
@@ -193,7 +196,8 @@ extension Tracker {
         return ProgressEntry(at: at, amount: amount, isAutomatic: true)
     }
 
-    /// The unit in use: that of the reading, else of the one before it, else pages when the book's are known.
+    /// Returns true if progress is in pages: the unit of the reading, else of the previous one, else pages if the page
+    /// count is known.
     private func countsPages(_ reading: Reading) -> Bool {
         let last = reading.progress ?? readings.last { $0.state != .cancelled && $0.progress != nil }?.progress
         return last.map { $0.amount.page != nil } ?? ((pageCount ?? 0) > 0)
@@ -201,7 +205,7 @@ extension Tracker {
 }
 
 extension Copy.Status {
-    /// The date of a reading that belongs to getting this status.
+    /// The date of a reading that this status sets.
     var date: WritableKeyPath<Reading, CalendarDay?>? {
         switch self {
         case .reading: \.started
@@ -213,15 +217,17 @@ extension Copy.Status {
 }
 
 extension Tracker {
-    /// Records how far the reader is.
+    /// Records a page or percentage.
     ///
-    /// A book that is To Read is started by it and one On Hold goes on, because whoever tells a page is reading. One that is Read
-    /// or was given up is refused: the same words could correct the old reading or begin a new one, and only the reader knows.
+    /// This starts a book that is To Read and continues one On Hold, because whoever records a page is reading. For a
+    /// book that is Read or was given up it is refused: the entry could correct the old reading or begin a new one, and
+    /// only the reader knows which.
     ///
-    /// A page beyond the last is kept as said and shown as all of it: ``ProgressEntry/Amount/isBeyond(_:)`` tells. Reaching the
-    /// last page does not finish the book: there are afterwords.
+    /// A page beyond the last is stored as given and shown as 100 %; see ``ProgressEntry/Amount/isBeyond(_:)``.
+    /// Reaching the last page does not finish the book: there are afterwords.
     ///
-    /// - Parameter past: when the reader was there, as `moment` says it too; `nil` for now, which comes after all that is known.
+    /// - Parameter past: the time at which the reader was there, equal to the time of `moment`; `nil` for now, after
+    ///   all known entries.
     public mutating func record(
         _ amount: ProgressEntry.Amount, at past: Date? = nil, _ moment: Moment
     ) throws(ReadingRefusal) -> [Step] {
@@ -230,7 +236,7 @@ extension Tracker {
         switch status {
         case .read, .dnf: throw .closed(status)
         case .toRead, .onHold:
-            // What is said now makes the entry of nothing read superfluous.
+            // This entry makes the automatic entry of nothing read superfluous.
             var moment = moment
             moment.automatic.remove(.progress)
             steps = try set(.reading, moment)
@@ -238,43 +244,44 @@ extension Tracker {
         }
         guard let reading = shown else { throw .noReading }
         if let past, var latest = reading.progress, latest.isAutomatic, latest.at > past {
-            // What a person tells of is never hidden by what nobody said.
+            // A person's entry is never hidden by an automatic one.
             latest.at = past
-            take(.redated(latest, in: reading.id), &steps)
+            apply(.redated(latest, in: reading.id), &steps)
         }
-        take(
+        apply(
             .recorded(
                 ProgressEntry(at: past ?? reading.noSoonerThanProgress(moment.now), amount: amount), in: reading.id),
             &steps)
         return steps
     }
 
-    /// Records the page on which a session ended, dated by its end.
+    /// Records the page on which a session ended, at the time of its end.
     ///
-    /// Nothing is recorded for a session without an end page, nor where that would take the reader back: in a reading that was
-    /// closed meanwhile, or for a session told afterwards, when a page further on is known already. The automatic entry of nothing
-    /// read gives way to it.
+    /// Nothing is recorded for a session without an end page, nor if the entry would take the reader back: in a reading
+    /// that was closed meanwhile, or for a past session if a later page is known already. The automatic entry of
+    /// nothing read makes way for it.
     ///
-    /// - Parameter now: when it is being ended, so that its page is the current one, however small; `nil` for one told afterwards.
+    /// - Parameter now: the present time if the session is ending now, so that its page becomes the current one,
+    ///   however small; `nil` for a past session.
     public mutating func record(_ session: Session, of id: ID<Reading>, endedAt now: Date?) -> [Step] {
         guard let end = session.end, let page = session.endPage, let index = index(of: id) else { return [] }
         let reading = readings[index]
         var at = end
         if let now {
             guard reading.state == .open else { return [] }
-            // One whose end lies back stands behind what was told since.
+            // A session that ended in the past is older than the entries made since.
             if end >= now { at = reading.noSoonerThanProgress(end) }
         } else if let latest = reading.progress, latest.at <= end, page < reading.currentPage(of: pageCount) {
             return []
         }
-        var steps = giveWay(to: session, of: id)
-        take(.recorded(ProgressEntry(at: at, amount: .page(page), session: session.id), in: id), &steps)
+        var steps = moveAutomaticEntry(before: session, of: id)
+        apply(.recorded(ProgressEntry(at: at, amount: .page(page), session: session.id), in: id), &steps)
         return steps
     }
 
-    /// Where the latest entry of a reading that goes on is an automatic one, a session before it that came further moves it to
-    /// its own start: what a person tells of is never hidden by what nobody said.
-    public mutating func giveWay(to session: Session, of id: ID<Reading>) -> [Step] {
+    /// Moves the automatic entry of an open reading back to the start of a session, if it is the latest entry, lies
+    /// after the session, and the session got further: a person's entry is never hidden by an automatic one.
+    public mutating func moveAutomaticEntry(before session: Session, of id: ID<Reading>) -> [Step] {
         guard let end = session.end, let page = session.endPage, let index = index(of: id) else { return [] }
         let reading = readings[index]
         guard reading.state == .open, var latest = reading.progress, latest.isAutomatic, latest.at > end,
@@ -282,25 +289,25 @@ extension Tracker {
         else { return [] }
         latest.at = session.start
         var steps: [Step] = []
-        take(.redated(latest, in: id), &steps)
+        apply(.redated(latest, in: id), &steps)
         return steps
     }
 }
 
 extension Reading {
-    /// The page that the reader is on: as told, or worked out from the percentage; 0 where neither says it.
+    /// Returns the reader's current page: as recorded, or computed from the percentage; 0 if unknown.
     ///
-    /// - Parameter pageCount: of the edition; `nil` or 0 when unknown.
+    /// - Parameter pageCount: the edition's page count; `nil` or 0 if unknown.
     public func currentPage(of pageCount: Int?) -> Int {
         progress?.amount.page(of: pageCount) ?? 0
     }
 
-    /// An instant for the next entry: a clock that was once ahead must not hide what is said now.
+    /// Returns the time for the next entry: an entry made while the clock was ahead must not hide it.
     func noSoonerThanProgress(_ now: Date) -> Date { max(now, progress?.at ?? now) }
 }
 
 extension ProgressEntry.Amount {
-    /// The amount as it is kept: percent in hundredths.
+    /// Returns the amount in stored form: percentages in hundredths.
     func checked() throws(ReadingRefusal) -> Self {
         switch self {
         case .page(let page): .page(try Self.checked(page: page))
@@ -319,53 +326,37 @@ extension ProgressEntry.Amount {
         return page
     }
 
-    /// The page reached: as told, or worked out from the percentage and rounded down.
+    /// Returns the page reached: as recorded, or computed from the percentage and rounded down.
     ///
-    /// - Parameter pageCount: `nil` or 0 when unknown.
+    /// - Parameter pageCount: `nil` or 0 if unknown.
     /// - Returns: `nil` for a percentage of a book whose page count is unknown.
     public func page(of pageCount: Int?) -> Int? {
         switch self {
         case .page(let page): return page
         case .percent(let percent):
             guard let pageCount, pageCount > 0 else { return nil }
-            // In hundredths of a percent, as it is kept: 29 % of 100 pages is page 29, which a binary fraction falls short of.
+            // In hundredths of a percent, as stored: 29 % of 100 pages is page 29; a binary fraction is slightly less.
             return Int((percent * 100).rounded()) * min(pageCount, NumberLimit.pages.upperBound) / 10_000
         }
     }
 
-    /// A part as people read it, in whole percent: only what is read to the end is 100.
+    /// Returns a part as people read it, in whole percent: only a book read to the end is 100.
     ///
     /// - Parameter part: 0 to 1.
     public static func wholePercent(_ part: Double) -> Int {
         part < 1 ? min(99, Int((max(0, part) * 100).rounded())) : 100
     }
 
-    /// Whether it is a page beyond the last: kept, shown as all of it, and to be pointed out.
+    /// Returns true for a page beyond the last: it is stored, shown as 100 %, and should be pointed out.
     ///
-    /// - Parameter pageCount: `nil` or 0 when unknown; then nothing is beyond it.
+    /// - Parameter pageCount: `nil` or 0 if unknown; then no page is beyond it.
     public func isBeyond(_ pageCount: Int?) -> Bool {
         guard let page, let pageCount, pageCount > 0 else { return false }
         return page > pageCount
     }
 }
 
-/// What is to become of a field.
-public enum Edit<Value: Sendable & Equatable>: Sendable, Equatable {
-    case keep
-    case clear
-    case set(Value)
-
-    /// The field after it.
-    public func applied(to value: Value?) -> Value? {
-        switch self {
-        case .keep: value
-        case .clear: nil
-        case .set(let new): new
-        }
-    }
-}
-
-/// A person's word on the days of a reading; each may be known to the month or year only.
+/// A person's edit of the dates of a reading; each date may be only a month or year.
 public struct DateEdit: Sendable, Equatable {
     public var started: Edit<CalendarDay>
     public var finished: Edit<CalendarDay>
@@ -381,10 +372,10 @@ public struct DateEdit: Sendable, Equatable {
 }
 
 extension Tracker {
-    /// Sets and clears dates of a reading. The status stays what it is.
+    /// Sets and clears dates of a reading. The status does not change.
     ///
-    /// A finished reading takes no stopped day, one that was given up no finished day, and one that goes on neither: it would be
-    /// sorted as finished and counted nowhere. A day that is there can be cleared from any.
+    /// A finished reading accepts no stopped day, one that was given up no finished day, and an open one neither: it
+    /// would be sorted as finished and counted nowhere. Any existing day can be cleared.
     ///
     /// - Parameter id: `nil` for the one that the book shows.
     public mutating func setDates(_ edit: DateEdit, of id: ID<Reading>?) throws(ReadingRefusal) -> [Step] {
@@ -398,13 +389,13 @@ extension Tracker {
         try reading.checkDates()
         guard reading != before else { return [] }
         var steps: [Step] = []
-        take(.changed(reading), &steps)
+        apply(.changed(reading), &steps)
         return steps
     }
 
-    /// Adds a time through the book that was over before it was told: given up when a stopped day is given, else finished.
+    /// Adds a past reading: given up if a stopped day is given, else finished.
     ///
-    /// It is put among the others by its days, but the reading that the status speaks of stays the last.
+    /// It is placed among the others by its days, but the reading of the current status stays the last.
     public mutating func addPast(
         started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?
     ) throws(ReadingRefusal) -> [Step] {
@@ -414,27 +405,27 @@ extension Tracker {
         try reading.checkDates()
         let later = readings.first { other in
             guard other.state != .cancelled, let day = other.day else { return false }
-            // Of one that nobody dated, all that is known is that it is no later than those that are.
+            // A reading without dates is only known to be no later than those with dates.
             return reading.day.map { $0 < day } ?? true
         }
         let fits = status == .toRead || reading.state == Reading.State(after: status)
         var steps: [Step] = []
-        take(.opened(reading, before: later?.id ?? (fits && reading.day != nil ? nil : shown?.id)), &steps)
+        apply(.opened(reading, before: later?.id ?? (fits && reading.day != nil ? nil : shown?.id)), &steps)
         return steps
     }
 
-    /// Takes a reading away, with its entries and sessions. Whatever is not To Read keeps a reading of its status.
+    /// Removes a reading, with its entries and sessions. A book that is not To Read must keep a reading of its status.
     public mutating func remove(_ id: ID<Reading>) throws(ReadingRefusal) -> [Step] {
         let reading = try reading(id)
         var after = self
         var steps: [Step] = []
-        after.take(.removed(reading.id), &steps)
+        after.apply(.removed(reading.id), &steps)
         guard after.shown?.state == Reading.State(after: status) else { throw .lastReading(status) }
         self = after
         return steps
     }
 
-    /// A reading that counts.
+    /// Returns a reading that is not cancelled.
     func reading(_ id: ID<Reading>?) throws(ReadingRefusal) -> Reading {
         guard let id else {
             guard let shown else { throw .noReading }
@@ -446,10 +437,10 @@ extension Tracker {
 }
 
 extension Reading {
-    /// The day by which it stands among other readings.
+    /// The day by which the reading is sorted among others.
     var day: CalendarDay? { finished ?? stopped ?? started }
 
-    /// Whether it ends no sooner than it began, as far as that is certain.
+    /// True unless the reading is certain to end before it began.
     var datesAreSound: Bool {
         guard let started else { return true }
         return ![finished, stopped].compactMap(\.self).contains { $0.isCertainlyBefore(started) }
@@ -466,7 +457,7 @@ extension Reading {
     }
 }
 
-/// A person's correction of a progress entry; `nil` leaves a part as it is.
+/// A person's correction of a progress entry; `nil` leaves a part unchanged.
 public struct ProgressEdit: Sendable, Equatable {
     public var amount: ProgressEntry.Amount?
     public var at: Date?
@@ -478,15 +469,15 @@ public struct ProgressEdit: Sendable, Equatable {
 }
 
 extension Tracker {
-    /// Corrects an entry of a reading's history: a page mistyped, a day told wrong.
+    /// Corrects an entry of a reading's history, such as a mistyped page or a wrong day.
     ///
-    /// A reading that is over takes no new progress, but corrections it does: the entry says which reading is meant. What a person
-    /// corrected is not automatic any more. A page that a session ended on is the session's, and is corrected there.
+    /// A closed reading accepts no new progress, but it accepts corrections: the entry identifies the reading. A
+    /// corrected entry is no longer automatic. An entry made by the end of a session must be corrected in the session.
     ///
-    /// A page beyond the last one is kept, as when it is recorded: the page count may be wrong.
+    /// A page beyond the last is stored, as when it is recorded: the page count may be wrong.
     ///
     /// - Parameters:
-    ///   - entry: as it is stored.
+    ///   - entry: the entry as stored.
     ///   - other: the latest of the reading's other entries.
     public mutating func correct(
         _ entry: ProgressEntry, by edit: ProgressEdit, in id: ID<Reading>, beside other: ProgressEntry?, now: Date
@@ -503,17 +494,17 @@ extension Tracker {
         if reading.state == .open, reading.progress?.id == entry.id, var begun = other, begun.isAutomatic,
             begun.at > corrected.at
         {
-            // As when it is recorded: what a person tells of is never hidden by what nobody said.
+            // As when recording: a person's entry is never hidden by an automatic one.
             begun.at = corrected.at
             other = begun
-            take(.redated(begun, in: id), &steps)
+            apply(.redated(begun, in: id), &steps)
         }
         let isLatest = other.map { $0.at <= corrected.at } ?? true
-        take(.corrected(corrected, in: id, latest: isLatest ? corrected : other), &steps)
+        apply(.corrected(corrected, in: id, latest: isLatest ? corrected : other), &steps)
         return steps
     }
 
-    /// Takes an entry out of a reading's history. The status stays what it is.
+    /// Deletes an entry of a reading's history. The status does not change.
     ///
     /// - Parameter other: the latest of the reading's other entries.
     public mutating func forget(
@@ -522,7 +513,7 @@ extension Tracker {
         _ = try reading(id)
         guard entry.session == nil else { throw .entryOfSession }
         var steps: [Step] = []
-        take(.forgotten(entry.id, in: id, latest: other), &steps)
+        apply(.forgotten(entry.id, in: id, latest: other), &steps)
         return steps
     }
 }

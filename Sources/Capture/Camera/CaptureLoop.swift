@@ -1,73 +1,75 @@
 import Bookplate
-import Glibc
+import SystemPackage
 
-/// Keeps a camera streaming: finds it, follows it, and begins again after every kind of failure, never in a tight loop.
+/// Keeps a camera streaming: finds it, reads its frames, and restarts after every kind of failure, never in a tight
+/// loop.
 struct CaptureLoop<Host: CameraHost> {
-    /// The longest wait and pause; every one ends with a sign of life.
-    static var tick: Duration { .seconds(1) }
-    /// No frame for so long: the stream is begun anew.
-    static var silence: Duration { .seconds(3) }
-    /// No new picture for so long, and the person is told.
+    /// The longest single wait or pause; the state is reported again after each.
+    static var interval: Duration { .seconds(1) }
+    /// The time without a frame after which the stream is restarted.
+    static var silenceLimit: Duration { .seconds(3) }
+    /// The time without a new picture after which the camera is reported as frozen.
     static var frozenAfter: Duration { .seconds(10) }
-    /// A stream that went so long has mended what was before.
-    static var mendedAfter: Duration { .seconds(10) }
+    /// The time a stream must run before earlier failures no longer lengthen the pauses.
+    static var stableAfter: Duration { .seconds(10) }
 
-    /// Between two looks at a node that says ready and has no picture.
+    /// The pause between two attempts to dequeue from a node that reports ready and has no picture.
     static var unreadyPause: Duration { .milliseconds(10) }
 
     private let settings: CaptureSettings
     private let host: Host
     private let counter: FrameCounter
-    private var preview: PreviewPictures
+    private var preview: PreviewWriter
     private var choice: CameraChoice
-    private var pauses = Pauses()
+    private var backoff = Backoff()
     private var current = CameraState.starting
-    private var lastTold: Duration?
+    private var lastReport: Duration?
     private var counts = FrameCounts()
     private var frame = Frame(width: 1, height: 1)
-    /// When the last new picture came, or the first was asked for.
+    /// The time of the last new picture, or of the first request for one.
     private var lastNew: Duration?
     private var fingerprint: (sequence: UInt32, luma: UInt64)?
-    /// The node that was opened last, or was to be.
+    /// The identity of the last node that was, or should have been, opened.
     private var opened: NodeIdentity?
 
     init(_ settings: CaptureSettings, host: Host, counter: FrameCounter, preview: (any PreviewTap)? = nil) {
         (self.settings, self.host, self.counter) = (settings, host, counter)
-        self.preview = PreviewPictures(preview)
-        choice = CameraChoice(asked: settings.device)
+        self.preview = PreviewWriter(preview)
+        choice = CameraChoice(requested: settings.device)
     }
 
-    /// Returns when the host is stopped.
-    mutating func run(state: (CameraState) -> Void, frame deliver: (Frame) -> Void) {
-        tell(.starting, state)
+    /// Runs until the host is stopped.
+    mutating func run(state onState: (CameraState) -> Void, frame onFrame: (Frame) -> Void) {
+        report(.starting, onState)
         while !host.isStopped {
             let nodes = host.nodes()
             switch choice.pick(from: nodes, at: host.now, resolve: host.resolve) {
             case .found(let device):
                 do throws(V4L2Error) {
-                    try capture(device, state, deliver)
+                    try capture(device, onState, onFrame)
                 } catch {
-                    recover(device, from: error, state)
+                    recover(device, from: error, onState)
                 }
             case .refused(let node):
                 lastNew = nil
-                let isBusy = node.obstacle == .busy
+                let isBusy = node.error == .busy
                 let holder = isBusy ? host.holder(of: node.device.path) : nil
-                tell(.trouble(CameraTroubles.refused(node.device, node.obstacle ?? .noPictures, holder: holder)), state)
+                report(.trouble(.refused(node.device, node.error ?? .noPictures, holder: holder)), onState)
                 opened = host.identity(of: node.device.path)
-                pause(isBusy ? pauses.next() : Self.tick, watching: node.device, state)
+                pause(isBusy ? backoff.next() : Self.interval, watching: node.device, onState)
             case .none:
                 lastNew = nil
-                tell(.trouble(absence(nodes)), state)
-                pause(Self.tick, watching: nil, state)
+                report(.trouble(absenceError(nodes)), onState)
+                pause(Self.interval, watching: nil, onState)
             }
         }
-        tell(.ended, state)
+        report(.ended, onState)
     }
 
-    /// Opens the camera and follows it. A stream that fails is begun anew once; when it fails again soon, the device is closed.
+    /// Opens the camera and reads its frames. A stream that fails is restarted once; if it soon fails again, the device
+    /// is closed.
     private mutating func capture(
-        _ device: CameraDevice, _ state: (CameraState) -> Void, _ deliver: (Frame) -> Void
+        _ device: CameraDevice, _ onState: (CameraState) -> Void, _ onFrame: (Frame) -> Void
     ) throws(V4L2Error) {
         opened = host.identity(of: device.path)
         let node = try host.open(device)
@@ -78,19 +80,21 @@ struct CaptureLoop<Host: CameraHost> {
         var canRestart = true
         while true {
             do throws(V4L2Error) {
-                return try follow(node, device, state, deliver)
+                return try stream(node, device, onState, onFrame)
             } catch {
-                canRestart = canRestart || pauses.isReset
+                canRestart = canRestart || backoff.isReset
                 if !canRestart || error.isGone || error.isBusy || error.isUnusable || host.isStopped { throw error }
                 canRestart = false
-                fail(device, error, state)
-                if pause(pauses.next(), watching: device, state) { throw .failed("stat", errno: ENODEV) }
+                reportFailure(of: device, error, onState)
+                if pause(backoff.next(), watching: device, onState) {
+                    throw .failed("stat", errno: .operationNotSupportedByDevice)
+                }
             }
         }
     }
 
-    private mutating func follow(
-        _ node: any VideoNode, _ device: CameraDevice, _ state: (CameraState) -> Void, _ deliver: (Frame) -> Void
+    private mutating func stream(
+        _ node: any VideoNode, _ device: CameraDevice, _ onState: (CameraState) -> Void, _ onFrame: (Frame) -> Void
     ) throws(V4L2Error) {
         if host.isStopped { return }
         defer {
@@ -98,41 +102,42 @@ struct CaptureLoop<Host: CameraHost> {
             node.releaseBuffers()
         }
         var stream = try CaptureStream(node, of: device, for: settings)
-        let began = host.now
+        let start = host.now
         if choice.last != nil { counts.restarts += 1 }
-        choice.use(device)
+        choice.markUsed(device)
         fingerprint = nil
-        var (lastArrival, lastChange) = (began, began)
-        lastNew = lastNew ?? began
+        var (lastArrival, lastChange) = (start, start)
+        lastNew = lastNew ?? start
         while !host.isStopped {
-            let isReady = try node.wait(atMost: Self.tick)
+            let isReady = try node.wait(atMost: Self.interval)
             let now = host.now
-            let outcome = isReady ? try stream.takeNewest(into: &frame, &counts, now: now, for: preview) : .nothing
+            let outcome = isReady ? try stream.readNewest(into: &frame, &counts, now: now, for: preview) : .nothing
             switch outcome {
             case .frame:
                 lastArrival = now
                 if isNew() { (lastChange, lastNew) = (now, now) }
-                if now - began >= Self.mendedAfter { pauses.reset() }
+                if now - start >= Self.stableAfter { backoff.reset() }
                 counts.delivered += 1
                 counter.set(counts)
-                tell(.streaming(name: device.name, format: stream.format), state)
-                deliver(frame)
-                if stream.format.pixelFormat != .mjpg { preview.make(from: frame) }
-            case .passed:
+                report(.streaming(name: device.name, format: stream.format), onState)
+                onFrame(frame)
+                if stream.format.pixelFormat != .mjpg { preview.encode(frame) }
+            case .skipped:
                 lastArrival = now
-                tick(state)
+                repeatReport(onState)
             case .nothing:
                 counter.set(counts)
-                tick(state)
-                // A node that reports an error and gives none, or gives damage only, is ready all the time.
+                repeatReport(onState)
+                // A node that signals an error, or delivers only damaged frames, is ready all the time.
                 if isReady { host.pause(Self.unreadyPause) }
             }
-            if now - lastArrival >= Self.silence { throw .silent(now - lastArrival) }
+            if now - lastArrival >= Self.silenceLimit { throw .silent(now - lastArrival) }
             if now - lastChange >= Self.frozenAfter { throw .silent(now - lastChange) }
         }
     }
 
-    /// Whether the frame is another than the last: a camera before a still scene gives equal pictures, but it counts them.
+    /// Returns true if the frame differs from the last one. A camera pointed at a still scene delivers equal pictures,
+    /// but numbers them.
     private mutating func isNew() -> Bool {
         let now = (sequence: frame.sequence, luma: frame.sampledHash)
         defer { fingerprint = now }
@@ -142,78 +147,81 @@ struct CaptureLoop<Host: CameraHost> {
 
     // MARK: failures
 
-    private mutating func recover(_ device: CameraDevice, from error: V4L2Error, _ state: (CameraState) -> Void) {
-        fail(device, error, state)
+    private mutating func recover(_ device: CameraDevice, from error: V4L2Error, _ onState: (CameraState) -> Void) {
+        reportFailure(of: device, error, onState)
         let isQuick = error.isGone || error.isDenied
-        pause(isQuick ? Self.tick : pauses.next(), watching: device, state)
+        pause(isQuick ? Self.interval : backoff.next(), watching: device, onState)
     }
 
-    /// Tells what is the matter; the device is closed, or its stream is off.
-    private mutating func fail(_ device: CameraDevice, _ error: V4L2Error, _ state: (CameraState) -> Void) {
+    /// Reports why the device was closed or its stream stopped.
+    private mutating func reportFailure(
+        of device: CameraDevice, _ error: V4L2Error, _ onState: (CameraState) -> Void
+    ) {
         if host.isStopped { return }
         if case .silent = error {
-            tickSilence(device)
-            tell(current, state)
+            markSilence(of: device)
+            report(current, onState)
             return
         }
         lastNew = nil
         if error.isGone {
-            if choice.last == nil { return tell(.trouble(CameraTroubles.noCamera), state) }
-            choice.lose(at: host.now)
-            pauses.reset()
-            tell(.trouble(CameraTroubles.unplugged(device)), state)
+            if choice.last == nil { return report(.trouble(.noCamera), onState) }
+            choice.markLost(at: host.now)
+            backoff.reset()
+            report(.trouble(.unplugged(device)), onState)
         } else if error.isBusy {
-            tell(.trouble(CameraTroubles.busy(device, holder: host.holder(of: device.path))), state)
+            report(.trouble(.busy(device, holder: host.holder(of: device.path))), onState)
         } else if error.isDenied {
-            tell(.trouble(CameraTroubles.denied(path: device.path)), state)
+            report(.trouble(.denied(path: device.path)), onState)
         } else {
-            tell(.trouble(CameraTroubles.failing(device, error)), state)
+            report(.trouble(.failing(device, error)), onState)
         }
     }
 
-    private mutating func absence(_ nodes: [ListedNode]) -> CameraError {
+    private mutating func absenceError(_ nodes: [ListedNode]) -> CameraError {
         if let last = choice.last {
-            choice.lose(at: host.now)
-            return CameraTroubles.unplugged(last)
+            choice.markLost(at: host.now)
+            return .unplugged(last)
         }
-        guard let asked = choice.asked else { return CameraTroubles.noCamera }
-        return CameraTroubles.notThere(asked, others: nodes.filter { $0.obstacle == nil }.map(\.device))
+        guard let requested = choice.requested else { return .noCamera }
+        return .notFound(requested, others: nodes.filter { $0.error == nil }.map(\.device))
     }
 
-    // MARK: news
+    // MARK: reports
 
-    private mutating func tell(_ new: CameraState, _ state: (CameraState) -> Void) {
-        // With every frame is too often, and twice as often as promised is enough.
-        if new == current, let lastTold, host.now - lastTold < Self.tick / 2 { return }
-        (current, lastTold) = (new, host.now)
-        state(new)
+    private mutating func report(_ new: CameraState, _ onState: (CameraState) -> Void) {
+        // Not with every frame: an unchanged state is repeated every half interval, twice as often as promised.
+        if new == current, let lastReport, host.now - lastReport < Self.interval / 2 { return }
+        (current, lastReport) = (new, host.now)
+        onState(new)
     }
 
-    /// A sign of life; and a camera that gives nothing for long is told.
-    private mutating func tick(_ state: (CameraState) -> Void) {
-        if let device = choice.last { tickSilence(device) }
-        tell(current, state)
+    /// Reports the current state again, as frozen if the camera has delivered nothing new for too long.
+    private mutating func repeatReport(_ onState: (CameraState) -> Void) {
+        if let device = choice.last { markSilence(of: device) }
+        report(current, onState)
     }
 
-    private mutating func tickSilence(_ device: CameraDevice) {
+    private mutating func markSilence(of device: CameraDevice) {
         guard let lastNew, host.now - lastNew >= Self.frozenAfter else { return }
-        current = .trouble(CameraTroubles.frozen(device))
-        lastTold = nil
+        current = .trouble(.frozen(device))
+        lastReport = nil
     }
 
-    /// Ends early, and the next pause is a short one again, when the camera was unplugged meanwhile, or plugged in again.
+    /// Pauses. Ends early, and makes the next pause a short one, if the camera was unplugged or plugged in again
+    /// meanwhile.
     ///
-    /// - Returns: whether it was.
+    /// - Returns: true if it ended early for that reason.
     @discardableResult
     private mutating func pause(
-        _ time: Duration, watching device: CameraDevice?, _ state: (CameraState) -> Void
+        _ time: Duration, watching device: CameraDevice?, _ onState: (CameraState) -> Void
     ) -> Bool {
         let end = host.now + time
         while !host.isStopped, host.now < end {
-            host.pause(min(Self.tick, end - host.now))
-            tick(state)
+            host.pause(min(Self.interval, end - host.now))
+            repeatReport(onState)
             if let device, host.identity(of: device.path) != opened {
-                pauses.reset()
+                backoff.reset()
                 return true
             }
         }
@@ -222,7 +230,7 @@ struct CaptureLoop<Host: CameraHost> {
 }
 
 /// Growing pauses: 1, 2, 4, 8, then 10 seconds each.
-struct Pauses {
+struct Backoff {
     private var last: Duration = .zero
 
     mutating func next() -> Duration {
@@ -249,15 +257,16 @@ extension Frame {
     }
 }
 
-/// What a camera is asked for; what it gives instead is a ``CaptureFormat``.
+/// The settings a camera is asked for. What it delivers instead is a ``CaptureFormat``.
 public struct CaptureSettings: Sendable, Equatable {
-    /// A device such as /dev/video0 or /dev/bookplate, a by-id path, or part of a camera's name; `nil` for the first real camera.
+    /// A device such as /dev/video0 or /dev/bookplate, a by-id path, or part of a camera's name; `nil` for the first
+    /// real camera.
     public var device: String?
     public var width = 1280
     public var height = 720
-    /// Frames a second.
+    /// Frames per second.
     public var rate = 30
-    /// `nil` for what costs least at that size and rate.
+    /// The pixel format; `nil` for the cheapest one at that size and rate.
     public var pixelFormat: PixelFormat?
 
     public init() {}

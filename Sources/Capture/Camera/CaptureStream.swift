@@ -1,38 +1,40 @@
 import Bookplate
 import CV4L2
 import Glibc
+import SystemPackage
 
-/// One run of a camera's stream, from asking for a format to luma.
+/// One run of a camera's stream, from negotiating the format to delivering luma.
 struct CaptureStream {
     static let bufferCount = 4
-    /// Cameras begin with frames that are dark, torn or left over.
+    /// The number of frames to drop first: cameras start with frames that are dark, torn or left over.
     static let firstFrames = 3
-    /// When nobody looked for so long and the queue is full, its newest frame is an old one: the next is waited for.
+    /// If the queue is full after this time without a read, even its newest frame is old; the next one is used.
     static let staleAfter: Duration = .milliseconds(150)
 
-    /// Of the frames, once one came: a camera's JPEGs need not have the size that its driver announces.
+    /// The format of the frames; its size is corrected by the first frame, because a camera's JPEGs need not have the
+    /// announced size.
     private(set) var format: CaptureFormat
     private let node: any VideoNode
     private let layout: LumaLayout
     private let lengths: [Int]
     private let decoder: JPEGFrameDecoder
-    private var toDrop = CaptureStream.firstFrames
+    private var framesToDrop = CaptureStream.firstFrames
     private var lastSequence: UInt32?
-    private var lastVisit: Duration?
-    private var passedStale = false
+    private var lastRead: Duration?
+    private var skippedStale = false
 
-    /// Asks for what fits best, takes what the driver gives, and begins.
+    /// Requests the best mode, accepts the driver's choice, and starts the stream.
     ///
-    /// Whoever calls ends the stream also when this fails half way.
+    /// The caller must stop the stream even if this throws half way.
     init(_ node: any VideoNode, of device: CameraDevice, for settings: CaptureSettings) throws(V4L2Error) {
         guard let mode = ModeChoice.best(of: device.modes, for: settings) else { throw .unusable("it lists no format") }
         guard let decoder = JPEGFrameDecoder() else { throw .unusable("memory ran out") }
-        let asked = PictureFormat(
+        let requested = PictureFormat(
             pixelFormat: mode.pixelFormat.fourCC, width: mode.width, height: mode.height, bytesPerLine: 0, sizeImage: 0)
-        let layout = try LumaLayout(try node.setFormat(asked))
+        let layout = try LumaLayout(try node.setFormat(requested))
         let rate = try node.setRate(settings.rate)
         let lengths = try node.requestBuffers(Self.bufferCount)
-        guard lengths.count >= 2 else { throw .unusable("it gives \(lengths.count) buffers, and two are needed") }
+        guard lengths.count >= 2 else { throw .unusable("it offers \(lengths.count) buffers; two are needed") }
         guard let shortest = lengths.min(), shortest >= layout.byteCount, shortest > 0 else {
             throw .unusable(
                 "its buffers are too short for \(layout.width)x\(layout.height) \(layout.pixelFormat.rawValue)")
@@ -47,26 +49,26 @@ struct CaptureStream {
 
     enum Outcome {
         case frame
-        /// Sound ones came, none to hand on.
-        case passed
-        /// Nothing, or damaged ones only.
+        /// Sound frames came, and all of them were skipped.
+        case skipped
+        /// No frame came, or only damaged ones.
         case nothing
     }
 
-    /// Takes the newest of the filled buffers; all of them go back to the driver.
+    /// Reads the newest of the filled buffers and gives all of them back to the driver.
     ///
     /// - Parameters:
-    ///   - now: on the clock of the time stamps.
-    ///   - frame: filled when the outcome is a frame, else undefined.
-    ///   - preview: gets the JPEG of a frame where there is one.
-    mutating func takeNewest(
-        into frame: inout Frame, _ counts: inout FrameCounts, now: Duration, for preview: PreviewPictures
+    ///   - now: the time, on the clock of the time stamps.
+    ///   - frame: filled if the outcome is a frame, else undefined.
+    ///   - preview: receives the frame's JPEG, if it has one.
+    mutating func readNewest(
+        into frame: inout Frame, _ counts: inout FrameCounts, now: Duration, for preview: PreviewWriter
     ) throws(V4L2Error) -> Outcome {
         var newest: FilledBuffer?
-        var taken = 0
-        // Not more than there are: a driver that fills them faster than they are looked at must not keep the loop here.
-        while taken < lengths.count, let buffer = try node.dequeue() {
-            taken += 1
+        var dequeued = 0
+        // At most one round: a driver that fills buffers faster than they are read must not keep the loop here.
+        while dequeued < lengths.count, let buffer = try node.dequeue() {
+            dequeued += 1
             countGap(before: buffer, &counts)
             guard isSound(buffer) else {
                 counts.dropped += 1
@@ -79,22 +81,22 @@ struct CaptureStream {
             }
             newest = buffer
         }
-        defer { lastVisit = now }
+        defer { lastRead = now }
         guard let newest else { return .nothing }
-        if taken == lengths.count, let lastVisit, now - lastVisit > Self.staleAfter, !passedStale, toDrop == 0 {
-            passedStale = true
+        if dequeued == lengths.count, let lastRead, now - lastRead > Self.staleAfter, !skippedStale, framesToDrop == 0 {
+            skippedStale = true
             try node.enqueue(newest.index)
             counts.skipped += 1
-            return .passed
+            return .skipped
         }
-        passedStale = false
-        if toDrop > 0 {
-            toDrop -= 1
+        skippedStale = false
+        if framesToDrop > 0 {
+            framesToDrop -= 1
             try node.enqueue(newest.index)
             counts.dropped += 1
-            return .passed
+            return .skipped
         }
-        // Nothing in between throws: the buffer goes back whatever its bytes are.
+        // Nothing in between throws, so the buffer is given back whatever its bytes are.
         let isRead = read(newest, into: &frame, for: preview)
         try node.enqueue(newest.index)
         guard isRead else {
@@ -106,17 +108,17 @@ struct CaptureStream {
         return .frame
     }
 
-    /// What can be said without looking at the bytes.
+    /// Returns true if the buffer is plausible, judged without its bytes.
     private func isSound(_ buffer: FilledBuffer) -> Bool {
         guard lengths.indices.contains(buffer.index), !buffer.isDamaged else { return false }
         return buffer.bytesUsed > 0 && buffer.bytesUsed <= lengths[buffer.index] && buffer.bytesUsed >= layout.byteCount
     }
 
-    private func read(_ buffer: FilledBuffer, into frame: inout Frame, for preview: PreviewPictures) -> Bool {
+    private func read(_ buffer: FilledBuffer, into frame: inout Frame, for preview: PreviewWriter) -> Bool {
         node.withBytes(of: buffer.index, count: buffer.bytesUsed) { bytes in
             if layout.pixelFormat == .mjpg {
                 guard decoder.decode(bytes, into: &frame) else { return false }
-                preview.pass(bytes)
+                preview.forward(bytes)
                 return true
             }
             layout.copy(bytes, into: &frame)
@@ -124,7 +126,7 @@ struct CaptureStream {
         }
     }
 
-    /// Frames that the driver had no buffer for, as its count tells. A leap is no count.
+    /// Counts frames for which the driver had no buffer, by its sequence numbers. A large jump is not a gap.
     private mutating func countGap(before buffer: FilledBuffer, _ counts: inout FrameCounts) {
         if let last = lastSequence {
             let gap = buffer.sequence &- last &- 1
@@ -133,14 +135,14 @@ struct CaptureStream {
         lastSequence = buffer.sequence
     }
 
-    /// The driver's time, where it is one: on the monotonic clock and about now.
+    /// Returns the driver's time stamp if it is plausible, that is, monotonic and recent; else `now`.
     private static func timestamp(of buffer: FilledBuffer, now: Duration) -> Duration {
         guard let time = buffer.timestamp, time <= now, now - time < .seconds(5) else { return now }
         return time
     }
 }
 
-/// The driver's buffers in this process's memory, unmapped when their owner goes.
+/// The driver's buffers, mapped into this process's memory and unmapped when this value is destroyed.
 struct MappedBuffers: ~Copyable {
     private let library: V4L2Library
     private var areas: [UnsafeMutableRawBufferPointer] = []
@@ -153,11 +155,11 @@ struct MappedBuffers: ~Copyable {
 
     var lengths: [Int] { areas.map(\.count) }
 
-    /// Maps one more, for reading and writing as libv4l2 asks. The function of libv4l2 is v4l2_mmap().
+    /// Maps one more buffer, for reading and writing as libv4l2 requires. The corresponding function is v4l2_mmap().
     mutating func map(_ descriptor: Int32, length: Int, offset: Int64) throws(V4L2Error) {
         let address = library.table.pointee.mmap(
             nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset)
-        guard let address, address != MAP_FAILED else { throw .failed("mmap", errno: errno) }
+        guard let address, address != MAP_FAILED else { throw .failed("mmap", errno: .current) }
         areas.append(UnsafeMutableRawBufferPointer(start: address, count: length))
     }
 
@@ -168,35 +170,35 @@ struct MappedBuffers: ~Copyable {
     }
 }
 
-/// Where the luma lies in a buffer: what the driver gave, checked before anything is read by it.
+/// The layout of the luma in a buffer: the driver's format, validated before anything is read.
 struct LumaLayout: Equatable {
     let pixelFormat: PixelFormat
     let width: Int
     let height: Int
-    /// Stride of the rows that hold the luma; not used for MJPG.
+    /// The stride of the rows that hold the luma; unused for MJPG.
     let bytesPerLine: Int
-    /// What a buffer must hold for the whole luma, the last row without padding; 0 for MJPG.
+    /// The number of bytes that hold the whole luma, the last row without padding; 0 for MJPG.
     let byteCount: Int
 
     init(_ given: PictureFormat) throws(V4L2Error) {
         guard let format = PixelFormat(fourCC: given.pixelFormat) else {
-            throw .unusable("it gives \(fourCCText(given.pixelFormat)), which is not read here")
+            throw .unusable("it delivers \(fourCCText(given.pixelFormat)), which Bookplate cannot read")
         }
         let (width, height) = (given.width, given.height)
         guard PictureSize(width: width, height: height).isPlausible,
-            width * height <= JPEGFrameDecoder.mostPixels
-        else { throw .unusable("it gives frames of \(width)x\(height), which no camera has") }
+            width * height <= JPEGFrameDecoder.maxPixels
+        else { throw .unusable("it announces frames of \(width)x\(height), which is not a camera's size") }
         let rowBytes = format == .yuyv ? width * 2 : width
-        // Some drivers leave the stride out.
+        // Some drivers leave out the stride.
         let stride = given.bytesPerLine == 0 ? rowBytes : given.bytesPerLine
         guard format == .mjpg || (rowBytes...rowBytes * 16).contains(stride) else {
-            throw .unusable("it gives rows of \(stride) bytes for \(width) pixels of \(format.rawValue)")
+            throw .unusable("it announces rows of \(stride) bytes for \(width) pixels of \(format.rawValue)")
         }
         (self.pixelFormat, self.width, self.height, bytesPerLine) = (format, width, height, stride)
         byteCount = format == .mjpg ? 0 : stride * (height - 1) + rowBytes
     }
 
-    /// Copies the luma of a raw picture.
+    /// Copies the luma out of a raw picture.
     ///
     /// - Precondition: `bytes` holds at least ``byteCount``.
     func copy(_ bytes: UnsafeBufferPointer<UInt8>, into frame: inout Frame) {
@@ -207,7 +209,7 @@ struct LumaLayout: Equatable {
         frame.withMutableLuma { luma in
             guard let from = bytes.baseAddress, let to = luma.baseAddress else { return }
             if isPacked {
-                for y in 0..<height { everySecond(from + y * stride, to + y * width, count: width) }
+                for y in 0..<height { copyEverySecond(from + y * stride, to + y * width, count: width) }
             } else if stride == width {
                 to.update(from: from, count: width * height)
             } else {
@@ -217,8 +219,8 @@ struct LumaLayout: Equatable {
     }
 }
 
-/// Plain pointers and one stride, so that the optimiser makes vectors of it.
+/// Copies every second byte, with plain pointers and a constant stride so that the optimiser vectorises it.
 @inline(__always)
-private func everySecond(_ from: UnsafePointer<UInt8>, _ to: UnsafeMutablePointer<UInt8>, count: Int) {
+private func copyEverySecond(_ from: UnsafePointer<UInt8>, _ to: UnsafeMutablePointer<UInt8>, count: Int) {
     for x in 0..<count { to[x] = from[2 &* x] }
 }

@@ -1,28 +1,28 @@
 import Bookplate
 import CV4L2
 
-/// Which of a camera's modes to ask for.
+/// Chooses which of a camera's modes to request.
 enum ModeChoice {
-    /// The mode that fits best, by these rules in turn:
-    /// 1. the asked format, where there is one; never a converted one where a native one is left;
-    /// 2. the asked size; else the nearest that is not smaller; else the nearest;
+    /// Returns the best mode, by these rules in turn:
+    /// 1. the requested format, if one is requested; never a converted one if a native one is left;
+    /// 2. the requested size; else the nearest that is not smaller; else the nearest;
     /// 3. reaching the rate (29.97 reaches 30); else the fastest;
-    /// 4. what costs least to turn into luma.
+    /// 4. the cheapest to turn into luma.
     ///
-    /// - Returns: `nil` when there are no modes.
+    /// - Returns: `nil` if there are no modes.
     static func best(of modes: [CameraDevice.Mode], for settings: CaptureSettings) -> CameraDevice.Mode? {
         let native = modes.filter { !$0.isConverted }
-        let read = native.isEmpty ? modes : native
-        let asked = read.filter { $0.pixelFormat == settings.pixelFormat }
-        return (asked.isEmpty ? read : asked).min { Rank($0, settings) < Rank($1, settings) }
+        let usable = native.isEmpty ? modes : native
+        let requested = usable.filter { $0.pixelFormat == settings.pixelFormat }
+        return (requested.isEmpty ? usable : requested).min { Rank($0, settings) < Rank($1, settings) }
     }
 
     private struct Rank: Comparable {
-        /// 0 the asked size, 1 not smaller, 2 smaller.
+        /// 0 for the requested size, 1 if not smaller, 2 if smaller.
         let tier: Int
-        /// Pixels away from the asked area.
+        /// The difference from the requested area, in pixels.
         let distance: Int
-        /// Frames a second short of the asked rate; 0 where the driver does not say.
+        /// The frames per second missing to the requested rate; 0 if the driver does not report its rates.
         let shortfall: Double
         let cost: Int
 
@@ -45,7 +45,7 @@ enum ModeChoice {
 }
 
 extension PixelFormat {
-    /// What it takes to get the luma, least first: a copy, a copy out of more bytes, every second byte, a JPEG.
+    /// The cost of extracting the luma, cheapest first: a copy, a copy out of more bytes, every second byte, a JPEG.
     fileprivate var cost: Int {
         switch self {
         case .grey: 0
@@ -57,20 +57,20 @@ extension PixelFormat {
 }
 
 extension NodeDescriptor {
-    /// Lists larger than these are a driver's that does not end them.
-    private static var mostFormats: UInt32 { 64 }
-    private static var mostSizes: UInt32 { 128 }
+    /// The longest lists that are read: a driver may fail to end them.
+    private static var maxFormats: UInt32 { 64 }
+    private static var maxSizes: UInt32 { 128 }
 
-    /// What of an open node's formats is read here, in the driver's order, and the FourCCs of the others.
+    /// Lists the modes of an open node that Bookplate can read, in the driver's order, and the FourCCs of the others.
     ///
     /// The corresponding ioctls are VIDIOC_ENUM_FMT, VIDIOC_ENUM_FRAMESIZES and VIDIOC_ENUM_FRAMEINTERVALS.
-    func modes() -> (read: [CameraDevice.Mode], others: [String]) {
-        var (read, others): ([CameraDevice.Mode], [String]) = ([], [])
-        for index in 0..<Self.mostFormats {
+    func modes() -> (usable: [CameraDevice.Mode], others: [String]) {
+        var (usable, others): ([CameraDevice.Mode], [String]) = ([], [])
+        for index in 0..<Self.maxFormats {
             var format = v4l2_fmtdesc()
             format.index = index
             format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
-            // EINVAL ends the list; any other error ends it as well, and what was listed counts.
+            // EINVAL ends the list. Any other error ends it as well, and the formats listed so far are used.
             do { try request(CV4L2_VIDIOC_ENUM_FMT, "VIDIOC_ENUM_FMT", &format) } catch { break }
             guard let known = PixelFormat(fourCC: format.pixelformat) else {
                 others.append(fourCCText(format.pixelformat))
@@ -78,18 +78,18 @@ extension NodeDescriptor {
             }
             let isConverted = format.flags & UInt32(V4L2_FMT_FLAG_EMULATED) != 0
             for size in sizes(of: format.pixelformat) {
-                read.append(
+                usable.append(
                     CameraDevice.Mode(
                         pixelFormat: known, width: size.width, height: size.height,
                         rates: rates(of: format.pixelformat, size), isConverted: isConverted))
             }
         }
-        return (read, others)
+        return (usable, others)
     }
 
     private func sizes(of fourCC: UInt32) -> [PictureSize] {
         var sizes: [PictureSize] = []
-        for index in 0..<Self.mostSizes {
+        for index in 0..<Self.maxSizes {
             var entry = v4l2_frmsizeenum()
             (entry.index, entry.pixel_format) = (index, fourCC)
             do { try request(CV4L2_VIDIOC_ENUM_FRAMESIZES, "VIDIOC_ENUM_FRAMESIZES", &entry) } catch { break }
@@ -104,7 +104,8 @@ extension NodeDescriptor {
         return (sizes.isEmpty ? [triedSize(of: fourCC)].compactMap { $0 } : sizes).filter(\.isPlausible)
     }
 
-    /// What the driver makes of the usual size, for drivers that list none. The corresponding ioctl is VIDIOC_TRY_FMT.
+    /// Returns the driver's reply to a request for the usual size, for drivers that list none. The corresponding ioctl
+    /// is VIDIOC_TRY_FMT.
     private func triedSize(of fourCC: UInt32) -> PictureSize? {
         var format = v4l2_format()
         format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -116,7 +117,7 @@ extension NodeDescriptor {
 
     private func rates(of fourCC: UInt32, _ size: PictureSize) -> [Double] {
         var rates: [Double] = []
-        for index in 0..<Self.mostSizes {
+        for index in 0..<Self.maxSizes {
             var entry = v4l2_frmivalenum()
             (entry.index, entry.pixel_format) = (index, fourCC)
             (entry.width, entry.height) = (UInt32(size.width), UInt32(size.height))
@@ -131,21 +132,21 @@ extension NodeDescriptor {
     }
 }
 
-/// A FourCC to show: its letters, or hexadecimal where it has none.
+/// Returns a FourCC as text: its letters, or hexadecimal if they are not printable.
 func fourCCText(_ code: UInt32) -> String {
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: code >> ($0 * 8)) }
     guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return "0x" + String(code, radix: 16) }
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Width and height in pixels.
+/// A width and a height in pixels.
 struct PictureSize: Equatable {
     var width: Int
     var height: Int
 
     var isPlausible: Bool { (16...16384).contains(width) && (16...16384).contains(height) }
 
-    /// Of a driver that takes any size, those that cameras usually have.
+    /// Returns the sizes that cameras usually have, for a driver that accepts any size.
     static func usual(
         widths: (min: UInt32, max: UInt32, step: UInt32), heights: (min: UInt32, max: UInt32, step: UInt32)
     ) -> [PictureSize] {
@@ -162,7 +163,8 @@ struct PictureSize: Equatable {
         return [PictureSize(width: Int(widths.max), height: Int(heights.max))].filter(\.isPlausible)
     }
 
-    /// Of a driver that takes any rate, the highest and those that cameras usually have, highest first.
+    /// Returns the highest rate and the ones that cameras usually have, highest first, for a driver that accepts any
+    /// rate.
     static func usualRates(from lowest: Double?, to highest: Double?) -> [Double] {
         guard let highest else { return [] }
         let highestUseful = min(highest, 240)

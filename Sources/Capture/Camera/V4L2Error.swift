@@ -1,80 +1,85 @@
 import Bookplate
-import Glibc
+import SystemPackage
 
-/// What the camera's driver, or the way to it, refuses.
+/// An error of the camera's driver, or of the way to it.
 enum V4L2Error: Error, Equatable {
     /// A call failed; the name is that of the ioctl or function.
-    case failed(String, errno: Int32)
-    /// libv4l2 is not installed, with the loader's words.
+    case failed(String, errno: Errno)
+    /// libv4l2 is not installed; carries the loader's message.
     case libraryMissing(String)
-    /// The driver gives what is not read here: why.
+    /// The driver offers nothing that Bookplate can read; carries the reason.
     case unusable(String)
-    /// No new frame for so long, though the camera is there.
+    /// The camera is there and has delivered no new frame for this time.
     case silent(Duration)
 }
 
 extension V4L2Error: CustomStringConvertible {
     var description: String {
         switch self {
-        case .failed(let call, let code): "\(call): \(String(cString: strerror(code))) (errno \(code))"
+        case .failed(let call, let code): "\(call): \(code) (errno \(code.rawValue))"
         case .libraryMissing(let cause): "libv4l2 is missing (\(cause))"
         case .unusable(let reason): reason
         case .silent(let time): "no new frame for \(time.components.seconds) s"
         }
     }
 
-    /// The camera was pulled out: the node is gone, or the driver let go of the device.
+    /// True if the camera was unplugged: the node is gone, or the driver released the device.
     var isGone: Bool {
         guard case .failed(_, let code) = self else { return false }
-        return [ENODEV, ENXIO, ENOENT].contains(code)
+        return code.isDeviceGone
     }
     var isBusy: Bool {
-        if case .failed(_, EBUSY) = self { true } else { false }
+        if case .failed(_, .resourceBusy) = self { true } else { false }
     }
     var isUnusable: Bool {
         if case .unusable = self { true } else { false }
     }
     var isDenied: Bool {
         guard case .failed("open", let code) = self else { return false }
-        return code == EACCES || code == EPERM
+        return code == .permissionDenied || code == .notPermitted
     }
 }
 
-/// What a person is told for each trouble: what, where, what next.
-enum CameraTroubles {
+/// The messages for each camera error: what happened, where, what to do.
+extension CameraError {
     static let noCamera = CameraError(
         .noCamera,
         """
-        no camera is connected. Plug one in; it is taken by itself, and typed numbers go on meanwhile. A Raspberry Pi camera \
-        module is no V4L2 camera: rpicam-vid --codec mjpeg -t 0 -o - | scan --frames -
+        no camera connected. Plug one in and it is picked up automatically; you can type ISBNs meanwhile. A Raspberry Pi \
+        camera module is not a V4L2 camera; start it with: rpicam-vid --codec mjpeg -t 0 -o - | scan --frames -
         """)
 
-    static func notThere(_ asked: String, others: [CameraDevice]) -> CameraError {
-        let there =
+    static func notFound(_ requested: String, others: [CameraDevice]) -> CameraError {
+        let connected =
             others.isEmpty
             ? "No camera is connected."
-            : "There is: " + others.map { "\($0.name) (\($0.path))" }.joined(separator: ", ") + "."
+            : "Connected: " + others.map { "\($0.name) (\($0.path))" }.joined(separator: ", ") + "."
         return CameraError(
-            .noCamera, "no camera \(asked). \(there) See scan devices; it is taken as soon as it is there.")
+            .noCamera,
+            "no camera \(requested). \(connected) See scan devices; the camera is picked up as soon as it is connected."
+        )
     }
 
     static func unplugged(_ device: CameraDevice) -> CameraError {
         CameraError(
-            .unplugged, "\(device.name) (\(device.path)) was unplugged. Plug it in again; scanning goes on by itself.")
+            .unplugged,
+            "\(device.name) (\(device.path)) was unplugged. Plug it in again and scanning continues automatically.")
     }
 
     static func busy(_ device: CameraDevice, holder: String?) -> CameraError {
         CameraError(
             .busy,
-            "\(device.name) (\(device.path)) is in use by \(holder ?? "another program"). Close it there; it is tried again by itself."
-        )
+            """
+            \(device.name) (\(device.path)) is in use by \(holder ?? "another program"). Close it there; Bookplate retries \
+            automatically.
+            """)
     }
 
     static func denied(path: String) -> CameraError {
         CameraError(
             .denied,
             """
-            cannot open \(path): permission denied. Add yourself to the group 'video' and sign in anew, or install \
+            cannot open \(path): permission denied. Add yourself to the group 'video' and sign in again, or install \
             udev/70-bookplate.rules.
             """)
     }
@@ -83,8 +88,8 @@ enum CameraTroubles {
         CameraError(
             .frozen,
             """
-            \(device.name) (\(device.path)) gives no new picture. It is started again by itself; if that does not help, \
-            unplug it and plug it in again.
+            \(device.name) (\(device.path)) delivers no new picture. Bookplate restarts it automatically; if that does not \
+            help, unplug it and plug it in again.
             """)
     }
 
@@ -96,36 +101,36 @@ enum CameraTroubles {
                 .unusable,
                 "\(device.name) (\(device.path)) cannot be used: \(reason). Try another --format or --size, or another camera."
             )
-        case .failed(_, ENOSPC):
+        case .failed(_, .noSpace):
             CameraError(
                 .failing,
                 """
-                \(device.name) (\(device.path)) gets too little of its USB bus. Plug it in at another port, without a hub, or ask \
-                for less with --size 640x480.
+                \(device.name) (\(device.path)) does not get enough bandwidth on its USB bus. Plug it in at another port, \
+                without a hub, or request a smaller picture with --size 640x480.
                 """)
         case .failed, .silent:
             CameraError(
                 .failing,
                 """
-                \(device.name) (\(device.path)) fails: \(error). It is tried again by itself; if that does not help, unplug \
-                it and plug it in again, at another port and without a hub.
+                \(device.name) (\(device.path)) fails: \(error). Bookplate retries automatically; if that does not help, \
+                unplug it and plug it in again, at another port and without a hub.
                 """)
         }
     }
 
-    /// For a node that is meant and is no camera to use.
+    /// Returns the error for a requested node that cannot be used as a camera.
     ///
-    /// - Parameter holder: for one that is busy.
-    static func refused(_ device: CameraDevice, _ obstacle: NodeObstacle, holder: String? = nil) -> CameraError {
-        switch obstacle {
+    /// - Parameter holder: the program that uses a busy node.
+    static func refused(_ device: CameraDevice, _ error: NodeError, holder: String? = nil) -> CameraError {
+        switch error {
         case .denied(let path): denied(path: path)
         case .busy: busy(device, holder: holder)
         case .libraryMissing:
             CameraError(
-                .unusable, "cannot use \(device.path): \(obstacle). Other ways in go on meanwhile.")
+                .unusable, "cannot use \(device.path): \(error). You can scan in other ways meanwhile.")
         case .failing(let error): failing(device, error)
         default:
-            CameraError(.unusable, "\(device.name) (\(device.path)) is not used: \(obstacle). See scan devices.")
+            CameraError(.unusable, "\(device.name) (\(device.path)) is not used: \(error). See scan devices.")
         }
     }
 }

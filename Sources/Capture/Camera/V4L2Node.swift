@@ -1,18 +1,19 @@
 import Bookplate
 import CV4L2
 import Glibc
+import SystemPackage
 
-/// An open camera through libv4l2. For one thread.
+/// An open camera, through libv4l2. To be used by one thread.
 final class V4L2Node: VideoNode {
     private var descriptor: NodeDescriptor
     private var buffers: MappedBuffers?
-    private let wake: Wake
+    private let stopSignal: StopSignal
 
-    /// - Parameter converting: libv4l2 makes a format that the camera has not.
-    init(path: String, converting: Bool, wake: Wake) throws(V4L2Error) {
+    /// - Parameter converting: true to let libv4l2 produce a format that the camera does not have.
+    init(path: String, converting: Bool, stopSignal: StopSignal) throws(V4L2Error) {
         descriptor = try NodeDescriptor.open(path)
-        self.wake = wake
-        try descriptor.adopt(converting: converting)
+        self.stopSignal = stopSignal
+        try descriptor.attachLibrary(converting: converting)
     }
 
     func close() {
@@ -49,7 +50,7 @@ final class V4L2Node: VideoNode {
         do throws(V4L2Error) {
             try request(CV4L2_VIDIOC_S_PARM, "VIDIOC_S_PARM", &parameters)
         } catch {
-            // Drivers without rates answer ENOTTY or EINVAL, some cameras EIO: it goes on at the rate they have.
+            // Drivers without rates answer ENOTTY or EINVAL, some cameras EIO; they keep their own rate.
             if error.isGone || error.isBusy { throw error }
             return nil
         }
@@ -81,7 +82,7 @@ final class V4L2Node: VideoNode {
         var none = v4l2_requestbuffers()
         none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         none.memory = V4L2_MEMORY_MMAP.rawValue
-        // Fails where the camera is gone, and then closing gives them back.
+        // Fails if the camera is gone; then closing the descriptor releases them.
         do { try request(CV4L2_VIDIOC_REQBUFS, "VIDIOC_REQBUFS", &none) } catch { return }
     }
 
@@ -103,7 +104,7 @@ final class V4L2Node: VideoNode {
         do throws(V4L2Error) {
             try request(CV4L2_VIDIOC_DQBUF, "VIDIOC_DQBUF", &buffer)
         } catch {
-            if case .failed(_, EAGAIN) = error { return nil }
+            if case .failed(_, .resourceTemporarilyUnavailable) = error { return nil }
             throw error
         }
         let isMonotonic =
@@ -128,14 +129,14 @@ final class V4L2Node: VideoNode {
 
     func streamOff() {
         var type = Int32(V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue)
-        // Fails where the camera is gone or the stream never began, and then there is nothing to end.
+        // Fails if the camera is gone or the stream never started; then there is nothing to stop.
         do { try request(CV4L2_VIDIOC_STREAMOFF, "VIDIOC_STREAMOFF", &type) } catch { return }
     }
 
     func wait(atMost time: Duration) throws(V4L2Error) -> Bool {
-        switch wake.wait(for: descriptor.value, atMost: time) {
+        switch stopSignal.wait(for: FileDescriptor(rawValue: descriptor.value), atMost: time) {
         case .ready: return true
-        case .over: return false
+        case .ended: return false
         case .failed(let code): throw .failed("poll", errno: code)
         }
     }
@@ -146,7 +147,7 @@ final class V4L2Node: VideoNode {
         var query = v4l2_queryctrl()
         query.id = id
         var control = v4l2_control(id: id, value: 0)
-        // Whatever a driver answers here, the camera works without: a control that cannot be asked for is not there.
+        // The camera works without any control, so one that cannot be queried counts as missing.
         do {
             try request(CV4L2_VIDIOC_QUERYCTRL, "VIDIOC_QUERYCTRL", &query)
             try request(CV4L2_VIDIOC_G_CTRL, "VIDIOC_G_CTRL", &control)
@@ -170,19 +171,19 @@ final class V4L2Node: VideoNode {
 }
 
 extension v4l2_fract {
-    /// Frames a second of an interval, `nil` for one that says nothing.
+    /// The frames per second of an interval; `nil` if the interval is not valid.
     var rate: Double? { numerator > 0 && denominator > 0 ? Double(denominator) / Double(numerator) : nil }
 }
 
-/// This machine's cameras.
+/// The cameras of this machine.
 struct V4L2Host: CameraHost {
-    let wake: Wake
+    let stopSignal: StopSignal
 
     var now: Duration { .monotonicNow }
-    var isStopped: Bool { wake.isStopped }
+    var isStopped: Bool { stopSignal.isStopped }
 
     func pause(_ time: Duration) {
-        wake.pause(time)
+        stopSignal.pause(time)
     }
 
     func identity(of path: String) -> NodeIdentity? {
@@ -192,7 +193,7 @@ struct V4L2Host: CameraHost {
     }
 
     func open(_ device: CameraDevice) throws(V4L2Error) -> any VideoNode {
-        try V4L2Node(path: device.path, converting: device.modes.allSatisfy(\.isConverted), wake: wake)
+        try V4L2Node(path: device.path, converting: device.modes.allSatisfy(\.isConverted), stopSignal: stopSignal)
     }
 
     func holder(of path: String) -> String? { DeviceHolder.name(of: path) }
@@ -217,12 +218,12 @@ struct V4L2Host: CameraHost {
         do throws(V4L2Error) {
             return try open(path, byID: byID)
         } catch {
-            // What the kernel says of a node that cannot be opened.
+            // The kernel names even a node that cannot be opened.
             let node = String(path.dropFirst("/dev/".count))
-            let name = NodeRules.name(textFile("/sys/class/video4linux/\(node)/name", atMost: 256))
+            let name = NodeRules.name(readTextFile("/sys/class/video4linux/\(node)/name", atMost: 256))
             let device = CameraDevice(
                 path: path, name: name.isEmpty ? node : name, driver: "", bus: "", byID: byID, modes: [], refusal: nil)
-            return ListedNode(device, obstacle: NodeObstacle(error, path: path))
+            return ListedNode(device, error: NodeError(error, path: path))
         }
     }
 
@@ -234,31 +235,32 @@ struct V4L2Host: CameraHost {
             path: path, name: NodeRules.name(text(&capability.card)), driver: text(&capability.driver),
             bus: text(&capability.bus_info),
             byID: byID, modes: [], refusal: nil)
-        if let obstacle = NodeRules.obstacle(capabilities: capability.device_caps, driver: device.driver) {
-            return ListedNode(device, obstacle: obstacle)
+        if let error = NodeRules.error(capabilities: capability.device_caps, driver: device.driver) {
+            return ListedNode(device, error: error)
         }
-        var (read, others) = descriptor.modes()
-        if read.isEmpty {
-            try descriptor.adopt(converting: true)
-            read = descriptor.modes().read
+        var (usable, others) = descriptor.modes()
+        if usable.isEmpty {
+            try descriptor.attachLibrary(converting: true)
+            usable = descriptor.modes().usable
         }
-        device.modes = read
-        return ListedNode(device, obstacle: read.isEmpty ? .noFormat(others) : nil)
+        device.modes = usable
+        return ListedNode(device, error: usable.isEmpty ? .noFormat(others) : nil)
     }
 
-    /// A text of fixed length, which need not be terminated.
+    /// Returns the text in a C array, which need not be terminated.
     private static func text<Bytes>(_ bytes: inout Bytes) -> String {
         withUnsafeBytes(of: &bytes) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }.withoutControls
     }
 }
 
-/// libv4l2, opened with the first camera and never closed.
+/// The library libv4l2, opened with the first camera and never closed.
 ///
-/// `@unchecked Sendable` holds: the table is written once, before it is published by the `static let`, and only read after that.
+/// `@unchecked Sendable` holds: the table is written once, before it is published by the `static let`, and only read
+/// after that.
 struct V4L2Library: @unchecked Sendable {
     let table: UnsafePointer<cv4l2>
 
-    /// The library, or why it cannot be used.
+    /// The library, or the reason why it cannot be used.
     static let shared: Result<V4L2Library, V4L2Error> = {
         let table = UnsafeMutablePointer<cv4l2>.allocate(capacity: 1)
         table.initialize(to: cv4l2())
@@ -271,17 +273,19 @@ struct V4L2Library: @unchecked Sendable {
     }()
 }
 
-/// An open V4L2 node, closed when its owner goes.
+/// An open V4L2 node, closed when this value is destroyed.
+///
+/// The descriptor is a plain number: libv4l2 must close it, not the kernel's close() alone.
 struct NodeDescriptor: ~Copyable {
     let library: V4L2Library
-    /// -1 once it is closed.
+    /// The descriptor, or -1 once it is closed.
     private(set) var value: Int32
 
-    /// Opens without blocking, and not for programs that are started from here.
+    /// Opens a node without blocking; child processes do not inherit it.
     static func open(_ path: String) throws(V4L2Error) -> NodeDescriptor {
         let library = try V4L2Library.shared.get()
         let value = cv4l2_open_node(path)
-        if value < 0 { throw .failed("open", errno: errno) }
+        if value < 0 { throw .failed("open", errno: .current) }
         return NodeDescriptor(library: library, value: value)
     }
 
@@ -290,34 +294,25 @@ struct NodeDescriptor: ~Copyable {
     deinit { if value >= 0 { _ = library.table.pointee.close(value) } }
 
     mutating func close() {
-        // The kernel releases the number whatever close() answers.
+        // The kernel releases the number even if close() reports an error.
         if value >= 0 { _ = library.table.pointee.close(value) }
         value = -1
     }
 
-    /// Lets libv4l2 take part. Without conversion it only checks; with it, it lists and makes formats that the camera has not.
-    func adopt(converting: Bool) throws(V4L2Error) {
+    /// Routes requests through libv4l2. Without conversion it only validates them; with it, it also lists and produces
+    /// formats that the camera does not have.
+    func attachLibrary(converting: Bool) throws(V4L2Error) {
         if library.table.pointee.fd_open(value, converting ? 0 : V4L2_DISABLE_CONVERSION) < 0 {
-            throw .failed("v4l2_fd_open", errno: errno)
+            throw .failed("v4l2_fd_open", errno: .current)
         }
     }
 
-    /// One request to the driver. The function of libv4l2 is v4l2_ioctl(), which hands on what it has no part in.
+    /// Sends one request to the driver. The corresponding function is v4l2_ioctl(), which passes on requests that do
+    /// not concern libv4l2.
     func request<Argument>(_ request: UInt, _ name: StaticString, _ argument: inout Argument) throws(V4L2Error) {
-        let code = withUnsafeMutablePointer(to: &argument) { argument in
-            retryingOnInterrupt { cv4l2_ioctl(library.table, value, request, argument) }
+        let error = withUnsafeMutablePointer(to: &argument) { argument in
+            retryOnInterrupt { cv4l2_ioctl(library.table, value, request, argument) }
         }
-        if let code { throw .failed(name.description, errno: code) }
+        if let error { throw .failed(name.description, errno: error) }
     }
-}
-
-/// The one way to the kernel: calls until no signal comes in between.
-///
-/// - Returns: the errno, `nil` when it went well.
-func retryingOnInterrupt(_ call: () -> Int32) -> Int32? {
-    while call() < 0 {
-        let code = errno
-        if code != EINTR { return code }
-    }
-    return nil
 }

@@ -2,97 +2,101 @@ import Bookplate
 import CV4L2
 import Foundation
 
-/// What a stream needs of an open V4L2 node, one method an operation of the driver; a scripted node stands in for it in tests.
+/// The operations of an open V4L2 node that a stream needs, one method per operation of the driver. Tests use a
+/// scripted node instead.
 protocol VideoNode: AnyObject {
-    /// VIDIOC_S_FMT. The driver changes what it cannot do.
-    func setFormat(_ asked: PictureFormat) throws(V4L2Error) -> PictureFormat
-    /// VIDIOC_S_PARM.
-    /// - Returns: frames a second as the driver took it, `nil` where it knows no rates.
+    /// Requests a format; the driver changes it to one it supports. The corresponding ioctl is VIDIOC_S_FMT.
+    func setFormat(_ requested: PictureFormat) throws(V4L2Error) -> PictureFormat
+    /// Requests a frame rate. The corresponding ioctl is VIDIOC_S_PARM.
+    /// - Returns: the frames per second that the driver chose; `nil` if it does not know rates.
     func setRate(_ framesPerSecond: Int) throws(V4L2Error) -> Double?
-    /// VIDIOC_REQBUFS, then VIDIOC_QUERYBUF and a mapping for each.
-    /// - Returns: the buffers' lengths in bytes; the driver may give more or fewer than asked.
+    /// Allocates and maps buffers: VIDIOC_REQBUFS, then VIDIOC_QUERYBUF and a mapping for each.
+    /// - Returns: the buffers' lengths in bytes; the driver may allocate more or fewer than requested.
     func requestBuffers(_ count: Int) throws(V4L2Error) -> [Int]
-    /// Unmaps the buffers and gives them back, VIDIOC_REQBUFS with 0. Where the camera is gone, nothing is left to do.
+    /// Unmaps the buffers and releases them, VIDIOC_REQBUFS with 0. Does nothing if the camera is gone.
     func releaseBuffers()
-    /// VIDIOC_STREAMON.
+    /// Starts the stream. The corresponding ioctl is VIDIOC_STREAMON.
     func streamOn() throws(V4L2Error)
-    /// VIDIOC_STREAMOFF; takes every buffer out of the queues. Where the camera is gone, nothing is left to do.
+    /// Stops the stream and removes every buffer from the queues, VIDIOC_STREAMOFF. Does nothing if the camera is gone.
     func streamOff()
-    /// VIDIOC_QBUF.
+    /// Gives a buffer to the driver. The corresponding ioctl is VIDIOC_QBUF.
     func enqueue(_ index: Int) throws(V4L2Error)
-    /// VIDIOC_DQBUF.
-    /// - Returns: `nil` when none is filled.
+    /// Dequeues the oldest filled buffer. The corresponding ioctl is VIDIOC_DQBUF.
+    /// - Returns: `nil` if none is filled.
     func dequeue() throws(V4L2Error) -> FilledBuffer?
-    /// poll(): until a buffer is filled, the camera reports an error, the time is up or the wait is ended from outside.
-    /// - Returns: whether to dequeue, which also tells the error.
+    /// Waits with poll() until a buffer is filled, the camera signals an error, the time is up or the source is
+    /// stopped.
+    /// - Returns: true if the caller should dequeue, which also throws the camera's error.
     func wait(atMost time: Duration) throws(V4L2Error) -> Bool
-    /// Lends the first `count` bytes of a buffer that is dequeued.
+    /// Lends the first `count` bytes of a dequeued buffer.
     /// - Precondition: `index` is a buffer's, `count` is at most its length.
     func withBytes<Result>(of index: Int, count: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result
-    /// VIDIOC_QUERYCTRL, VIDIOC_QUERYMENU and VIDIOC_G_CTRL.
-    /// - Returns: `nil` where the camera has no such control, or it cannot be set.
+    /// Reads a control: VIDIOC_QUERYCTRL, VIDIOC_QUERYMENU and VIDIOC_G_CTRL.
+    /// - Returns: `nil` if the camera has no such control, or it cannot be set.
     func control(_ id: UInt32, offers value: Int32) -> ControlValue?
-    /// VIDIOC_S_CTRL.
+    /// Sets a control. The corresponding ioctl is VIDIOC_S_CTRL.
     func setControl(_ id: UInt32, to value: Int32) throws(V4L2Error)
-    /// Releases the buffers and closes the descriptor: as long as it is open, a camera that returns gets another number.
+    /// Releases the buffers and closes the descriptor: while it is open, a camera that returns gets another number.
     func close()
 }
 
-/// A picture's layout in memory, as VIDIOC_S_FMT takes and gives it (`v4l2_pix_format`).
+/// The layout of a picture in memory, as VIDIOC_S_FMT expects and returns it (`v4l2_pix_format`).
 struct PictureFormat: Equatable {
-    /// FourCC.
+    /// The FourCC.
     var pixelFormat: UInt32
     var width: Int
     var height: Int
-    /// Stride; 0 where the driver does not say.
+    /// The stride; 0 if the driver does not report it.
     var bytesPerLine: Int
-    /// Bytes a buffer must hold for one picture.
+    /// The number of bytes a buffer must hold for one picture.
     var sizeImage: Int
 }
 
-/// A dequeued buffer, as the driver describes it (`v4l2_buffer`). None of it is to be trusted.
+/// A dequeued buffer, as the driver describes it (`v4l2_buffer`). None of its values can be trusted.
 struct FilledBuffer: Equatable {
     var index: Int
     var bytesUsed: Int
-    /// `V4L2_BUF_FLAG_ERROR`: the driver knows that the picture is damaged.
+    /// True if the driver marked the picture as damaged, with `V4L2_BUF_FLAG_ERROR`.
     var isDamaged: Bool
     var sequence: UInt32
-    /// `nil` where it is not on the monotonic clock (`V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC`).
+    /// The time of the picture; `nil` if it is not on the monotonic clock (`V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC`).
     var timestamp: Duration?
 }
 
-/// Tells a node from one that was made later at the same path, as stat() has it: a camera plugged in again gets a new node.
+/// The identity of a device node, from stat(): a camera that is plugged in again gets a new node, perhaps at the same
+/// path.
 struct NodeIdentity: Equatable {
     var device: UInt64
     var inode: UInt64
 }
 
-/// A control's value, and whether it offers the one wanted.
+/// The current value of a control.
 struct ControlValue: Equatable {
     var current: Int32
+    /// True if the control offers the value that was asked about.
     var isOffered: Bool
 }
 
 /// The machine that the cameras are connected to: devices come and go, time passes.
 protocol CameraHost {
-    /// All nodes in the order of their numbers.
+    /// Returns all nodes by number.
     func nodes() -> [ListedNode]
-    /// Where a path such as /dev/bookplate leads, the path itself when it is no link.
+    /// Returns the target of a path such as /dev/bookplate, or the path itself if it is not a link.
     func resolve(_ path: String) -> String
-    /// What is at the path now, `nil` when nothing is.
+    /// Returns the identity of the node at the path; `nil` if there is none.
     func identity(of path: String) -> NodeIdentity?
     func open(_ device: CameraDevice) throws(V4L2Error) -> any VideoNode
-    /// Who has the node open, such as "zoom (process 1234)"; `nil` when it cannot be seen.
+    /// Returns the processes that have the node open, such as "zoom (process 1234)"; `nil` if they cannot be seen.
     func holder(of path: String) -> String?
-    /// CLOCK_MONOTONIC.
+    /// The time on CLOCK_MONOTONIC.
     var now: Duration { get }
-    /// Returns early when the camera is stopped.
+    /// Waits; returns early if the camera is stopped.
     func pause(_ time: Duration)
     var isStopped: Bool { get }
 }
 
 extension PixelFormat {
-    /// `v4l2_fourcc()`: the four letters, the first in the lowest byte.
+    /// The FourCC as a number: the four letters, the first in the lowest byte, as `v4l2_fourcc()` packs them.
     var fourCC: UInt32 {
         rawValue.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
@@ -103,37 +107,38 @@ extension PixelFormat {
     }
 }
 
-/// A node and, where it is no camera to use, why.
+/// A node and, if it cannot be used as a camera, the reason.
 struct ListedNode: Equatable {
     var device: CameraDevice
-    var obstacle: NodeObstacle?
+    var error: NodeError?
 
-    /// - Parameter device: its refusal is set here.
-    init(_ device: CameraDevice, obstacle: NodeObstacle?) {
+    /// - Parameter device: its `refusal` is set from the error.
+    init(_ device: CameraDevice, error: NodeError?) {
         self.device = device
-        self.device.refusal = obstacle?.description
-        self.obstacle = obstacle
+        self.device.refusal = error?.description
+        self.error = error
     }
 }
 
-/// Why a V4L2 node is not used as a camera.
-enum NodeObstacle: Equatable {
-    /// Data about frames, not frames: the second node of every UVC camera.
+/// The reason why a V4L2 node is not used as a camera.
+enum NodeError: Equatable {
+    /// It delivers data about frames instead of frames, as the second node of every UVC camera does.
     case metadata
-    /// Memory to memory: a codec or scaler.
+    /// It is a codec or scaler, from memory to memory.
     case codec
     case output
-    /// Vertical blanking, radio, touch: no pictures.
+    /// It delivers no pictures, but vertical blanking, radio or touch data.
     case noPictures
-    /// Only the multi-planar interface.
+    /// It has only the multi-planar interface.
     case multiplanar
     case noStreaming
-    /// Part of a pipeline that another program must set up (Raspberry Pi camera modules and their image processors).
+    /// It is part of a pipeline that another program must set up (Raspberry Pi camera modules and their image
+    /// processors).
     case pipeline
-    /// What it lists instead, FourCCs.
+    /// It lists only formats that Bookplate cannot read, given as FourCCs.
     case noFormat([String])
     case denied(path: String)
-    /// Open elsewhere, with a driver that lets in one at a time.
+    /// It is open in another program, and its driver allows only one.
     case busy
     case failing(V4L2Error)
     case libraryMissing(String)
@@ -149,21 +154,22 @@ enum NodeObstacle: Equatable {
     }
 }
 
-extension NodeObstacle: CustomStringConvertible {
-    /// Half a sentence.
+extension NodeError: CustomStringConvertible {
+    /// The reason as a phrase, without a full stop.
     var description: String {
         switch self {
         case .metadata: "metadata node, no pictures"
-        case .codec: "codec or converter, no camera"
-        case .output: "output, no camera"
-        case .noPictures: "gives no pictures"
-        case .multiplanar: "multi-planar only, which is not read here"
+        case .codec: "codec or converter, not a camera"
+        case .output: "output, not a camera"
+        case .noPictures: "delivers no pictures"
+        case .multiplanar: "multi-planar only, which Bookplate cannot read"
         case .noStreaming: "does not stream"
         case .pipeline:
             "camera module (libcamera): rpicam-vid --codec mjpeg -t 0 -o - | scan --frames -"
         case .noFormat(let others):
             others.isEmpty
-                ? "lists no format" : "none of its formats is read here (\(others.prefix(6).joined(separator: ", ")))"
+                ? "lists no format"
+                : "has no format that Bookplate can read (\(others.prefix(6).joined(separator: ", ")))"
         case .denied: "permission denied; join the group 'video' or install udev/70-bookplate.rules"
         case .busy: "in use by another program"
         case .failing(let error): "\(error)"
@@ -172,10 +178,10 @@ extension NodeObstacle: CustomStringConvertible {
     }
 }
 
-/// What the capabilities say of a node.
+/// Judges nodes by their capabilities.
 enum NodeRules {
-    /// A camera's name as it is shown: one line, and once. uvcvideo says "Cam: Cam" where the USB interface is called as the device
-    /// is, cut to the 31 bytes that a name may have.
+    /// Returns a camera's name for display: one line, not doubled. uvcvideo says "Cam: Cam" if the USB interface has
+    /// the name of the device, cut to the 31 bytes that a name may have.
     static func name(_ given: String) -> String {
         let name = given.withoutControls
         guard let colon = name.range(of: ": ") else { return name }
@@ -184,14 +190,16 @@ enum NodeRules {
         return first == second || isCut ? String(first) : name
     }
 
-    /// Drivers of image processors that say VIDEO_CAPTURE but only hand back what another program fed them (Raspberry Pi).
+    /// The drivers of image processors that claim VIDEO_CAPTURE but only return what another program fed them
+    /// (Raspberry Pi).
     static let processors = ["bcm2835-isp", "pispbe"]
 
-    /// - Parameters:
-    ///   - capabilities: `v4l2_capability.device_caps`, those of this node; `capabilities` are of the whole device, so that a UVC
-    ///     camera's metadata node claims VIDEO_CAPTURE there.
-    /// - Returns: `nil` for a camera, whose formats are still to be seen.
-    static func obstacle(capabilities: UInt32, driver: String) -> NodeObstacle? {
+    /// Returns the reason why a node with these capabilities cannot be a camera.
+    ///
+    /// - Parameter capabilities: `v4l2_capability.device_caps`, the capabilities of this node. Those of the whole
+    ///   device do not help: a UVC camera's metadata node claims VIDEO_CAPTURE there.
+    /// - Returns: `nil` for a camera; its formats are still to be checked.
+    static func error(capabilities: UInt32, driver: String) -> NodeError? {
         func has(_ flag: Int32) -> Bool { capabilities & UInt32(bitPattern: flag) != 0 }
         if has(V4L2_CAP_VIDEO_M2M) || has(V4L2_CAP_VIDEO_M2M_MPLANE) { return .codec }
         if has(V4L2_CAP_META_CAPTURE) || has(V4L2_CAP_META_OUTPUT) { return .metadata }

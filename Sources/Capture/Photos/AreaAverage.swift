@@ -1,10 +1,11 @@
 import Bookplate
 
 extension Frame {
-    /// The frame made smaller by averaging the area that falls on each new pixel, which keeps thin bars as grey where taking every
-    /// n-th pixel would lose them.
+    /// Returns the frame reduced by averaging the area that falls on each new pixel. This keeps thin bars as grey,
+    /// where taking every n-th pixel would lose them.
     ///
-    /// - Parameter longSide: of the new frame, in pixels. The frame itself when it is no larger than that.
+    /// - Parameter longSide: the long side of the new frame, in pixels. A frame that is no larger is returned
+    ///   unchanged.
     func areaAveraged(longSide: Int) -> Frame {
         let long = max(width, height)
         guard longSide > 0, longSide < long else { return self }
@@ -15,7 +16,7 @@ extension Frame {
         var result = Frame(width: newWidth, height: newHeight)
         let columns = AreaWeights(from: width, to: newWidth)
         let rows = AreaWeights(from: height, to: newHeight)
-        // Sums of one new row over the old columns, in 1/256 of a grey level times the rows covered.
+        // The sums of one new row over the old columns, in 1/256 of a grey level times the rows covered.
         var sums = [UInt32](repeating: 0, count: width)
         var running = [UInt32](repeating: 0, count: width + 1)
         withLuma { source in
@@ -23,7 +24,7 @@ extension Frame {
                 sums.withUnsafeMutableBufferPointer { sums in
                     running.withUnsafeMutableBufferPointer { running in
                         for y in 0..<newHeight {
-                            rows.addRows(of: source, stride: bytesPerLine, row: y, into: sums)
+                            rows.sumRows(of: source, stride: bytesPerLine, row: y, into: sums)
                             columns.average(
                                 sums, running: running, rowWeight: rows.step,
                                 into: UnsafeMutableBufferPointer(
@@ -38,12 +39,13 @@ extension Frame {
 }
 
 extension Frame {
-    /// Means of `factor` by `factor` pixels; the last rows and columns that make no whole pixel are left out, which moves nothing by as much
-    /// as a new pixel. Four times as fast as by areas: whole pixels add up in vectors.
+    /// Returns the means of `factor` by `factor` pixels. Rows and columns at the end that do not make up a whole pixel
+    /// are left out, which shifts the picture by less than a new pixel. Four times as fast as weighted areas: whole
+    /// pixels add up in vectors.
     private func boxAveraged(by factor: Int) -> Frame {
         var result = Frame(width: width / factor, height: height / factor)
         let columns = result.width * factor
-        // 16 bits hold the sums of 257 rows; beyond, a photo has more pixels than are decoded.
+        // 16 bits hold the sums of 257 rows; a larger factor would need a photo beyond the pixel limit.
         var sums = [UInt16](repeating: 0, count: columns)
         let share = UInt32(65_536) / UInt32(factor * factor)
         withLuma { source in
@@ -71,11 +73,11 @@ extension Frame {
     }
 }
 
-/// Which old pixels, and how much of each, fall on a new one: in 1/256 of a pixel.
+/// Maps each new pixel to the old pixels it covers, and to the share of each, in 1/256 of a pixel.
 private struct AreaWeights {
     let oldCount: Int
     let newCount: Int
-    /// Old pixels per new pixel, in 1/256; at least 256.
+    /// The old pixels per new pixel, in 1/256; at least 256.
     let step: Int
 
     init(from oldCount: Int, to newCount: Int) {
@@ -84,11 +86,12 @@ private struct AreaWeights {
         step = oldCount * 256 / newCount
     }
 
-    /// First place (in 1/256 of an old pixel) that belongs to a new pixel; within the old ones for every `index` to `newCount`.
+    /// Returns where a new pixel starts, in 1/256 of an old pixel; within the old ones for every `index` up to
+    /// `newCount`.
     func start(_ index: Int) -> Int { index * (oldCount * 256) / newCount }
 
-    /// `sums[x]` becomes the weighted sum of column x over the old rows of one new row.
-    func addRows(
+    /// Sets `sums[x]` to the weighted sum of column x over the old rows of one new row.
+    func sumRows(
         of source: UnsafeBufferPointer<UInt8>, stride: Int, row: Int, into sums: UnsafeMutableBufferPointer<UInt32>
     ) {
         let from = start(row)
@@ -108,12 +111,13 @@ private struct AreaWeights {
         }
     }
 
-    /// Averages along one row: differences of a running sum, so the cost does not grow with the width of a new pixel.
+    /// Averages along one row by differences of a running sum, so that the cost does not grow with the width of a new
+    /// pixel.
     func average(
         _ sums: UnsafeMutableBufferPointer<UInt32>, running: UnsafeMutableBufferPointer<UInt32>, rowWeight: Int,
         into row: UnsafeMutableBufferPointer<UInt8>
     ) {
-        // Scaled to 1/16 of a grey level: 12,000 columns of 255 then fit 32 bits with room.
+        // Scaled to 1/16 of a grey level, so that 12,000 columns of 255 fit 32 bits with room to spare.
         let scale = Float(16) / Float(rowWeight)
         for x in 0..<sums.count { sums[x] = UInt32(Float(sums[x]) * scale) }
         var total: UInt32 = 0
@@ -122,14 +126,14 @@ private struct AreaWeights {
             total = total &+ sums[x]
             running[x + 1] = total
         }
-        func upTo(_ place: Int) -> UInt32 {
-            let whole = min(place >> 8, oldCount)
-            return whole < oldCount ? running[whole] &+ (sums[whole] &* UInt32(place & 255)) >> 8 : running[whole]
+        func sum(upTo position: Int) -> UInt32 {
+            let whole = min(position >> 8, oldCount)
+            return whole < oldCount ? running[whole] &+ (sums[whole] &* UInt32(position & 255)) >> 8 : running[whole]
         }
         let perPixel = 256 / (Float(step) * 16)
         for x in 0..<newCount {
             let from = start(x)
-            row[x] = UInt8(min(255, Float(upTo(from + step) &- upTo(from)) * perPixel + 0.5))
+            row[x] = UInt8(min(255, Float(sum(upTo: from + step) &- sum(upTo: from)) * perPixel + 0.5))
         }
     }
 }

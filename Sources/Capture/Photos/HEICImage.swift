@@ -2,8 +2,8 @@ import Bookplate
 import CHeif
 import Glibc
 
-/// HEIC by libheif, where it is installed. libheif turns the picture upright itself (the `irot` and `imir` properties), so there is
-/// no orientation left.
+/// Decodes HEIC with libheif, if it is installed. libheif turns the picture upright (the `irot` and `imir` properties),
+/// so the orientation is always `.up`.
 struct HEICImage: GreyImage {
     let width: Int
     let height: Int
@@ -25,7 +25,7 @@ struct HEICImage: GreyImage {
         }
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> Decoded {
+    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
         let frame = try libheif.withPrimaryImage(of: bytes, name: name) { handle throws(PhotoError) in
             var image: UnsafeMutableRawPointer?
             try libheif.check(
@@ -34,7 +34,7 @@ struct HEICImage: GreyImage {
             defer { libheif.imageRelease(image) }
             return try luma(of: image)
         }
-        return Decoded(frame: frame, isDamaged: false)
+        return DecodedPhoto(frame: frame, isDamaged: false)
     }
 
     private func luma(of image: UnsafeMutableRawPointer) throws(PhotoError) -> Frame {
@@ -44,7 +44,7 @@ struct HEICImage: GreyImage {
         guard let plane = libheif.imagePlane(image, channel, &stride), (8...16).contains(bits),
             Int(libheif.imageWidth(image, channel)) == width, Int(libheif.imageHeight(image, channel)) == height,
             Int(stride) >= width * (bits > 8 ? 2 : 1)
-        else { throw .damaged(photo: name, format: .heic, reason: "the picture is not of the size its header says") }
+        else { throw .damaged(photo: name, format: .heic, reason: "the picture does not have the size in its header") }
         var frame = Frame(width: width, height: height)
         frame.withMutableLuma { luma in
             for y in 0..<height {
@@ -63,7 +63,7 @@ struct HEICImage: GreyImage {
 }
 
 extension Libheif {
-    /// Lends the handle of the picture that the file shows first.
+    /// Lends the handle of the file's primary picture.
     fileprivate func withPrimaryImage<Result>(
         of bytes: [UInt8], name: String, _ body: (UnsafeMutableRawPointer) throws(PhotoError) -> Result
     ) throws(PhotoError) -> Result {
@@ -71,7 +71,7 @@ extension Libheif {
             throw .damaged(photo: name, format: .heic, reason: "the decoder does not start: out of memory")
         }
         defer { contextFree(context) }
-        // libheif goes on reading from the bytes, so they are lent for as long as the context lives.
+        // libheif keeps reading from the bytes, so they are lent for as long as the context lives.
         let result = bytes.withUnsafeBytes { data -> Swift.Result<Result, PhotoError> in
             do throws(PhotoError) {
                 try check(readFromMemory(context, data.baseAddress, data.count, nil), name)
@@ -94,8 +94,8 @@ extension Libheif {
     }
 }
 
-/// libheif's functions, found when the first HEIC photo comes. It is never linked: it and its codecs are 31 MB that most stations
-/// do not need.
+/// The functions of libheif, loaded with the first HEIC photo. The library is not linked: it and its codecs are 31 MB
+/// that most stations do not need.
 struct Libheif: Sendable {
     let contextAlloc: cheif_context_alloc
     let contextFree: cheif_context_free
@@ -111,14 +111,14 @@ struct Libheif: Sendable {
     let imageBits: cheif_image_get_bits_per_pixel_range
     let imagePlane: cheif_image_get_plane_readonly
 
-    /// nil where it is not installed. Looked for once.
+    /// The installed library; `nil` if there is none. Loaded once.
     static let installed = Libheif(library: "libheif.so.1")
 
-    /// - Returns: nil when the library or one of the functions is not there.
+    /// - Returns: `nil` if the library or one of its functions is missing.
     init?(library: String) {
         guard let library = dlopen(library, RTLD_NOW | RTLD_LOCAL) else { return nil }
         func function<Function>(_ name: String, as _: Function.Type = Function.self) -> Function? {
-            // A symbol's address is the function's address; the types are those of libheif/heif.h.
+            // A symbol's address is the function's address; the types are the ones of libheif/heif.h.
             dlsym(library, name).map { unsafeBitCast($0, to: Function.self) }
         }
         guard let contextAlloc: cheif_context_alloc = function("heif_context_alloc"),

@@ -2,8 +2,8 @@ import Bookplate
 import CTurboJPEG
 import Glibc
 
-/// JPEG by TurboJPEG: straight to grey, which leaves the colour planes undecoded, and at eighths of the size, which leaves out
-/// the higher frequencies of each block (what libjpeg calls DCT scaling).
+/// Decodes JPEG with TurboJPEG: straight to grey, without decoding the colour planes, and at eighths of the size,
+/// without the higher frequencies of each block (libjpeg's DCT scaling).
 struct JPEGImage: GreyImage {
     let width: Int
     let height: Int
@@ -11,7 +11,7 @@ struct JPEGImage: GreyImage {
     private let bytes: [UInt8]
     private let name: String
     private let markers: JPEGMarkers
-    /// CMYK and YCCK, which TurboJPEG does not decode to grey.
+    /// True for CMYK and YCCK, which TurboJPEG does not decode to grey.
     private let isCMYK: Bool
 
     init(_ bytes: [UInt8], name: String) throws(PhotoError) {
@@ -32,9 +32,9 @@ struct JPEGImage: GreyImage {
         (self.bytes, self.name) = (bytes, name)
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> Decoded {
+    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
         let decompressor = try Decompressor(name: name)
-        // Four bytes a pixel: CMYK is never decoded larger than this.
+        // CMYK takes four bytes per pixel and is never decoded larger than this.
         let wanted = isCMYK ? min(longSide, 2560) : longSide
         let eighths = (1...8).first { scaled(max(width, height), $0) >= wanted } ?? 8
         var frame = Frame(width: scaled(width, eighths), height: scaled(height, eighths))
@@ -59,13 +59,13 @@ struct JPEGImage: GreyImage {
                 try decompressor.run(bytes, into: luma, width, height, TJPF_GRAY)
             }
         }
-        return Decoded(frame: frame, isDamaged: isDamaged)
+        return DecodedPhoto(frame: frame, isDamaged: isDamaged)
     }
 
-    /// As `TJSCALED` counts: rounded up.
+    /// Scales a side as `TJSCALED` does, rounding up.
     private func scaled(_ side: Int, _ eighths: Int) -> Int { (side * eighths + 7) / 8 }
 
-    /// The usual luma weights (ITU-R BT.601) of the light that cyan, magenta, yellow and black leave.
+    /// Returns the luma (weights of ITU-R BT.601) of the light that cyan, magenta, yellow and black leave.
     @inline(__always)
     private static func grey(_ inks: UnsafePointer<UInt8>, isInverted: Bool) -> UInt8 {
         func light(_ ink: UInt8) -> Int { Int(isInverted ? ink : 255 - ink) }
@@ -90,7 +90,9 @@ private struct Decompressor: ~Copyable {
     var onlyWarned: Bool { tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) }
     var message: String { String(cString: tjGetErrorStr2(handle)) }
 
-    /// - Returns: whether data was missing or wrong.
+    /// Decompresses the picture.
+    ///
+    /// - Returns: true if data was missing or wrong.
     func run(
         _ bytes: [UInt8], into pixels: UnsafeMutableBufferPointer<UInt8>, _ width: Int, _ height: Int, _ format: TJPF
     ) throws(PhotoError) -> Bool {
@@ -105,12 +107,12 @@ private struct Decompressor: ~Copyable {
     }
 }
 
-/// What TurboJPEG does not tell about a JPEG: found by going from marker to marker (ITU-T T.81, B.1).
+/// Facts about a JPEG that TurboJPEG does not report, found by going from marker to marker (ITU-T T.81, B.1).
 struct JPEGMarkers {
     var orientation = Orientation.up
-    /// An APP14 segment says "Adobe": then CMYK values are stored inverted, 255 for no ink.
+    /// True if an APP14 segment says "Adobe": then CMYK values are stored inverted, 255 for no ink.
     var isAdobe = false
-    /// Start-of-scan markers, counted to one above ``PhotoLimit/scans`` at most.
+    /// The number of start-of-scan markers, counted up to one above ``PhotoLimit/scans``.
     var scans = 0
 
     init(_ bytes: [UInt8]) {
@@ -131,9 +133,10 @@ struct JPEGMarkers {
         }
     }
 
-    /// Goes over fill bytes, stuffed bytes and restart markers (FF FF, FF 00, FF D0-D7), so it also finds the end of coded data.
+    /// Returns the next marker. Skips fill bytes, stuffed bytes and restart markers (FF FF, FF 00, FF D0-D7), so it
+    /// also finds the end of coded data.
     ///
-    /// - Parameter at: where to look; afterwards the byte behind the marker.
+    /// - Parameter at: the position to search from; on return the byte behind the marker.
     private static func nextMarker(in bytes: [UInt8], from at: inout Int) -> UInt8? {
         bytes.withUnsafeBytes { raw -> UInt8? in
             guard let base = raw.baseAddress else { return nil }
@@ -153,13 +156,13 @@ struct JPEGMarkers {
     }
 }
 
-/// The one EXIF entry that is of use here. Everything else of EXIF is left alone.
+/// Reads the orientation out of EXIF. Nothing else of EXIF is read.
 enum EXIF {
-    /// Orientation of the first image file directory (EXIF 2.32, 4.6.2 and 4.6.4).
+    /// Returns the orientation in the first image file directory (EXIF 2.32, 4.6.2 and 4.6.4).
     ///
-    /// - Parameter block: a TIFF header and what follows; the mark `Exif\0\0`, which JPEG demands and some WebP writers add, may
-    ///   stand before it.
-    /// - Returns: `.up` when there is none, or anything is wrong with it: a photo is not lost for its EXIF.
+    /// - Parameter block: a TIFF header and the directories, perhaps preceded by the mark `Exif\0\0`, which JPEG
+    ///   requires and some WebP writers add.
+    /// - Returns: `.up` if there is none or anything is wrong with it: broken EXIF must not cost a photo.
     static func orientation(in block: ArraySlice<UInt8>) -> Orientation {
         let mark = Array("Exif\0\0".utf8)
         var tiff = ByteReader(block.starts(with: mark) ? block.dropFirst(mark.count) : block)
@@ -183,7 +186,7 @@ enum EXIF {
     }
 }
 
-/// Numbers at places of untrusted bytes: every read is checked, nothing traps.
+/// Reads numbers out of untrusted bytes: every read is checked, nothing traps.
 struct ByteReader {
     let bytes: ArraySlice<UInt8>
     var bigEndian = true
@@ -195,7 +198,7 @@ struct ByteReader {
 
     var count: Int { bytes.count }
 
-    /// - Returns: nil when it does not lie within the bytes.
+    /// - Returns: `nil` if the slice does not lie within the bytes.
     func slice(at offset: Int, count: Int) -> ArraySlice<UInt8>? {
         guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
         return bytes[(bytes.startIndex + offset)..<(bytes.startIndex + offset + count)]

@@ -1,7 +1,8 @@
 import Bookplate
 import CPNG
 
-/// PNG by libpng's simplified interface: palettes, 16 bits, interlacing and gamma are its work, and alpha is laid over white.
+/// Decodes PNG with libpng's simplified interface, which handles palettes, 16 bits, interlacing and gamma. Transparent
+/// parts become white.
 struct PNGImage: GreyImage {
     let width: Int
     let height: Int
@@ -10,7 +11,7 @@ struct PNGImage: GreyImage {
     private let name: String
 
     init(_ bytes: [UInt8], name: String) throws(PhotoError) {
-        // The size stands at a fixed place: signature, then the IHDR chunk (PNG specification, 11.2.2).
+        // The size is at a fixed position: signature, then the IHDR chunk (PNG specification, 11.2.2).
         let reader = ByteReader(bytes[...])
         guard reader.slice(at: 12, count: 4)?.elementsEqual("IHDR".utf8) == true,
             let width = reader.uint32(at: 16), let height = reader.uint32(at: 20), width > 0, height > 0
@@ -21,7 +22,7 @@ struct PNGImage: GreyImage {
         orientation = Self.exif(reader).map(EXIF.orientation) ?? .up
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> Decoded {
+    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
         var image = png_image()
         image.version = png_uint_32(PNG_IMAGE_VERSION)
         defer { png_image_free(&image) }
@@ -31,7 +32,8 @@ struct PNGImage: GreyImage {
             guard png_image_begin_read_from_memory(&image, data.baseAddress, data.count) != 0,
                 image.width == wantedWidth, image.height == wantedHeight
             else { return nil }
-            // Without a gamma chunk libpng takes 16-bit values for linear light; scanners and cameras write sRGB.
+            // Without a gamma chunk libpng assumes that 16-bit values are linear light; scanners and cameras write
+            // sRGB.
             image.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
             return frame.withMutableLuma { luma in
                 luma.update(repeating: 255)
@@ -42,11 +44,11 @@ struct PNGImage: GreyImage {
         guard let isComplete else {
             throw .damaged(photo: name, format: .png, reason: message(of: image))
         }
-        return Decoded(frame: frame, isDamaged: !isComplete)
+        return DecodedPhoto(frame: frame, isDamaged: !isComplete)
     }
 
-    /// Pixels up to which a picture is read in its own channels: libpng sets up tables for its conversion to grey that take longer than
-    /// a small photo. Larger ones are left to libpng, which needs a byte a pixel.
+    /// The number of pixels up to which a picture is read in its own channels: setting up libpng's conversion to grey
+    /// takes longer than a small photo. Larger ones are converted by libpng, which needs only one byte per pixel.
     private static let inColourUpTo = 8_000_000
 
     private static func readGrey(_ image: inout png_image, into luma: UnsafeMutableBufferPointer<UInt8>) -> Bool {
@@ -65,7 +67,7 @@ struct PNGImage: GreyImage {
         pixels.withUnsafeBufferPointer { pixels in
             for at in luma.indices {
                 let pixel = at * channels
-                // The usual luma weights (ITU-R BT.601), in 1/256.
+                // The luma weights of ITU-R BT.601, in 1/256.
                 let level =
                     isColour
                     ? (77 * Int(pixels[pixel]) + 150 * Int(pixels[pixel + 1]) + 29 * Int(pixels[pixel + 2])) >> 8
@@ -77,7 +79,7 @@ struct PNGImage: GreyImage {
         return isComplete
     }
 
-    /// The eXIf chunk, wherever it stands.
+    /// Returns the eXIf chunk, wherever it is.
     private static func exif(_ reader: ByteReader) -> ArraySlice<UInt8>? {
         var at = 8
         while let length = reader.uint32(at: at), let type = reader.slice(at: at + 4, count: 4) {

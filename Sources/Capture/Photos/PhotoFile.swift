@@ -1,38 +1,40 @@
 import Bookplate
 import Glibc
+import SystemPackage
 
-/// A still photo: JPEG, PNG, WebP, or HEIC where libheif is installed. Opening reads the file and looks at its header; pictures are
-/// decoded when asked for, straight to grey and no larger than needed.
+/// A still photo: JPEG, PNG, WebP, or HEIC if libheif is installed. Opening reads the file and its header; the picture
+/// is decoded on demand, straight to grey and no larger than needed.
 ///
-/// One thread at a time: it keeps the last decoded picture.
+/// To be used by one thread at a time: it keeps the last decoded picture.
 public final class PhotoFile: Picture {
-    /// As the person named it.
+    /// The name or path the user gave.
     public let name: String
     public let format: PhotoFormat
     public var width: Int { image.width }
     public var height: Int { image.height }
     public var orientation: Orientation { image.orientation }
-    /// Whether data was missing or wrong in what was decoded so far. A code may still be found in the rest; where none is, say
-    /// "damaged" and not "no code".
+    /// True if data was missing or wrong in the parts decoded so far. A code may still be found in the rest; if none
+    /// is, report "damaged" and not "no code".
     public private(set) var isDamaged = false
 
     private let image: any GreyImage
-    /// The largest picture decoded so far: what is asked for next may be made from it.
+    /// The largest picture decoded so far; a smaller one can be made from it.
     private var decoded: Frame?
 
     /// Opens a file. Links are followed.
     ///
-    /// - Throws: anything that is not a regular file, is larger than ``PhotoLimit`` allows, or is no photo.
+    /// - Throws: ``PhotoError`` if it is not a regular file, is larger than ``PhotoLimit`` allows, or is not a photo.
     public convenience init(path: String) throws(PhotoError) {
         try self.init(bytes: PhotoBytes.read(path: path), name: path)
     }
 
     /// Reads a photo from an open descriptor to its end, such as standard input (0).
     public convenience init(descriptor: Int32, name: String) throws(PhotoError) {
-        try self.init(bytes: PhotoBytes.read(descriptor: descriptor, photo: name), name: name)
+        try self.init(
+            bytes: PhotoBytes.read(FileDescriptor(rawValue: descriptor), photo: name), name: name)
     }
 
-    /// - Parameter name: for messages.
+    /// - Parameter name: the photo's name in messages.
     public init(bytes: [UInt8], name: String) throws(PhotoError) {
         guard !bytes.isEmpty else { throw .empty(photo: name) }
         guard bytes.count <= PhotoLimit.bytes else { throw .fileTooLarge(photo: name, limit: PhotoLimit.bytes) }
@@ -49,7 +51,7 @@ public final class PhotoFile: Picture {
             }
     }
 
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` when nothing could be decoded.
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded.
     public func luma(atLeast longSide: Int) throws -> Frame {
         let wanted = min(max(longSide, 1), max(width, height))
         if let decoded, max(decoded.width, decoded.height) >= wanted { return decoded }
@@ -59,38 +61,43 @@ public final class PhotoFile: Picture {
         return fresh.frame
     }
 
-    /// The same averaged down to `longSide` pixels.
+    /// Returns the grey levels averaged down to `longSide` pixels.
     ///
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` when nothing could be decoded.
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded.
     public func luma(longSide: Int) throws -> Frame {
         let wanted = min(max(longSide, 1), max(width, height))
         return try luma(atLeast: wanted).areaAveraged(longSide: wanted)
     }
 }
 
-/// The bytes of a photo, read whole up to ``PhotoLimit/bytes``.
+/// Reads the bytes of a photo, up to ``PhotoLimit/bytes``.
 ///
-/// Read, not mapped: a file that another program shortens would end the process with SIGBUS.
+/// The file is read, not mapped: if another program shortened a mapped file, SIGBUS would end this process.
 enum PhotoBytes {
-    /// Reads a regular file. Anything else is refused before it is opened: opening a pipe can wait for ever, and opening a
-    /// device can start it.
+    /// Reads a regular file. Anything else is refused before it is opened: opening a pipe can block for ever, and
+    /// opening a device can start it.
     static func read(path: String) throws(PhotoError) -> [UInt8] {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw .cannotOpen(photo: path, errno: errno) }
+        guard stat(path, &status) == 0 else { throw .cannotOpen(photo: path, errno: .current) }
         try check(status, path)
-        // O_NONBLOCK for the moment between stat and open, in which a pipe could have taken the file's place.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .cannotOpen(photo: path, errno: errno) }
-        defer { close(descriptor) }
-        guard fstat(descriptor, &status) == 0 else { throw .cannotOpen(photo: path, errno: errno) }
+        let file: FileDescriptor
+        do {
+            // Non-blocking, because a pipe could have taken the file's place since stat().
+            file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+        } catch {
+            throw .cannotOpen(photo: path, errno: error as? Errno ?? .ioError)
+        }
+        // Closing a file that was only read loses nothing.
+        defer { try? file.close() }
+        guard fstat(file.rawValue, &status) == 0 else { throw .cannotOpen(photo: path, errno: .current) }
         try check(status, path)
-        return try read(descriptor: descriptor, photo: path, expecting: Int(status.st_size))
+        return try read(file, photo: path, expecting: Int(status.st_size))
     }
 
-    /// Reads to the end, whatever the descriptor is.
+    /// Reads to the end, whatever kind of file it is.
     ///
-    /// - Parameter expecting: how many bytes will come, as far as is known; only saves growing.
-    static func read(descriptor: Int32, photo: String, expecting: Int = 1 << 20) throws(PhotoError) -> [UInt8] {
+    /// - Parameter expecting: the expected number of bytes; only saves reallocations.
+    static func read(_ file: FileDescriptor, photo: String, expecting: Int = 1 << 20) throws(PhotoError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: min(max(expecting, 0), PhotoLimit.bytes) + 1)
         var filled = 0
         while true {
@@ -98,18 +105,15 @@ enum PhotoBytes {
                 guard filled <= PhotoLimit.bytes else { throw .fileTooLarge(photo: photo, limit: PhotoLimit.bytes) }
                 bytes.append(contentsOf: repeatElement(0, count: min(filled, PhotoLimit.bytes + 1 - filled)))
             }
-            let count = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress! + filled, $0.count - filled)
-            }
-            if count > 0 {
+            do {
+                let count = try bytes.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[filled...])) }
+                if count == 0 { break }
                 filled += count
-            } else if count == 0 {
-                break
-            } else if errno == EAGAIN {
-                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            } catch Errno.resourceTemporarilyUnavailable {
+                var waiting = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
                 _ = poll(&waiting, 1, -1)
-            } else if errno != EINTR {
-                throw .cannotRead(photo: photo, errno: errno)
+            } catch {
+                throw .cannotRead(photo: photo, errno: error as? Errno ?? .ioError)
             }
         }
         guard filled > 0 else { throw .empty(photo: photo) }
@@ -129,15 +133,15 @@ enum PhotoBytes {
     }
 }
 
-/// The formats of still photos that are read. The first bytes decide, never the file's name.
+/// The formats of still photos that Bookplate reads. The first bytes decide, never the file's name.
 public enum PhotoFormat: String, Sendable, CaseIterable {
     case jpeg = "JPEG"
     case png = "PNG"
     case webp = "WebP"
     case heic = "HEIC"
 
-    /// - Parameter bytes: the file's beginning, at least 12 bytes where it has them.
-    /// - Returns: nil when it is none of them.
+    /// - Parameter bytes: the beginning of the file, at least 12 bytes if it has them.
+    /// - Returns: `nil` if it is none of these formats.
     init?(magic bytes: some Collection<UInt8>) {
         let head = Array(bytes.prefix(12))
         if head.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -153,37 +157,37 @@ public enum PhotoFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Brands of HEVC-coded still images (ISO/IEC 23008-12, B.4), and the generic ones that cameras write first.
+    /// The brands of HEVC-coded still images (ISO/IEC 23008-12, B.4), and the generic ones that cameras write first.
     private static let heicBrands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
 
-    /// What a file that is none of them is, where its first bytes say so.
+    /// Returns the name of a known format that cannot be read, by the file's first bytes.
     static func nameOfOther(_ bytes: some Collection<UInt8>) -> String? {
         let known: [(String, offset: Int, magic: [UInt8])] = [
             ("a GIF", 0, Array("GIF8".utf8)), ("a TIFF", 0, Array("II*\0".utf8)), ("a TIFF", 0, Array("MM\0*".utf8)),
             ("a BMP", 0, Array("BM".utf8)), ("a PDF", 0, Array("%PDF".utf8)), ("an AVIF", 4, Array("ftypavif".utf8)),
             ("a JPEG XL", 0, [0xFF, 0x0A]), ("a JPEG XL", 4, Array("JXL ".utf8)),
-            ("a JPEG 2000", 4, Array("jP  ".utf8)), ("a film", 4, Array("ftyp".utf8)),
+            ("a JPEG 2000", 4, Array("jP  ".utf8)), ("a video", 4, Array("ftyp".utf8)),
         ]
         return known.first { bytes.dropFirst($0.offset).starts(with: $0.magic) }?.0
     }
 }
 
-/// Why a photo cannot be read. Each case carries the photo's name as the person gave it and the facts.
+/// The reason why a photo cannot be read. Each case carries the photo's name as the user gave it, and the facts.
 public enum PhotoError: Error, Hashable, Sendable {
     /// `open`, `stat` or `opendir` failed.
-    case cannotOpen(photo: String, errno: Int32)
+    case cannotOpen(photo: String, errno: Errno)
     /// `read` failed half way.
-    case cannotRead(photo: String, errno: Int32)
+    case cannotRead(photo: String, errno: Errno)
     case notAFile(photo: String, kind: FileKind)
     case empty(photo: String)
     /// - Parameter limit: in bytes.
     case fileTooLarge(photo: String, limit: Int)
     case tooManyPixels(photo: String, width: Int, height: Int)
-    /// A progressive JPEG that makes the decoder go over the picture again and again.
+    /// A progressive JPEG that makes the decoder process the picture again and again.
     case tooManyScans(photo: String, limit: Int)
-    /// - Parameter looksLike: what the first bytes say, where they are known.
+    /// - Parameter looksLike: the format that the first bytes suggest, if they are known.
     case unknownFormat(photo: String, looksLike: String?)
-    /// Nothing could be decoded. A photo of which only a part is there is read, with ``PhotoFile/isDamaged`` set.
+    /// Nothing could be decoded. A partial photo is not an error: it is read with ``PhotoFile/isDamaged`` set.
     case damaged(photo: String, format: PhotoFormat, reason: String)
     case unsupported(photo: String, what: String)
     /// HEIC needs a library that is not installed.
@@ -196,7 +200,7 @@ public enum PhotoError: Error, Hashable, Sendable {
         case device = "a device"
     }
 
-    /// The photo it happened to.
+    /// The name of the photo.
     public var photo: String {
         switch self {
         case .cannotOpen(let photo, _), .cannotRead(let photo, _), .notAFile(let photo, _), .empty(let photo),
@@ -211,31 +215,31 @@ public enum PhotoError: Error, Hashable, Sendable {
 extension PhotoError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .cannotOpen(let photo, EACCES):
+        case .cannotOpen(let photo, .permissionDenied):
             "cannot open \(photo): permission denied. Make it readable for this account (chmod +r)."
-        case .cannotOpen(let photo, ENOENT):
+        case .cannotOpen(let photo, .noSuchFileOrDirectory):
             "cannot open \(photo): there is no such file. Check the name."
         case .cannotOpen(let photo, let errno):
-            "cannot open \(photo): \(text(of: errno)). Check the name and that the disk is there."
+            "cannot open \(photo): \(errno). Check the name and that the disk is there."
         case .cannotRead(let photo, let errno):
-            "cannot read \(photo): \(text(of: errno)). Copy it again from where it came from."
+            "cannot read \(photo): \(errno). Copy it again from its source."
         case .notAFile(let photo, .folder):
-            "\(photo) is a folder, not a photo. Name the photos in it, or give the folder where folders are taken."
+            "\(photo) is a folder, not a photo. Name the photos in it, or use a command that accepts folders."
         case .notAFile(let photo, let kind):
             "\(photo) is \(kind.rawValue), not a photo. Give the name of an image file, or - for standard input."
         case .empty(let photo):
-            "\(photo) is empty (0 bytes). Copy it again from where it came from."
+            "\(photo) is empty (0 bytes). Copy it again from its source."
         case .fileTooLarge(let photo, let limit):
-            "\(photo) is larger than \(limit >> 20) MiB, the limit for a photo. Save it smaller or as JPEG."
+            "\(photo) is larger than \(limit >> 20) MiB, the limit for a photo. Save a smaller version, or save it as JPEG."
         case .tooManyPixels(let photo, let width, let height):
             "\(photo) is \(width)x\(height) pixels; the limits are \(PhotoLimit.pixels / 1_000_000) megapixels and "
-                + "\(PhotoLimit.side) a side. Scale it down."
+                + "\(PhotoLimit.side) pixels per side. Scale it down."
         case .tooManyScans(let photo, let limit):
             "\(photo) is a progressive JPEG of more than \(limit) scans. Save it again as an ordinary JPEG."
         case .unknownFormat(let photo, let looksLike?):
-            "\(photo) is \(looksLike), which is not read. Convert it to JPEG, PNG, WebP or HEIC."
+            "\(photo) is \(looksLike), which Bookplate cannot read. Convert it to JPEG, PNG, WebP or HEIC."
         case .unknownFormat(let photo, nil):
-            "\(photo) is no photo: its first bytes are those of no image format. Give a JPEG, PNG, WebP or HEIC file."
+            "\(photo) is not a photo: its first bytes match no image format. Give a JPEG, PNG, WebP or HEIC file."
         case .damaged(let photo, let format, let reason):
             "cannot decode \(photo): the \(format.rawValue) data is damaged (\(reason)). Copy it again or take the photo again."
         case .unsupported(let photo, let what):
@@ -247,18 +251,17 @@ extension PhotoError: CustomStringConvertible {
     }
 }
 
-private func text(of errno: Int32) -> String { String(cString: strerror(errno)) }
-
-/// What a photo may be. All are looked at before memory is taken for the picture: a JPEG of 294 bytes can ask for 8 GB.
+/// The limits for photos. All are checked before memory is allocated for the picture: a JPEG of 294 bytes can ask for 8
+/// GB.
 public enum PhotoLimit {
-    /// Bytes of the file.
+    /// The size of the file, in bytes.
     public static let bytes = 32 << 20
     public static let pixels = 50_000_000
-    /// Pixels of the longer side.
+    /// The longer side, in pixels.
     public static let side = 12_000
-    /// Scans of a progressive JPEG. Encoders write about ten; each costs a pass over the whole picture.
+    /// The scans of a progressive JPEG. Encoders write about ten; each costs a pass over the whole picture.
     public static let scans = 100
-    /// Folders below the one that is walked.
+    /// The levels of subfolders that are searched.
     public static let folderDepth = 32
 
     /// - Throws: ``PhotoError/tooManyPixels(photo:width:height:)``.
@@ -269,21 +272,21 @@ public enum PhotoLimit {
     }
 }
 
-/// One format's way to grey levels. ``PhotoFile`` asks it, keeps what it gave and scales that down.
+/// The decoder of one format. ``PhotoFile`` caches its result and scales it down.
 protocol GreyImage {
-    /// Size as stored, before EXIF turns it.
+    /// The width as stored, before EXIF turns the picture.
     var width: Int { get }
     var height: Int { get }
     var orientation: Orientation { get }
 
-    /// The whole picture in grey, the long side at least `longSide` where the picture has that much; larger where the format
-    /// cannot scale.
-    func decode(longSide: Int) throws(PhotoError) -> Decoded
+    /// Decodes the whole picture to grey, with a long side of at least `longSide` if the picture has that much; larger
+    /// if the format cannot be scaled.
+    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto
 }
 
-/// Grey levels, and whether something was missing.
-struct Decoded {
+/// A decoded picture in grey.
+struct DecodedPhoto {
     var frame: Frame
-    /// The decoder went on over missing or wrong data; what it did not have is grey or white.
+    /// True if the decoder continued past missing or wrong data; the gaps are grey or white.
     var isDamaged: Bool
 }

@@ -1,41 +1,44 @@
 import Glibc
+import SystemPackage
 
-/// The photos of a folder and of the folders in it, to ``PhotoLimit/folderDepth`` levels.
+/// The photos in a folder and its subfolders, up to ``PhotoLimit/folderDepth`` levels.
 public struct PhotoFolder: Sendable {
-    /// Paths, sorted by their bytes, so that two walks give the same order.
+    /// The paths, sorted by their bytes, so that the order is always the same.
     public private(set) var photos: [String] = []
-    /// Folders in it that could not be opened.
+    /// The subfolders that could not be opened.
     public private(set) var problems: [PhotoError] = []
 
-    /// What counts as a photo here: the name's ending, in any case. Files named by a person are judged by their bytes alone.
+    /// The file name extensions of photos, compared without case. Files that the user names are judged by their bytes
+    /// alone.
     public static let extensions: Set<String> = ["jpg", "jpeg", "png", "webp", "heic", "heif"]
 
-    /// Walks the folder. Hidden names are left out. A link to a file is followed and a link to a folder is not, so no loop is
-    /// possible; pipes, sockets and devices are passed over.
+    /// Searches the folder. Skips hidden names, pipes, sockets and devices. Follows links to files but not to folders,
+    /// so it cannot loop.
     ///
-    /// - Throws: ``PhotoError/cannotOpen(photo:errno:)`` when the folder itself cannot be read.
+    /// - Throws: ``PhotoError/cannotOpen(photo:errno:)`` if the folder itself cannot be read.
     public init(below path: String) throws(PhotoError) {
         let root = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         try walk(root, depth: 0)
         photos.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Whether `path` is a folder, so that a command knows which of the two it was given.
+    /// Returns true if `path` is a folder.
     public static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private mutating func walk(_ folder: String, depth: Int) throws(PhotoError) {
-        guard let stream = opendir(folder) else { throw .cannotOpen(photo: folder, errno: errno) }
+        guard let stream = opendir(folder) else { throw .cannotOpen(photo: folder, errno: .current) }
         var folders: [String] = []
         while let entry = readdir(stream) {
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { raw in Array(raw.prefix { $0 != 0 }) }
             if bytes.first == UInt8(ascii: ".") { continue }
             guard let name = String(validating: bytes, as: UTF8.self) else {
-                // Such a name cannot be written as text, so no message could name the photo: told instead of passed over.
+                // The name is not valid text, so no later message could name the photo; report it here.
                 problems.append(
-                    .cannotOpen(photo: folder + "/" + String(decoding: bytes, as: UTF8.self), errno: EILSEQ))
+                    .cannotOpen(
+                        photo: folder + "/" + String(decoding: bytes, as: UTF8.self), errno: .illegalByteSequence))
                 continue
             }
             let path = folder == "/" ? "/" + name : folder + "/" + name
@@ -45,18 +48,18 @@ public struct PhotoFolder: Sendable {
             if isLink, stat(path, &status) != 0 { continue }
             switch status.st_mode & S_IFMT {
             case S_IFDIR where !isLink && depth < PhotoLimit.folderDepth: folders.append(path)
-            case S_IFREG where Self.extensions.contains(Self.ending(of: name)): photos.append(path)
+            case S_IFREG where Self.extensions.contains(Self.fileExtension(of: name)): photos.append(path)
             default: break
             }
         }
-        // Closed before going down: one descriptor, however deep it goes.
+        // Closed before descending, so that one descriptor is enough for any depth.
         closedir(stream)
         for folder in folders {
             do throws(PhotoError) { try walk(folder, depth: depth + 1) } catch { problems.append(error) }
         }
     }
 
-    private static func ending(of name: String) -> String {
+    private static func fileExtension(of name: String) -> String {
         name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
     }
 }

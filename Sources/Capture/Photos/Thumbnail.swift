@@ -2,20 +2,20 @@ import Bookplate
 import CTurboJPEG
 
 extension PhotoFile {
-    /// A small grey JPEG, upright, for a person to recognise the book by.
+    /// Returns a small grey JPEG, upright, by which a person recognises the book.
     ///
     /// - Parameters:
-    ///   - corners: of one code (in upright full-size pixels) in a photo of several: its surroundings are shown, three times the
-    ///     code's length around it, about a book's cover. nil for the whole photo.
-    ///   - longSide: at most, in pixels.
-    /// - Returns: JPEG bytes, about 10 kB.
+    ///   - corners: the corners of one code (in upright full-size pixels) in a photo of several: the thumbnail shows
+    ///     its surroundings, three times the code's length, about a book's cover. `nil` for the whole photo.
+    ///   - longSide: the longest side of the thumbnail, in pixels.
+    /// - Returns: the JPEG's bytes, about 10 kB.
     /// - Throws: ``PhotoError``.
     public func thumbnail(around corners: Corners? = nil, longSide: Int = 320) throws -> [UInt8] {
         let full = orientation.uprightSize(width: width, height: height)
         let area =
             corners?.surroundings(width: full.width, height: full.height)
             ?? (x: 0, y: 0, width: full.width, height: full.height)
-        // A small area needs a larger picture to cut it from; above this size a sharper thumbnail is not worth its time.
+        // A small area is cut from a larger picture; above 1280 pixels a sharper thumbnail is not worth the time.
         let wanted = longSide * max(width, height) / max(area.width, area.height)
         let upright = try luma(longSide: min(wanted, 1280)).turned(by: orientation)
         let scale = Double(upright.width) / Double(full.width)
@@ -30,7 +30,7 @@ extension PhotoFile {
 }
 
 extension Frame {
-    /// The picture as it stands upright.
+    /// Returns the picture turned upright.
     func turned(by orientation: Orientation) -> Frame {
         guard orientation != .up else { return self }
         let size = orientation.uprightSize(width: width, height: height)
@@ -40,10 +40,10 @@ extension Frame {
             result.withMutableLuma { target in
                 for y in 0..<height {
                     for x in 0..<width {
-                        // The middle of a pixel goes to the middle of a pixel.
-                        let middle = Point(x: Double(x) + 0.5, y: Double(y) + 0.5)
-                        let place = orientation.upright(middle, width: width, height: height)
-                        target[Int(place.y) * size.width + Int(place.x)] = source[y * stride + x]
+                        // The centre of a pixel is mapped to the centre of a pixel.
+                        let centre = Point(x: Double(x) + 0.5, y: Double(y) + 0.5)
+                        let upright = orientation.upright(centre, width: width, height: height)
+                        target[Int(upright.y) * size.width + Int(upright.x)] = source[y * stride + x]
                     }
                 }
             }
@@ -67,7 +67,7 @@ extension Frame {
         return result
     }
 
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` when memory runs out.
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if memory runs out.
     func jpeg(quality: Int32, name: String) throws(PhotoError) -> [UInt8] {
         guard let compressor = tjInitCompress() else {
             throw .damaged(photo: name, format: .jpeg, reason: "the encoder does not start: out of memory")

@@ -1,7 +1,7 @@
 import Bookplate
 import CWebP
 
-/// WebP by libwebp: its Y plane is the picture in grey, alpha is laid over white.
+/// Decodes WebP with libwebp: its Y plane is the picture in grey. Transparent parts become white.
 struct WebPImage: GreyImage {
     let width: Int
     let height: Int
@@ -24,16 +24,17 @@ struct WebPImage: GreyImage {
         orientation = Self.exif(ByteReader(bytes[...], bigEndian: false)).map(EXIF.orientation) ?? .up
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> Decoded {
+    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0 else {
-            throw .unsupported(photo: name, what: "the installed libwebp is not the one this program was built for")
+            throw .unsupported(
+                photo: name, what: "the installed libwebp does not match the one this program was built for")
         }
         let pixels = width * height
         let chromaWidth = (width + 1) / 2
         let chromaSize = chromaWidth * ((height + 1) / 2)
         var frame = Frame(width: width, height: height)
-        // U, V and alpha in one block; alpha begins opaque, for what a cut file does not bring.
+        // U, V and alpha in one block. Alpha starts opaque, for the parts that a truncated file lacks.
         var rest = [UInt8](repeating: 255, count: chromaSize * 2 + (hasAlpha ? pixels : 0))
         let (stride, chromaStride, hasAlpha) = (Int32(width), Int32(chromaWidth), hasAlpha)
         let status = frame.withMutableLuma { luma in
@@ -54,20 +55,20 @@ struct WebPImage: GreyImage {
         }
         frame.withMutableLuma { luma in
             for pixel in 0..<pixels {
-                // WebP's luma goes from 16 to 235 (RFC 6386, 9.2); white is 255 here.
+                // WebP's luma ranges from 16 to 235 (RFC 6386, 9.2); here white is 255.
                 let level = (Int(luma[pixel]) - 16) * 255 / 219
                 let opacity = hasAlpha ? Int(rest[chromaSize * 2 + pixel]) : 255
                 luma[pixel] = UInt8(clamping: (level * opacity + 255 * (255 - opacity)) / 255)
             }
         }
         switch status {
-        case VP8_STATUS_OK: return Decoded(frame: frame, isDamaged: false)
-        case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_BITSTREAM_ERROR: return Decoded(frame: frame, isDamaged: true)
+        case VP8_STATUS_OK: return DecodedPhoto(frame: frame, isDamaged: false)
+        case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_BITSTREAM_ERROR: return DecodedPhoto(frame: frame, isDamaged: true)
         default: throw .damaged(photo: name, format: .webp, reason: Self.text(of: status))
         }
     }
 
-    /// The EXIF chunk of the RIFF container (RFC 9649, 2.7.1.5).
+    /// Returns the EXIF chunk of the RIFF container (RFC 9649, 2.7.1.5).
     private static func exif(_ reader: ByteReader) -> ArraySlice<UInt8>? {
         var at = 12
         while let type = reader.slice(at: at, count: 4), let length = reader.uint32(at: at + 4) {
@@ -81,8 +82,8 @@ struct WebPImage: GreyImage {
         switch status {
         case VP8_STATUS_NOT_ENOUGH_DATA: "it ends too early"
         case VP8_STATUS_OUT_OF_MEMORY: "out of memory"
-        case VP8_STATUS_UNSUPPORTED_FEATURE: "it uses a feature that libwebp does not know"
-        default: "its data is no valid WebP"
+        case VP8_STATUS_UNSUPPORTED_FEATURE: "it uses a feature that libwebp does not support"
+        default: "its data is not valid WebP"
         }
     }
 }

@@ -1,10 +1,11 @@
 import CInput
 import Foundation
 import Glibc
+import SystemPackage
 
-/// An open input device (/dev/input/eventN). Closing it gives it back where it was taken.
+/// An open input device (/dev/input/eventN). Closing it releases the grab.
 struct InputDevice: ~Copyable {
-    /// What tells one device from another that the kernel puts at the same path.
+    /// The facts that distinguish devices to which the kernel gives the same path in turn.
     struct Identity: Equatable {
         var bus: UInt16
         var vendor: UInt16
@@ -12,28 +13,34 @@ struct InputDevice: ~Copyable {
         var name: String
     }
 
-    let descriptor: Int32
+    let descriptor: FileDescriptor
     let identity: Identity
     private let path: String
 
-    /// Opens the device to read, and sees what it is; nothing is taken from anybody yet.
+    /// Opens the device for reading and identifies it. It is not grabbed yet.
     ///
-    /// - Throws: ``ScannerError`` when it cannot be opened, or could not type a number.
+    /// - Throws: ``ScannerError`` if it cannot be opened, or cannot type a number.
     init(path: String) throws(ScannerError) {
-        guard let resolved = realpath(path, nil) else { throw .cannotOpen(path: path, errno: errno) }
+        guard let resolved = realpath(path, nil) else { throw .cannotOpen(path: path, errno: .current) }
         defer { free(resolved) }
         guard String(cString: resolved).hasPrefix("/dev/input/") else { throw .notAnInputDevice(path: path) }
-        let descriptor = open(resolved, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-        guard descriptor >= 0 else { throw .cannotOpen(path: path, errno: errno) }
+        let descriptor: FileDescriptor
         do {
-            (self.identity, self.descriptor, self.path) = (try Self.identify(descriptor, path), descriptor, path)
+            descriptor = try FileDescriptor.open(
+                resolved, .readOnly, options: [.nonBlocking, .closeOnExec, .init(rawValue: O_NOCTTY)])
         } catch {
-            close(descriptor)
+            throw .cannotOpen(path: path, errno: error as? Errno ?? .ioError)
+        }
+        do {
+            (self.identity, self.descriptor, self.path) =
+                (try Self.identify(descriptor.rawValue, path), descriptor, path)
+        } catch {
+            try? descriptor.close()
             throw error
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { try? descriptor.close() }
 
     private static func identify(_ descriptor: Int32, _ path: String) throws(ScannerError) -> Identity {
         var version: Int32 = 0
@@ -43,13 +50,13 @@ struct InputDevice: ~Copyable {
         var id = input_id()
         var name = [UInt8](repeating: 0, count: 256)
         var keys = [UInt8](repeating: 0, count: KeySet.byteCount)
-        guard cinput_get_id(descriptor, &id) == 0 else { throw .failing(path: path, errno: errno) }
+        guard cinput_get_id(descriptor, &id) == 0 else { throw .failing(path: path, errno: .current) }
         // A device without a name answers ENOENT.
         let length = name.withUnsafeMutableBytes {
             cinput_get_name(descriptor, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
         }
-        guard length >= 0 || errno == ENOENT else { throw .failing(path: path, errno: errno) }
-        guard cinput_get_keys(descriptor, &keys, keys.count) >= 0 else { throw .failing(path: path, errno: errno) }
+        guard length >= 0 || errno == ENOENT else { throw .failing(path: path, errno: .current) }
+        guard cinput_get_keys(descriptor, &keys, keys.count) >= 0 else { throw .failing(path: path, errno: .current) }
         let identity = Identity(
             bus: id.bustype, vendor: id.vendor, product: id.product,
             name: String(decoding: name.prefix(max(0, Int(length))).prefix { $0 != 0 }, as: UTF8.self).withoutControls)
@@ -57,44 +64,51 @@ struct InputDevice: ~Copyable {
         return identity
     }
 
-    /// Whether a key is down now. The corresponding ioctl is EVIOCGKEY.
+    /// Returns true if a key is down now. The corresponding ioctl is EVIOCGKEY.
     func hasPressedKey() throws(ScannerError) -> Bool {
         var keys = [UInt8](repeating: 0, count: KeySet.byteCount)
-        guard cinput_get_pressed(descriptor, &keys, keys.count) >= 0 else { throw failure(errno) }
+        guard cinput_get_pressed(descriptor.rawValue, &keys, keys.count) >= 0 else { throw error(.current) }
         return !KeySet(bytes: keys).isEmpty
     }
 
-    /// From now on nobody else gets its keys, and its events are stamped by a clock that nobody sets. EVIOCGRAB, EVIOCSCLOCKID.
+    /// Takes the device's keys from all other programs, and stamps its events by the monotonic clock. The corresponding
+    /// ioctls are EVIOCGRAB and EVIOCSCLOCKID.
     func grab() throws(ScannerError) {
-        guard cinput_grab(descriptor, 1) == 0 else {
-            throw errno == EBUSY ? .busy(path: path, name: identity.name) : failure(errno)
+        guard cinput_grab(descriptor.rawValue, 1) == 0 else {
+            throw errno == EBUSY ? .busy(path: path, name: identity.name) : error(.current)
         }
-        guard cinput_set_clock(descriptor, CLOCK_MONOTONIC) == 0 else { throw failure(errno) }
+        guard cinput_set_clock(descriptor.rawValue, CLOCK_MONOTONIC) == 0 else { throw error(.current) }
     }
 
-    /// The bytes of the records that have come, empty when there are none now.
+    /// Reads the bytes of the pending records; empty if there are none now.
     func read(into buffer: inout [UInt8]) throws(ScannerError) -> ArraySlice<UInt8> {
-        let count = Glibc.read(descriptor, &buffer, buffer.count)
-        if count > 0 { return buffer[0..<count] }
-        if count < 0, errno == EAGAIN || errno == EINTR { return [] }
-        throw count == 0 ? .unplugged(path: path) : failure(errno)
+        let count: Int
+        do {
+            count = try buffer.withUnsafeMutableBytes { try descriptor.read(into: $0) }
+        } catch Errno.resourceTemporarilyUnavailable {
+            return []
+        } catch {
+            throw self.error(error as? Errno ?? .ioError)
+        }
+        guard count > 0 else { throw .unplugged(path: path) }
+        return buffer[0..<count]
     }
 
-    private func failure(_ number: Int32) -> ScannerError {
-        number == ENODEV ? .unplugged(path: path) : .failing(path: path, errno: number)
+    private func error(_ error: Errno) -> ScannerError {
+        error == .operationNotSupportedByDevice ? .unplugged(path: path) : .failing(path: path, errno: error)
     }
 }
 
 /// An input device that may be a handheld scanner, as `scan devices` lists it.
 public struct ScannerDevice: Sendable, Equatable {
-    /// /dev/input/event5
+    /// The path, such as /dev/input/event5.
     public var path: String
     public var name: String
-    /// Below /dev/input/by-id, `nil` where udev gives none.
+    /// The path below /dev/input/by-id; `nil` if udev creates none.
     public var byID: String?
-    /// Whether its name or maker says scanner; else it is a keyboard that could be one.
+    /// True if its name or maker suggests a scanner; else it is a keyboard that could be one.
     public var isLikely: Bool
-    /// Why it cannot be opened, `nil` when it can.
+    /// The reason why it cannot be opened; `nil` if it can.
     public var refusal: String?
 
     public init(path: String, name: String, byID: String?, isLikely: Bool, refusal: String?) {
@@ -105,23 +119,23 @@ public struct ScannerDevice: Sendable, Equatable {
         self.refusal = refusal
     }
 
-    /// Input devices with the keys that a scanner types (digits and Enter), the likely ones first.
+    /// Returns the input devices with the keys that a scanner types (digits and Enter), likely scanners first.
     ///
-    /// None is opened: the kernel lists them for everybody in /proc/bus/input/devices.
+    /// Opens none of them: the kernel lists them for everybody in /proc/bus/input/devices.
     public static func all() -> [ScannerDevice] {
         let links = byIDLinks()
-        // Empty where the kernel has no input devices at all.
-        return listed(in: textFile("/proc/bus/input/devices", atMost: 1 << 20)).map { device in
+        // The file is empty if the kernel has no input devices at all.
+        return listed(in: readTextFile("/proc/bus/input/devices", atMost: 1 << 20)).map { device in
             var device = device
             device.byID = links[device.path]
             if access(device.path, R_OK) != 0 {
-                device.refusal = ScannerError.cannotOpen(path: device.path, errno: errno).description
+                device.refusal = ScannerError.cannotOpen(path: device.path, errno: .current).description
             }
             return device
         }
     }
 
-    /// What the kernel's list says, the likely ones first, in the order of their numbers.
+    /// Parses the kernel's list; likely scanners first, else by number.
     static func listed(in listing: String) -> [ScannerDevice] {
         let devices = listing.components(separatedBy: "\n\n").compactMap { InputListing($0) }
             .sorted { ($0.isLikelyScanner ? 0 : 1, $0.number) < ($1.isLikelyScanner ? 0 : 1, $1.number) }
@@ -132,7 +146,7 @@ public struct ScannerDevice: Sendable, Equatable {
         }
     }
 
-    /// /dev/input/event5 → /dev/input/by-id/usb-…-event-kbd
+    /// Returns the by-id links by device: /dev/input/event5 → /dev/input/by-id/usb-…-event-kbd.
     private static func byIDLinks() -> [String: String] {
         let folder = "/dev/input/by-id"
         var links: [String: String] = [:]
@@ -144,13 +158,13 @@ public struct ScannerDevice: Sendable, Equatable {
     }
 }
 
-/// One paragraph of /proc/bus/input/devices: what could type a number.
+/// One paragraph of /proc/bus/input/devices, of a device that can type a number.
 private struct InputListing {
     let number: Int
     let name: String
     let isLikelyScanner: Bool
 
-    /// - Returns: nil for a device that could not.
+    /// - Returns: `nil` for a device that cannot type a number.
     init?(_ paragraph: String) {
         var (name, vendor, number): (String, Int?, Int?) = ("", nil, nil)
         var keys: KeySet?
@@ -174,12 +188,13 @@ private struct InputListing {
         isLikelyScanner = Self.words.contains { lowercased.contains($0) } || Self.makers.contains(vendor ?? 0)
     }
 
-    /// What scanners and those who make little else call themselves.
+    /// Words in the names of scanners and of makers that make little else.
     private static let words = [
         "scanner", "barcode", "bar code", "honeywell", "metrologic", "zebra", "symbol", "datalogic", "newland",
         "opticon",
         "netum", "inateck", "tera", "eyoyo",
     ]
-    /// USB vendor numbers: Hand Held Products, Symbol, PSC (Datalogic), Opticon, Metrologic, Newland. Source: usb.ids
+    /// The USB vendor numbers of Hand Held Products, Symbol, PSC (Datalogic), Opticon, Metrologic, Newland. Source:
+    /// usb.ids
     private static let makers: Set<Int> = [0x0536, 0x05E0, 0x05F9, 0x065A, 0x0C2E, 0x1EAB]
 }

@@ -2,21 +2,22 @@ import CInput
 
 /// One record of an input device, `struct input_event`.
 struct KeyEvent: Equatable {
-    /// `EV_KEY`, `EV_SYN` …
+    /// The type, such as `EV_KEY` or `EV_SYN`.
     var type: Int32
-    /// `KEY_1`, `SYN_REPORT` …
+    /// The code, such as `KEY_1` or `SYN_REPORT`.
     var code: Int32
-    /// Of a key: 0 released, 1 pressed, 2 repeated because it is held.
+    /// The state of a key: 0 released, 1 pressed, 2 repeated because it is held.
     var value: Int32
-    /// On the monotonic clock, where the device took ``InputDevice``'s wish.
+    /// The time on the monotonic clock, which ``InputDevice/grab()`` requests.
     var time: Duration
 }
 
-/// Cuts what is read from an input device into its records. The kernel gives whole ones; a part at the end waits for its rest.
-struct KeyEventReader {
+/// Splits the bytes read from an input device into records. The kernel delivers whole ones; a partial one waits for its
+/// rest.
+struct KeyEventParser {
     private var pending: [UInt8] = []
 
-    mutating func take(_ bytes: some Collection<UInt8>) -> [KeyEvent] {
+    mutating func parse(_ bytes: some Collection<UInt8>) -> [KeyEvent] {
         pending.append(contentsOf: bytes)
         let size = MemoryLayout<input_event>.size
         let whole = pending.count / size
@@ -31,9 +32,9 @@ struct KeyEventReader {
     }
 }
 
-/// The keys of a US keyboard, as which handheld scanners leave the factory, and what they type.
+/// The US keyboard layout, which is the factory setting of handheld scanners.
 enum KeyLayout {
-    /// Without and with Shift.
+    /// The characters that each key types, without and with Shift.
     private static let characters: [Int32: (plain: Character, shifted: Character)] = {
         var table: [Int32: (Character, Character)] = [:]
         // <linux/input-event-codes.h> numbers the keys of a row from left to right.
@@ -45,7 +46,7 @@ enum KeyLayout {
         row(from: KEY_A, "asdfghjkl;'`", "ASDFGHJKL:\"~")
         row(from: KEY_BACKSLASH, "\\zxcvbnm,./", "|ZXCVBNM<>?")
         row(from: KEY_SPACE, " ", " ")
-        // The keypad types digits whatever Num Lock says: a scanner that uses it means them.
+        // The keypad types digits whatever the state of Num Lock: a scanner that uses it means digits.
         row(from: KEY_KP7, "789-456+1230.", "789-456+1230.")
         row(from: KEY_KPASTERISK, "*", "*")
         row(from: KEY_KPSLASH, "/", "/")
@@ -58,31 +59,32 @@ enum KeyLayout {
         KEY_KP0, KEY_KP1, KEY_KP2, KEY_KP3, KEY_KP4, KEY_KP5, KEY_KP6, KEY_KP7, KEY_KP8, KEY_KP9,
     ]
 
-    /// What a key types, `nil` for one that types nothing.
+    /// Returns the character that a key types; `nil` if it types none.
     static func character(of code: Int32, shifted: Bool) -> Character? {
         characters[code].map { shifted ? $0.shifted : $0.plain }
     }
 
-    /// Enter, or Tab where a scanner is set up to end with it.
+    /// Returns true for Enter, and for Tab, which some scanners are set up to end with.
     static func endsLine(_ code: Int32) -> Bool { ends.contains(code) }
 
     static func isShift(_ code: Int32) -> Bool { code == KEY_LEFTSHIFT || code == KEY_RIGHTSHIFT }
 
-    /// With one of these held a key is a command, not text.
+    /// Returns true for a key that, while held, turns other keys into commands instead of text.
     static func isCommand(_ code: Int32) -> Bool {
         [KEY_LEFTCTRL, KEY_RIGHTCTRL, KEY_LEFTALT, KEY_RIGHTALT, KEY_LEFTMETA, KEY_RIGHTMETA].contains(code)
     }
 
-    /// Whether a device with these keys could type a number and end it: mice, power buttons and remote controls cannot.
+    /// Returns true if a device with these keys can type a number and end it. Mice, power buttons and remote controls
+    /// cannot.
     static func typesNumbers(_ keys: KeySet) -> Bool {
         (digits.allSatisfy(keys.contains) || keypadDigits.allSatisfy(keys.contains))
             && (keys.contains(KEY_ENTER) || keys.contains(KEY_KPENTER))
     }
 }
 
-/// Some of the keys `KEY_*`, as the kernel's bit map holds them.
+/// A set of keys `KEY_*`, stored as the kernel's bit map.
 struct KeySet: Equatable {
-    /// Bytes for `KEY_MAX` and all below.
+    /// The number of bytes for all keys up to `KEY_MAX`.
     static let byteCount = Int(KEY_MAX) / 8 + 1
 
     private let bytes: [UInt8]
@@ -90,8 +92,9 @@ struct KeySet: Equatable {
     /// - Parameter bytes: the lowest keys first.
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Parameter words: as /proc/bus/input/devices prints them, words of a `long` in hexadecimal, the highest first; `nil` when
-    ///   they are not such.
+    /// - Parameter words: the map as /proc/bus/input/devices prints it: hexadecimal words of a `long`, the highest
+    ///   first.
+    /// - Returns: `nil` if the words cannot be parsed.
     init?(words: some StringProtocol) {
         var bytes: [UInt8] = []
         for word in words.split(separator: " ").reversed() {
@@ -109,91 +112,92 @@ struct KeySet: Equatable {
     var isEmpty: Bool { bytes.allSatisfy { $0 == 0 } }
 }
 
-/// From the keys of a handheld scanner to the lines that it types. Pure: time comes in with the events.
+/// Assembles the key events of a handheld scanner into the lines that it types. The time comes from the events alone.
 struct KeyLine {
     enum Output: Equatable {
-        /// Up to its Enter, never empty.
+        /// A line without its Enter, never empty.
         case line(String)
         case lost(Loss)
     }
 
-    /// Why a line never came.
+    /// The reason why a line was lost.
     enum Loss: Equatable {
         /// The kernel's buffer was full (`SYN_DROPPED`).
         case dropped
-        /// More than ``longest`` characters.
+        /// The line had more than ``maxLength`` characters.
         case tooLong
-        /// Nothing more came for ``patience``, and then another began.
-        case noEnter(begun: String)
+        /// Nothing more came for ``timeout``, and then another line started.
+        case noEnter(text: String)
     }
 
-    /// Characters of a line. The longest code of a book has 18, with its add-on and an AIM prefix 24.
-    static let longest = 128
-    /// A scanner types a line within a few tenths of a second.
-    static let patience: Duration = .seconds(2)
-    /// Between two keys of a line it leaves less than this: after a loss, what comes later is another line.
-    static let pause: Duration = .milliseconds(300)
+    /// The longest line, in characters. The longest code of a book has 18, with its add-on and an AIM prefix 24.
+    static let maxLength = 128
+    /// The longest time between two keys of a line. A scanner types a whole line within a few tenths of a second.
+    static let timeout: Duration = .seconds(2)
+    /// The longest time between two keys of a line after a loss; a key that comes later belongs to another line.
+    static let timeoutAfterLoss: Duration = .milliseconds(300)
 
     private var text = ""
-    /// Shift, and the keys that make a command of another, as long as they are held.
+    /// The Shift and command keys that are held.
     private var held: Set<Int32> = []
     private var lastKey: Duration?
-    /// What comes up to the end of the line is the rest of one that was lost.
-    private var isSpoilt = false
-    /// After `SYN_DROPPED` nothing counts up to the next `SYN_REPORT` (Documentation/input/event-codes.rst).
-    private var isOutOfStep = false
+    /// True while the keys up to the end of the line are the rest of a lost one.
+    private var isLost = false
+    /// True after `SYN_DROPPED`: events up to the next `SYN_REPORT` are ignored (Documentation/input/event-codes.rst).
+    private var isOutOfSync = false
 
-    mutating func take(_ event: KeyEvent) -> Output? {
+    mutating func consume(_ event: KeyEvent) -> Output? {
         switch event.type {
-        case EV_SYN where event.code == SYN_DROPPED: return loseStep(at: event.time)
+        case EV_SYN where event.code == SYN_DROPPED: return loseSync(at: event.time)
         case EV_SYN where event.code == SYN_REPORT:
-            isOutOfStep = false
+            isOutOfSync = false
             return nil
-        case EV_KEY where !isOutOfStep: return takeKey(event)
+        case EV_KEY where !isOutOfSync: return consumeKey(event)
         default: return nil
         }
     }
 
-    private mutating func loseStep(at time: Duration) -> Output? {
-        defer { (isOutOfStep, isSpoilt, lastKey) = (true, true, time) }
+    private mutating func loseSync(at time: Duration) -> Output? {
+        defer { (isOutOfSync, isLost, lastKey) = (true, true, time) }
         text = ""
-        // A release may be among what is lost. If none was, the letters of a line that does not count are wrong.
+        // The release of a held key may be among the lost events. If it was not, only letters of the lost line are
+        // wrong.
         held = []
-        return isSpoilt ? nil : .lost(.dropped)
+        return isLost ? nil : .lost(.dropped)
     }
 
-    private mutating func takeKey(_ event: KeyEvent) -> Output? {
+    private mutating func consumeKey(_ event: KeyEvent) -> Output? {
         let code = event.code
         if KeyLayout.isShift(code) || KeyLayout.isCommand(code) {
             if event.value == 0 { held.remove(code) } else { held.insert(code) }
             return nil
         }
-        // Only the press counts: a release tells nothing new, and who holds a key does not mean it twice.
+        // Only the press counts: releases and the repeats of a held key add nothing.
         guard event.value == 1, !held.contains(where: KeyLayout.isCommand) else { return nil }
-        if KeyLayout.endsLine(code) { return end() }
+        if KeyLayout.endsLine(code) { return endLine() }
         guard let character = KeyLayout.character(of: code, shifted: held.contains(where: KeyLayout.isShift)) else {
             return nil
         }
         let loss = dropStale(at: event.time)
         lastKey = event.time
-        if isSpoilt { return loss }
-        guard text.count < Self.longest else {
-            (text, isSpoilt) = ("", true)
+        if isLost { return loss }
+        guard text.count < Self.maxLength else {
+            (text, isLost) = ("", true)
             return .lost(.tooLong)
         }
         text.append(character)
         return loss
     }
 
-    private mutating func end() -> Output? {
-        defer { (text, isSpoilt, lastKey) = ("", false, nil) }
+    private mutating func endLine() -> Output? {
+        defer { (text, isLost, lastKey) = ("", false, nil) }
         return text.isEmpty ? nil : .line(text)
     }
 
-    /// Half a line from before is not the beginning of this one.
+    /// Drops an earlier partial line, so that it does not become the beginning of this one.
     private mutating func dropStale(at time: Duration) -> Output? {
-        guard let last = lastKey, time - last > (isSpoilt ? Self.pause : Self.patience) else { return nil }
-        defer { (text, isSpoilt) = ("", false) }
-        return text.isEmpty ? nil : .lost(.noEnter(begun: text))
+        guard let last = lastKey, time - last > (isLost ? Self.timeoutAfterLoss : Self.timeout) else { return nil }
+        defer { (text, isLost) = ("", false) }
+        return text.isEmpty ? nil : .lost(.noEnter(text: text))
     }
 }

@@ -2,16 +2,16 @@ import Bookplate
 import CTurboJPEG
 import Glibc
 
-/// Decodes the JPEG of one frame to grey levels, again and again with the same memory.
+/// Decodes the JPEGs of frames to grey levels, reusing its memory.
 ///
-/// The colour planes stay undecoded. Not for two threads at once.
+/// The colour planes are not decoded. Not for two threads at once.
 package final class JPEGFrameDecoder {
-    /// A frame larger than this is none of a camera's (8K is 33 megapixels).
-    static let mostPixels = 40_000_000
+    /// The largest frame of a camera, in pixels (8K is 33 megapixels).
+    static let maxPixels = 40_000_000
 
     private var handle: tjhandle
 
-    /// - Returns: `nil` when memory runs out.
+    /// - Returns: `nil` if memory runs out.
     package init?() {
         guard let handle = tjInitDecompress() else { return nil }
         self.handle = handle
@@ -19,8 +19,8 @@ package final class JPEGFrameDecoder {
 
     deinit { tjDestroy(handle) }
 
-    /// - Parameter bytes: from SOI on; what follows EOI, as some drivers pad, is not looked at.
-    /// - Returns: whether all of it was there and sound. If not, what `frame` holds is undefined.
+    /// - Parameter bytes: the bytes from SOI on; padding behind EOI, which some drivers add, is ignored.
+    /// - Returns: true if the JPEG was complete and sound. If not, the content of `frame` is undefined.
     package func decode(_ bytes: UnsafeBufferPointer<UInt8>, into frame: inout Frame) -> Bool {
         guard Self.isWhole(bytes) else { return false }
         var (width, height, sampling, colour): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
@@ -31,7 +31,7 @@ package final class JPEGFrameDecoder {
             return false
         }
         guard
-            width > 0, height > 0, Int(width) * Int(height) <= Self.mostPixels,
+            width > 0, height > 0, Int(width) * Int(height) <= Self.maxPixels,
             colour == Int32(TJCS_YCbCr.rawValue) || colour == Int32(TJCS_GRAY.rawValue)
         else { return false }
         frame.resize(width: Int(width), height: Int(height))
@@ -42,20 +42,22 @@ package final class JPEGFrameDecoder {
         }
     }
 
-    /// Many webcams put stray bytes before the EOI of every frame (libjpeg: "2 extraneous bytes before marker 0xd9"); the picture is
-    /// whole. TurboJPEG tells this from a torn picture by its text alone, which is looked at where it lies: this is once a frame.
+    /// True if the only warning is about stray bytes before EOI (libjpeg: "2 extraneous bytes before marker 0xd9"),
+    /// which many webcams send in every frame; the picture is complete. TurboJPEG distinguishes this from a torn
+    /// picture only by the text, which is searched in place because this runs once per frame.
     private var isMerelyPadded: Bool {
         tjGetErrorCode(handle) == TJERR_WARNING.rawValue && strstr(tjGetErrorStr2(handle), "extraneous bytes") != nil
     }
 
-    /// TurboJPEG 2.1 stays in the middle of a header that broke off and refuses every later frame.
+    /// Replaces the decompressor: after a truncated header, TurboJPEG 2.1 refuses every later frame.
     private func renew() {
         guard let fresh = tjInitDecompress() else { return }
         tjDestroy(handle)
         handle = fresh
     }
 
-    /// Begins with SOI and holds an EOI near its end (ITU-T T.81, B.1.1.3); drivers pad with zeros behind it.
+    /// Returns true if the bytes begin with SOI and end with EOI (ITU-T T.81, B.1.1.3), apart from zeros that drivers
+    /// pad with.
     static func isWhole(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes.count >= 4, bytes[0] == 0xFF, bytes[1] == 0xD8 else { return false }
         var at = bytes.count - 1
@@ -65,23 +67,24 @@ package final class JPEGFrameDecoder {
 }
 
 extension Frame {
-    /// A small grey JPEG of a code's surroundings, for a person to recognise the book by.
+    /// Returns a small grey JPEG of a code's surroundings, by which a person recognises the book.
     ///
-    /// - Returns: JPEG bytes, about 10 kB; `nil` when memory runs out.
+    /// - Returns: the JPEG's bytes, about 10 kB; `nil` if memory runs out.
     public func thumbnail(around corners: Corners, longSide: Int = 320) -> [UInt8]? {
         let area = corners.surroundings(width: width, height: height)
         let cut = cropped(x: area.x, y: area.y, width: area.width, height: area.height)
         do {
             return try cut.areaAveraged(longSide: longSide).jpeg(quality: 80, name: "frame")
         } catch {
-            // The encoder fails in no other way, and a capture without a picture is worth more than none.
+            // The encoder fails only for lack of memory, and a capture without a picture is better than none.
             return nil
         }
     }
 }
 
 extension Corners {
-    /// Three times a code's length around it, about a book's cover, within a picture of that size; never empty.
+    /// Returns the area around a code within a picture of that size: three times the code's length, about a book's
+    /// cover; never empty.
     func surroundings(width: Int, height: Int) -> (x: Int, y: Int, width: Int, height: Int) {
         let xs = all.map(\.x)
         let ys = all.map(\.y)
@@ -96,42 +99,42 @@ extension Corners {
     }
 }
 
-/// Hands a source's frames to whoever watches: a camera's JPEGs as they are, grey ones made of raw pixels.
+/// Sends a source's frames to the live preview: a camera's JPEGs unchanged, raw pixels as grey JPEGs.
 ///
-/// On the source's thread. While nobody watches it costs one look at a flag.
-struct PreviewPictures {
-    /// The widest picture that is made here, in pixels.
-    static let mostWidth = 640
-    /// Between two pictures that are made here: fifteen a second, of a camera that gives thirty, every second one.
-    static let apart: Duration = .milliseconds(66)
+/// Runs on the source's thread. While nobody watches, it costs one check of a flag.
+struct PreviewWriter {
+    /// The widest picture that is encoded, in pixels.
+    static let maxWidth = 640
+    /// The time between two encoded pictures: fifteen per second, every second one of a camera with thirty.
+    static let interval: Duration = .milliseconds(66)
 
     private let tap: (any PreviewTap)?
     private var encoder: JPEGEncoder?
     private var small = Frame(width: 1, height: 1)
-    private var lastMade: Duration?
+    private var lastSent: Duration?
 
     init(_ tap: (any PreviewTap)?) { self.tap = tap }
 
     var isWatched: Bool { tap?.isWatched == true }
 
-    /// Hands on a frame as the camera packed it.
-    func pass(_ jpeg: UnsafeBufferPointer<UInt8>) {
+    /// Forwards a frame that the camera encoded.
+    func forward(_ jpeg: UnsafeBufferPointer<UInt8>) {
         guard let tap, tap.isWatched else { return }
         tap.take(jpeg: jpeg)
     }
 
-    /// Hands on a frame of raw pixels.
-    mutating func make(from frame: Frame) {
+    /// Encodes and sends a frame of raw pixels.
+    mutating func encode(_ frame: Frame) {
         guard let tap, tap.isWatched else { return }
-        // Up to a tick early, so that a camera of thirty frames is not held to ten.
-        if let lastMade, frame.timestamp >= lastMade, frame.timestamp - lastMade < Self.apart - .milliseconds(16) {
+        // Up to 16 ms early, so that a camera with thirty frames per second is not slowed to ten.
+        if let lastSent, frame.timestamp >= lastSent, frame.timestamp - lastSent < Self.interval - .milliseconds(16) {
             return
         }
-        lastMade = frame.timestamp
+        lastSent = frame.timestamp
         guard let encoder = encoder ?? JPEGEncoder() else { return }
         self.encoder = encoder
-        if frame.width > Self.mostWidth {
-            frame.thin(by: (frame.width + Self.mostWidth - 1) / Self.mostWidth, into: &small)
+        if frame.width > Self.maxWidth {
+            frame.downsample(by: (frame.width + Self.maxWidth - 1) / Self.maxWidth, into: &small)
             encoder.encode(small, tap.take)
         } else {
             encoder.encode(frame, tap.take)
@@ -139,16 +142,16 @@ struct PreviewPictures {
     }
 }
 
-/// Makes grey JPEGs, again and again with the same memory. Not for two threads at once.
+/// Encodes grey JPEGs, reusing its memory. Not for two threads at once.
 final class JPEGEncoder {
-    /// What a preview needs: codes stay legible, and a picture has about 20 kB.
+    /// The quality for a preview: codes stay legible, and a picture has about 20 kB.
     static let quality: Int32 = 70
 
     private let handle: tjhandle
     private var memory: UnsafeMutablePointer<UInt8>?
-    private var room: UInt = 0
+    private var capacity: UInt = 0
 
-    /// - Returns: `nil` when memory runs out.
+    /// - Returns: `nil` if memory runs out.
     init?() {
         guard let handle = tjInitCompress() else { return nil }
         self.handle = handle
@@ -159,26 +162,26 @@ final class JPEGEncoder {
         tjDestroy(handle)
     }
 
-    /// - Parameter body: gets the JPEG, which is lent; not called when memory runs out.
+    /// - Parameter body: receives the JPEG, which is lent; not called if memory runs out.
     func encode(_ frame: Frame, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        var count = room
+        var count = capacity
         let status = frame.withLuma { luma in
             tjCompress2(
                 handle, luma.baseAddress, Int32(frame.width), Int32(frame.bytesPerLine), Int32(frame.height),
                 Int32(TJPF_GRAY.rawValue), &memory, &count, Int32(TJSAMP_GRAY.rawValue), Self.quality,
                 TJFLAG_FASTDCT)
         }
-        room = max(room, count)
+        capacity = max(capacity, count)
         guard status == 0, let memory else { return }
         body(UnsafeBufferPointer(start: memory, count: Int(count)))
     }
 }
 
 extension Frame {
-    /// A smaller picture, each pixel the mean of `step` times `step`.
+    /// Fills `small` with a smaller picture, each pixel the mean of `step` by `step` pixels.
     ///
     /// - Precondition: the frame is at least `step` wide and high.
-    func thin(by step: Int, into small: inout Frame) {
+    func downsample(by step: Int, into small: inout Frame) {
         let (columns, rows, stride) = (width / step, height / step, bytesPerLine)
         small.resize(width: columns, height: rows)
         let area = UInt32(step * step)

@@ -1,24 +1,26 @@
 import Bookplate
 
-/// Fits place, blur and light to a profile for digits that are thought to stand there: how well it can be done tells whether they do.
+/// Fits position, blur and light to a profile for assumed digits. The quality of the fit shows whether they are the
+/// right ones.
 ///
 /// Source: Gauss and Newton's method with Levenberg's damping (Levenberg, Quart. Appl. Math. 2, 1944).
 final class CodeFit {
-    /// Start, module, bend, skew, disc, bell; then paper's level, slope and curvature, and ink's.
+    /// The number of unknowns: start, module, bend, skew, disc, bell; then level, slope and curvature of the paper and
+    /// of the ink.
     private static let unknowns = 12
 
     private(set) var warp = Warp(start: 0, module: 1)
     private(set) var spread = PointSpread(disc: 0, bell: 0.4)
-    /// Ink from 0 for paper to 1, as the fit sees it; ``Modules/count`` of them.
+    /// The normalised ink by the fit, from 0 for paper to 1; ``Modules/count`` samples.
     let ink = Samples(count: Modules.count)
-    /// Between paper and ink, in the profile's levels.
+    /// The difference between paper and ink, in the profile's levels.
     private(set) var contrast: Float = 0
-    /// Mean squared difference per sample where the fit looks, as a part of the contrast.
+    /// The mean squared difference per fitted sample, as a part of the contrast.
     private(set) var cost: Float = .infinity
 
     private let bars = Samples(count: Modules.count + 2 * PointSpread.padded)
     private let kernel = Samples(count: PointSpread.padded)
-    /// The profile's levels at every sample, then how fast they rise.
+    /// The profile's levels at every sample, then their slopes.
     private let light = Samples(count: 2 * Modules.count)
     private let pattern = Samples(count: Modules.count)
     private let trial = Samples(count: Modules.count)
@@ -27,21 +29,21 @@ final class CodeFit {
     private var normal = [Double](repeating: 0, count: CodeFit.unknowns * CodeFit.unknowns)
     private var right = [Double](repeating: 0, count: CodeFit.unknowns)
     private var factor = [Double](repeating: 0, count: CodeFit.unknowns * CodeFit.unknowns)
-    /// What a step would change the unknowns by.
+    /// The change of the unknowns in one step.
     private var change = [Double](repeating: 0, count: CodeFit.unknowns)
     private var levels = (paper: SIMD3<Float>.zero, ink: SIMD3<Float>.zero)
     private var sums = [Double](repeating: 0, count: 36)
     private var sides = [Double](repeating: 0, count: 6)
 
-    /// Samples that count: the code and two modules of paper on either side.
-    static let seen = Modules.sample(ofModule: -2)..<Modules.sample(ofModule: 97)
+    /// The samples that are fitted: the code and two modules of paper on either side.
+    static let fitted = Modules.sample(ofModule: -2)..<Modules.sample(ofModule: 97)
     /// The same with four modules of paper.
     private static let wide = Modules.sample(ofModule: -4)..<Modules.sample(ofModule: 99)
-    /// Along the code, -1 to 1.
+    /// The position of each sample along the code, -1 to 1.
     private static let along: [Float] = (0..<Modules.count).map {
-        Modules.place(ofSample: $0) / Float(Modules.code) * 2 - 1
+        Modules.position(ofSample: $0) / Float(Modules.code) * 2 - 1
     }
-    /// Its powers, from 1 to the fourth.
+    /// The powers of ``along``, from 0 to 4.
     private let powers = Samples(count: 5 * Modules.count)
     private var moments = [Float](repeating: 0, count: 5)
 
@@ -50,14 +52,14 @@ final class CodeFit {
             for index in 0..<Modules.count {
                 let before = degree == 0 ? 1 : powers[(degree - 1) * Modules.count + index] * Self.along[index]
                 powers[degree * Modules.count + index] = before
-                if Self.seen.contains(index) { moments[degree] += before }
+                if Self.fitted.contains(index) { moments[degree] += before }
             }
         }
     }
 
-    /// Fits all of it.
+    /// Fits all unknowns.
     ///
-    /// - Returns: whether the digits can stand there at all.
+    /// - Returns: true if a fit exists.
     func fit(_ profile: GreyProfile, digits: Digits, from warp: Warp, _ spread: PointSpread, steps: Int = 12) -> Bool {
         setBars(digits)
         (self.warp, self.spread) = (warp, spread.limited)
@@ -101,8 +103,8 @@ final class CodeFit {
         return true
     }
 
-    /// Takes place and blur for known, and fits the light to what every book's code has at its ends.
-    func lookAtPilot(_ profile: GreyProfile, at warp: Warp, _ spread: PointSpread) -> Bool {
+    /// Assumes position and blur as known, and fits the light to the modules that every book's code shares.
+    func fitPilot(_ profile: GreyProfile, at warp: Warp, _ spread: PointSpread) -> Bool {
         setBars(Digits(number: 9_780_000_000_000, count: 13))
         (self.warp, self.spread) = (warp, spread)
         profile.sample(warp, into: light.pointer(), slopes: light.pointer(at: Modules.count))
@@ -128,12 +130,13 @@ final class CodeFit {
         return true
     }
 
-    /// Where nothing but the pilot is seen, blurred or not.
+    /// The samples that show only the pilot, blurred or not.
     private static let pilot = [
         Modules.sample(ofModule: -4)..<Modules.sample(ofModule: 13),
         Modules.sample(ofModule: 94)..<Modules.sample(ofModule: 98),
     ]
 
+    /// Draws the bars of a code.
     private func setBars(_ digits: Digits) {
         for index in 0..<Modules.count { bars[PointSpread.padded + index] = 0 }
         func draw(_ module: Int) {
@@ -144,30 +147,33 @@ final class CodeFit {
         for module in DigitTemplates.guardBars { draw(module) }
         var rest = digits.number
         let sets = DigitTemplates.setB[rest / 1_000_000_000_000]
-        for place in (0..<12).reversed() {
+        for position in (0..<12).reversed() {
             let digit = rest % 10
             rest /= 10
             let pattern =
-                place >= 6
+                position >= 6
                 ? DigitTemplates.c[digit]
-                : sets >> (5 - place) & 1 == 1 ? DigitTemplates.b[digit] : DigitTemplates.a[digit]
-            for module in 0..<7 where pattern >> (6 - module) & 1 == 1 { draw(Modules.begin(ofDigit: place) + module) }
+                : sets >> (5 - position) & 1 == 1 ? DigitTemplates.b[digit] : DigitTemplates.a[digit]
+            for module in 0..<7 where pattern >> (6 - module) & 1 == 1 {
+                draw(Modules.start(ofDigit: position) + module)
+            }
         }
     }
 
-    /// Fills ``light`` and ``pattern``, and fits paper and ink: the light is paper - ink * pattern, either of second degree along the code.
+    /// Fills ``light`` and ``pattern``, and fits paper and ink: the light is paper - ink * pattern, both of second
+    /// degree along the code.
     ///
-    /// - Returns: mean squared difference as a part of the contrast, `nil` where there is none.
+    /// - Returns: the mean squared difference as a part of the contrast; `nil` if there is no contrast.
     private func evaluate(_ profile: GreyProfile, _ warp: Warp, _ spread: PointSpread) -> Float? {
         profile.sample(warp, into: light.pointer(), slopes: light.pointer(at: Modules.count))
         spread.fill(kernel.pointer())
-        blur(bars.pointer(at: PointSpread.padded), Self.seen, kernel: kernel.pointer(), into: pattern.pointer())
-        let (from, count) = (Self.seen.lowerBound, Self.seen.count)
+        blur(bars.pointer(at: PointSpread.padded), Self.fitted, kernel: kernel.pointer(), into: pattern.pointer())
+        let (from, count) = (Self.fitted.lowerBound, Self.fitted.count)
         let powers = self.powers.pointer(at: from)
         func power(_ degree: Int) -> UnsafePointer<Float> { UnsafePointer(powers + degree * Modules.count) }
         // Columns 1, u, u², -m, -mu, -mu²: their products are moments of m and m².
         let (m, y) = (UnsafePointer(pattern.pointer(at: from)), UnsafePointer(light.pointer(at: from)))
-        for index in Self.seen { trial[index] = pattern[index] * pattern[index] }
+        for index in Self.fitted { trial[index] = pattern[index] * pattern[index] }
         let square = UnsafePointer(trial.pointer(at: from))
         for degree in 0..<5 {
             let (zeroth, first, second) = (
@@ -183,7 +189,7 @@ final class CodeFit {
                 sums[(row + 3) * 6 + column] = -first
             }
         }
-        for index in Self.seen { trial[index] = pattern[index] * light[index] }
+        for index in Self.fitted { trial[index] = pattern[index] * light[index] }
         for degree in 0..<3 {
             sides[degree] = Double(dot(y, power(degree), count))
             sides[degree + 3] = -Double(dot(square, power(degree), count))
@@ -193,13 +199,13 @@ final class CodeFit {
         levels.paper = [Float(sides[0]), Float(sides[1]), Float(sides[2])]
         levels.ink = [Float(sides[3]), Float(sides[4]), Float(sides[5])]
         contrast = levels.ink.x + levels.ink.z / 3
-        guard contrast > Self.leastContrast else { return nil }
-        for index in Self.seen { trial[index] = light[index] - model(index) }
+        guard contrast > Self.minContrast else { return nil }
+        for index in Self.fitted { trial[index] = light[index] - model(index) }
         return dot(square, square, count) / Float(count) / (contrast * contrast)
     }
 
-    /// Grey levels between paper and ink below which there is no code.
-    private static let leastContrast: Float = 2
+    /// The grey levels between paper and ink below which there is no code.
+    private static let minContrast: Float = 2
 
     @inline(__always)
     private func value(_ level: SIMD3<Float>, _ u: Float) -> Float { level.x + u * (level.y + u * level.z) }
@@ -213,14 +219,14 @@ final class CodeFit {
     /// Fills the normal equations at the fit that was evaluated last.
     private func derive() {
         let count = Modules.count
-        for index in Self.seen {
+        for index in Self.fitted {
             let u = Self.along[index]
-            let place = Modules.place(ofSample: index)
-            let part = place / Float(Modules.code)
+            let position = Modules.position(ofSample: index)
+            let part = position / Float(Modules.code)
             let arc = part * (1 - part) * Float(Modules.code)
             let slope = light[count + index] * warp.module
             columns[index] = slope
-            columns[count + index] = slope * place
+            columns[count + index] = slope * position
             columns[2 * count + index] = slope * arc
             columns[3 * count + index] = slope * arc * (1 - 2 * part)
             for (power, factor) in [1, u, u * u].enumerated() {
@@ -228,21 +234,21 @@ final class CodeFit {
                 columns[(9 + power) * count + index] = factor * pattern[index]
             }
         }
-        // What evaluate left there: the differences.
-        for index in Self.seen { rest[index] = trial[index] }
+        // The differences, which evaluate() left in `trial`.
+        for index in Self.fitted { rest[index] = trial[index] }
         for (unknown, change) in [
             (4, PointSpread(disc: spread.disc + 0.05, bell: spread.bell)),
             (5, PointSpread(disc: spread.disc, bell: spread.bell + 0.05)),
         ] {
             change.fill(kernel.pointer())
             blur(
-                bars.pointer(at: PointSpread.padded), Self.seen, kernel: kernel.pointer(), into: trial.pointer())
-            for index in Self.seen {
+                bars.pointer(at: PointSpread.padded), Self.fitted, kernel: kernel.pointer(), into: trial.pointer())
+            for index in Self.fitted {
                 columns[unknown * count + index] =
                     value(levels.ink, Self.along[index]) * (trial[index] - pattern[index]) / 0.05
             }
         }
-        let (from, length) = (Self.seen.lowerBound, Self.seen.count)
+        let (from, length) = (Self.fitted.lowerBound, Self.fitted.count)
         for i in 0..<Self.unknowns {
             let column = columns.pointer(at: i * count + from)
             right[i] = -Double(dot(column, rest.pointer(at: from), length))
@@ -257,13 +263,14 @@ final class CodeFit {
         }
     }
 
-    /// Paper that is bent is rarer than paper that is not: as a squared difference, so that much bend must fit much better.
+    /// Returns the penalty for bent paper, which is rarer than flat paper: as a squared difference, so that much bend
+    /// must fit much better.
     private static func penalty(_ warp: Warp) -> Float { bendPenalty * (warp.bend * warp.bend + warp.skew * warp.skew) }
     private static let bendPenalty: Float = 0.15
 
-    /// One step: fills ``change``.
+    /// Computes one step into ``change``.
     ///
-    /// - Returns: whether there is one.
+    /// - Returns: false if there is none.
     private func solve(damping: Double) -> Bool {
         for index in normal.indices { factor[index] = normal[index] }
         for i in 0..<Self.unknowns {
@@ -273,28 +280,28 @@ final class CodeFit {
         return Cholesky.solve(&factor, &change, count: Self.unknowns)
     }
 
-    /// Between the ink and what the digits make of it, at one of the samples ``seen``.
+    /// Returns the difference between the ink and the pattern of the digits, at one of the samples ``fitted``.
     func difference(_ index: Int) -> Float { ink[index] - pattern[index] }
 
     private func normalise() {
-        let least = contrast * 0.2
+        let minInk = contrast * 0.2
         for index in 0..<Modules.count {
             let u = Self.along[index]
-            // Outside of what was fitted a curve of second degree may run anywhere.
-            let held = max(-1.1, min(1.1, u))
-            ink[index] = (value(levels.paper, held) - light[index]) / max(value(levels.ink, held), least)
+            // Outside the fitted samples a curve of second degree may run anywhere.
+            let clamped = max(-1.1, min(1.1, u))
+            ink[index] = (value(levels.paper, clamped) - light[index]) / max(value(levels.ink, clamped), minInk)
         }
     }
 }
 
-/// Linear equations of a symmetric positive matrix, of which the lower half is given.
+/// Solves linear equations of a symmetric positive definite matrix, given by its lower half.
 enum Cholesky {
     /// Replaces `side` by the solution, and `matrix` by its factor.
     ///
     /// - Parameters:
     ///   - matrix: `count` rows of `count` numbers.
     ///   - side: `count` numbers.
-    /// - Returns: whether the matrix is one.
+    /// - Returns: false if the matrix is not positive definite.
     static func solve(_ matrix: UnsafeMutablePointer<Double>, _ side: UnsafeMutablePointer<Double>, count: Int) -> Bool
     {
         for i in 0..<count {
@@ -321,33 +328,35 @@ enum Cholesky {
     }
 }
 
-/// Where a code lies on a profile: which sample of it falls on which module.
+/// The mapping of a code's modules to the samples of a profile.
 struct Warp: Equatable {
     /// The code's left edge, in samples of the profile.
     var start: Float
-    /// Samples a module, on average.
+    /// The average width of a module, in samples.
     var module: Float
-    /// By how much the modules at the left end are wider than the average, and those at the right end narrower; and by how much those at both
-    /// ends are wider than those in the middle: paper that is bent or seen at an angle.
+    /// The part by which the modules at the left end are wider than average, and those at the right end narrower: paper
+    /// that is bent or seen at an angle.
     var bend: Float = 0
+    /// The part by which the modules at both ends are wider than those in the middle.
     var skew: Float = 0
 
-    /// Samples of the profile for a place in modules.
+    /// Returns the sample of the profile for a position in modules.
     @inline(__always)
-    func position(_ place: Float) -> Float {
-        let part = place / Float(Modules.code)
+    func sample(at position: Float) -> Float {
+        let part = position / Float(Modules.code)
         let arc = part * (1 - part)
-        return start + module * (place + Float(Modules.code) * arc * (bend + skew * (1 - 2 * part)))
+        return start + module * (position + Float(Modules.code) * arc * (bend + skew * (1 - 2 * part)))
     }
 
-    /// The same code, of which the twelve digits lie so many modules further on than thought: a line of third degree through their middles.
+    /// Returns the warp corrected by the shifts of the twelve digits, in modules: a curve of third degree through their
+    /// middles.
     func shifted(_ shifts: [Float]) -> Warp {
         withUnsafeTemporaryAllocation(of: Double.self, capacity: 20) { numbers in
             numbers.initialize(repeating: 0)
             let sums = numbers.baseAddress!
             let sides = sums + 16
-            for (place, shift) in shifts.enumerated() {
-                let middle = Float(Modules.begin(ofDigit: place)) + 3.5
+            for (position, shift) in shifts.enumerated() {
+                let middle = Float(Modules.start(ofDigit: position)) + 3.5
                 let part = middle / Float(Modules.code)
                 let arc = part * (1 - part) * Float(Modules.code)
                 let row = SIMD4<Double>(SIMD4(1, middle, arc, arc * (1 - 2 * part)))
@@ -356,7 +365,7 @@ struct Warp: Equatable {
                     for j in 0...i { sums[i * 4 + j] += row[i] * row[j] }
                 }
             }
-            // The steps of the shifts are no reason for a bend.
+            // The shifts come in steps; those alone must not cause a bend.
             sums[10] += 12 * 0.05 * 95
             sums[15] += 12 * 0.05 * 95
             guard Cholesky.solve(sums, sides, count: 4) else { return self }
@@ -371,6 +380,6 @@ struct Warp: Equatable {
 
     var end: Float { start + module * Float(Modules.code) }
 
-    /// Paper bends no more than this without its code being out of sight.
+    /// True within the limits of bent paper: beyond them part of the code would be out of sight.
     var isPlausible: Bool { start.isFinite && abs(bend) < 0.25 && abs(skew) < 0.25 && module > 0.5 }
 }

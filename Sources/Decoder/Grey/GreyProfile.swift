@@ -1,20 +1,20 @@
 import Bookplate
 import Glibc
 
-/// Grey levels along a line across a code, or the means of several lines beside each other.
+/// The grey levels along a line across a code, or the means of several adjacent lines.
 struct GreyProfile {
     var values: [Float]
 
     init(count: Int) { values = [Float](repeating: 0, count: count) }
 
-    /// From the other end.
+    /// The profile read from the other end.
     var reversed: GreyProfile {
         var result = self
         result.values.reverse()
         return result
     }
 
-    /// Adds the grey levels along a line, between pixels in proportion; outside, the frame's edge goes on.
+    /// Adds the grey levels along a line, interpolated between pixels; outside the frame its edge is repeated.
     mutating func add(_ frame: Frame, from start: Point, step: Point) {
         let (width, height, stride) = (Double(frame.width) - 1.001, Double(frame.height) - 1.001, frame.bytesPerLine)
         frame.withLuma { luma in
@@ -38,34 +38,36 @@ struct GreyProfile {
 
     mutating func divide(by count: Float) { for index in values.indices { values[index] /= count } }
 
-    /// Correlation with another profile of the same length that lies `shift` samples further on; 0 where one has nothing in it.
+    /// Returns the correlation with another profile of the same length that lies `shift` samples further on; 0 if
+    /// either has no contrast.
     func likeness(to other: GreyProfile, shift: Float) -> Float {
         let whole = Int(shift.rounded(.down))
         let part = shift - Float(whole)
-        let places = max(0, -whole)..<max(0, -whole, min(values.count, values.count - whole - 1))
+        let overlap = max(0, -whole)..<max(0, -whole, min(values.count, values.count - whole - 1))
         var (x, y, xx, yy, xy): (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
         values.withUnsafeBufferPointer { values in
             other.values.withUnsafeBufferPointer { others in
-                for at in places {
+                for at in overlap {
                     let a = values[at]
                     let b = others[at + whole] * (1 - part) + others[at + whole + 1] * part
                     (x, y, xx, yy, xy) = (x + a, y + b, xx + a * a, yy + b * b, xy + a * b)
                 }
             }
         }
-        let n = Float(places.count)
+        let n = Float(overlap.count)
         let variances = (xx - x * x / n) * (yy - y * y / n)
         return n > 20 && variances > n * n ? max(0, (xy - x * y / n) / variances.squareRoot()) : 0
     }
 
-    /// The profile after a blur of this standard deviation, in samples: three means over as many samples, whose variances add up.
+    /// Returns the profile blurred by this standard deviation, in samples: by three moving means, whose variances add
+    /// up.
     func blurred(by deviation: Float) -> GreyProfile {
         // A mean over n samples has the variance (n * n - 1) / 12.
         let width = Int((4 * deviation * deviation + 1).squareRoot() + 0.5)
         return mean(over: width).mean(over: width).mean(over: width)
     }
 
-    /// Every sample the mean of those around it: an odd number of them, one more than `width` where that is even.
+    /// Returns the moving mean over an odd number of samples: `width`, or one more if that is even.
     func mean(over width: Int) -> GreyProfile {
         let radius = max(1, width / 2)
         let last = values.count - 1
@@ -79,44 +81,44 @@ struct GreyProfile {
         return result
     }
 
-    /// Fills `levels` with the profile at every sample of a code that lies as `warp` says, and `slopes` with how fast it rises there;
-    /// its ends go on.
+    /// Fills `levels` with the profile at every sample of a code that is mapped by `warp`, and `slopes` with its slope
+    /// there; the profile's ends are repeated.
     func sample(_ warp: Warp, into levels: UnsafeMutablePointer<Float>, slopes: UnsafeMutablePointer<Float>) {
         let last = Float(values.count - 1) - 0.001
         values.withUnsafeBufferPointer { values in
             for index in 0..<Modules.count {
-                let place = min(max(warp.position(Modules.place(ofSample: index)), 0), last)
-                let whole = Int(place)
+                let position = min(max(warp.sample(at: Modules.position(ofSample: index)), 0), last)
+                let whole = Int(position)
                 let slope = values[whole + 1] - values[whole]
-                levels[index] = values[whole] + slope * (place - Float(whole))
+                levels[index] = values[whole] + slope * (position - Float(whole))
                 slopes[index] = slope
             }
         }
     }
 }
 
-/// The raster on which grey levels are compared with patterns: a code's 95 modules and some paper on either side, finely enough that a
-/// pattern's edges may lie between.
+/// The grid on which grey levels are compared with patterns: a code's 95 modules and some paper on either side, several
+/// samples per module.
 enum Modules {
-    /// Samples a module; a digit's seven modules are then whole vectors of four.
+    /// The samples per module; a digit's seven modules then fill whole vectors of four.
     static let fineness = 4
-    /// Modules of paper before and behind the code.
+    /// The modules of paper before and behind the code.
     static let margin = 6
     static let code = DigitTemplates.modules
     static let count = (code + 2 * margin) * fineness
 
-    /// Where a sample lies, in modules from the code's left edge.
-    static func place(ofSample index: Int) -> Float { (Float(index) + 0.5) / Float(fineness) - Float(margin) }
-    /// The first sample of a module.
+    /// Returns the position of a sample, in modules from the code's left edge.
+    static func position(ofSample index: Int) -> Float { (Float(index) + 0.5) / Float(fineness) - Float(margin) }
+    /// Returns the first sample of a module.
     static func sample(ofModule module: Int) -> Int { (module + margin) * fineness }
 
-    /// Where the digit at one of the twelve places begins.
-    static func begin(ofDigit place: Int) -> Int {
-        place < 6 ? DigitTemplates.leftDigits + place * 7 : DigitTemplates.rightDigits + (place - 6) * 7
+    /// Returns the module at which one of the twelve digits starts.
+    static func start(ofDigit index: Int) -> Int {
+        index < 6 ? DigitTemplates.leftDigits + index * 7 : DigitTemplates.rightDigits + (index - 6) * 7
     }
 }
 
-/// Numbers that are kept from one code to the next: nothing is allocated while one is read.
+/// A buffer of numbers that is reused for every code, so that nothing is allocated while one is read.
 final class Samples {
     let values: UnsafeMutableBufferPointer<Float>
 
@@ -132,52 +134,53 @@ final class Samples {
         set { values[index] = newValue }
     }
 
-    /// From `index` on.
+    /// Returns a pointer to the numbers from `index` on.
     func pointer(at index: Int = 0) -> UnsafeMutablePointer<Float> { values.baseAddress! + index }
 }
 
-/// What becomes of a thin line in a picture, in modules across it: a disc from a lens out of focus, seen from its side, and a bell from
-/// everything else.
+/// The blur of a picture as the image of a thin line, in modules across it: a disc from a lens out of focus, seen from
+/// its side, and a bell curve from everything else.
 ///
 /// Source: the geometric model of defocus (Pentland, "A new sense for depth of field", IEEE PAMI 9(4), 1987).
 struct PointSpread: Equatable {
-    /// The disc's radius, in modules.
+    /// The radius of the disc, in modules.
     var disc: Float
-    /// The bell's standard deviation, in modules.
+    /// The standard deviation of the bell curve, in modules.
     var bell: Float
 
-    /// Standard deviation, in modules: a disc's, seen from its side, is half its radius.
+    /// The standard deviation of both together, in modules. That of a disc, seen from its side, is half its radius.
     var width: Float { (bell * bell + disc * disc / 4).squareRoot() }
 
-    /// Half the width that is looked at, in samples: four modules.
+    /// Half the width of the kernel, in samples: four modules.
     static let reach = 4 * Modules.fineness
     static let count = 2 * reach + 1
-    /// The same in whole vectors; what is added is 0.
+    /// The size of the kernel in whole vectors, filled up with 0.
     static let padded = 40
-    /// What is wider cannot be told from paper with stripes.
+    /// The widest blur; a wider one looks like striped paper.
     static let widestDisc: Float = 3.2
     static let widestBell: Float = 1.6
 
-    /// What the search begins with: from sharp to a disc as wide as five modules.
+    /// The blurs from which the search starts: from sharp to a disc as wide as five modules.
     static let usual = [
         PointSpread(disc: 0, bell: 0.35), PointSpread(disc: 0.9, bell: 0.4), PointSpread(disc: 1.7, bell: 0.5),
         PointSpread(disc: 2.5, bell: 0.7),
     ]
 
-    /// Within what is looked at.
+    /// The blur limited to the widest disc and bell.
     var limited: PointSpread {
         PointSpread(disc: min(max(disc, 0), Self.widestDisc), bell: min(max(bell, 0.15), Self.widestBell))
     }
 
-    /// Fills `kernel`, of ``padded`` samples, with weights that sum to 1.
+    /// Fills `kernel`, of ``padded`` samples, with weights that add up to 1.
     func fill(_ kernel: UnsafeMutablePointer<Float>) {
         let step = 1 / Float(Modules.fineness)
         withUnsafeTemporaryAllocation(of: Float.self, capacity: 2 * Self.count) { work in
             let (bells, discs) = (work.baseAddress!, work.baseAddress! + Self.count)
             for index in 0..<Self.count {
-                let place = Float(index - Self.reach) * step
-                bells[index] = expf(-place * place / (2 * bell * bell))
-                discs[index] = Self.discUpTo(place + step / 2, disc) - Self.discUpTo(place - step / 2, disc)
+                let position = Float(index - Self.reach) * step
+                bells[index] = expf(-position * position / (2 * bell * bell))
+                discs[index] =
+                    Self.discLight(upTo: position + step / 2, disc) - Self.discLight(upTo: position - step / 2, disc)
             }
             var sum: Float = 0
             for index in 0..<Self.count {
@@ -193,15 +196,15 @@ struct PointSpread: Equatable {
         }
     }
 
-    /// The part of a disc's light that lies left of `place`; a disc narrower than a sample is a line.
-    private static func discUpTo(_ place: Float, _ radius: Float) -> Float {
+    /// Returns the part of a disc's light left of `position`; a disc narrower than a sample is a line.
+    private static func discLight(upTo position: Float, _ radius: Float) -> Float {
         let radius = max(radius, 0.05)
-        let part = min(max(place / radius, -1), 1)
+        let part = min(max(position / radius, -1), 1)
         return 0.5 + (part * (1 - part * part).squareRoot() + asinf(part)) / .pi
     }
 }
 
-/// Sums of products, eight at a time: the compiler may not reorder a sum of numbers by itself.
+/// Returns the sum of products, computed eight at a time: the compiler may not reorder a floating-point sum on its own.
 @inline(__always)
 func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
     var sum = SIMD8<Float>.zero
@@ -220,7 +223,7 @@ func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> 
     return sum.sum() + rest
 }
 
-/// Lays `kernel` over the samples of a range; ``PointSpread/padded`` more can be read on either side of it.
+/// Convolves the samples of a range with `kernel`; ``PointSpread/padded`` more samples must be readable on either side.
 func blur(
     _ ink: UnsafePointer<Float>, _ range: Range<Int>, kernel: UnsafePointer<Float>,
     into result: UnsafeMutablePointer<Float>

@@ -1,30 +1,31 @@
 import Bookplate
 
-/// Reads the ISBN of a line of grey levels where there is no telling bars from spaces any more.
+/// Reads the ISBN from grey levels that are too blurred to separate bars from spaces.
 ///
-/// A pilot finds the places where a book's code may lie (``Pilot``); at each the likeliest digits are found as a whole (``Trellis``);
-/// place, blur and light are fitted to these (``CodeFit``), which mends digits, and so by turns until they stay. Further lines across
-/// the same code, or the same code in other frames, are then fitted and read together.
+/// A pilot finds the positions where a book's code may lie (``Pilot``). At each, the likeliest digits are found as a
+/// whole (``Trellis``), and position, blur and light are fitted to them (``CodeFit``), which corrects digits. Both
+/// steps alternate until the digits no longer change. Further lines across the same code, or the same code in other
+/// frames, are then fitted and read together.
 struct GreyReader {
     /// One line across a code, and how the code lies on it.
-    struct Look {
-        /// In the code's own direction.
+    struct LineFit {
+        /// The profile, in the code's own direction.
         var profile: GreyProfile
         var warp: Warp
         var spread: PointSpread
         var isReversed: Bool
-        /// Mean squared difference of the digits that were fitted last, as a part of the contrast.
+        /// The mean squared difference of the digits that were fitted last, as a part of the contrast.
         var cost: Float = 0
     }
 
-    /// Digits of a look, or of several.
+    /// The digits of one or several lines.
     struct Finding {
-        var looks: [Look]
+        var lines: [LineFit]
         var sequence: DigitSequence
 
-        /// Nothing else is worth a look. On photos wrong digits were seen to fit hardly better than the next ones; on drawn sequences of bad
-        /// frames up to 1.42 times, which is why ``FrameEvidence`` wants more.
-        var isClear: Bool { sequence.ratio > 1.35 && sequence.cost < GreyReader.worstCost }
+        /// True if no other digits come close. On photos, wrong digits fit hardly better than the next ones; on drawn
+        /// sequences of bad frames up to 1.42 times better, which is why ``FrameEvidence`` requires more.
+        var isClear: Bool { sequence.ratio > 1.35 && sequence.cost < GreyReader.maxCost }
     }
 
     private var pilot = Pilot()
@@ -32,28 +33,30 @@ struct GreyReader {
     private let fit = CodeFit()
     private let differences = Differences()
 
-    /// Paths that the pilot finds in each span, and how many of all are looked at.
-    private static let places = 10
-    private static let mostPlaces = 9
+    /// The number of matches that the pilot finds in each span, and how many of all are tried.
+    private static let matchesPerSpan = 10
+    private static let maxMatches = 9
     private static let rounds = 4
-    /// How much worse than the digits that were fitted others are looked for.
-    private static let interest: Float = 3
-    /// Mean squared difference of a first look from which no second is taken; a code's is below 0.06 in nearly all cases.
+    /// The factor of the fitted digits' cost up to which other digits are searched.
+    private static let searchFactor: Float = 3
+    /// The mean squared difference of the first read above which a match is dropped; a code's is below 0.06 in nearly
+    /// all cases.
     private static let hopeless: Float = 0.16
-    /// Mean squared difference of a code, as a part of its contrast.
-    static let worstCost: Float = 0.01
-    /// No picture is better than this: its 256 levels.
-    private static let leastCost: Float = 1e-5
-    /// Extra blur, in modules, that a sharp profile is fitted with first: only on a smooth picture a fit finds its way from further off.
-    private static let levels: [Float] = [1.2, 0.6]
+    /// The highest mean squared difference of a code, as a part of its contrast.
+    static let maxCost: Float = 0.01
+    /// The lowest cost that the 256 levels of a picture allow.
+    private static let minCost: Float = 1e-5
+    /// The extra blurs, in modules, with which a sharp profile is fitted first: a fit converges from further away on a
+    /// smooth picture.
+    private static let extraBlurs: [Float] = [1.2, 0.6]
 
     /// Finds a code on a profile.
     ///
     /// - Parameters:
-    ///   - spans: where something striped begins and ends, in samples.
-    ///   - hints: payloads that are tried before others are looked for.
-    ///   - isThorough: whether print or the edge of a label may stand before the code; takes longer.
-    /// - Returns: what fits best, clear or not; `nil` where nothing fits at all.
+    ///   - spans: the striped stretches of the profile, in samples.
+    ///   - hints: payloads to try before searching for others.
+    ///   - isThorough: true to allow for print or the edge of a label before the code; takes longer.
+    /// - Returns: the best fit, clear or not; `nil` if nothing fits at all.
     mutating func find(
         on profile: GreyProfile, spans: [ClosedRange<Float>], hints: [Digits], isThorough: Bool
     ) -> Finding? {
@@ -64,99 +67,102 @@ struct GreyReader {
         return find(on: profile, spans: [first...last], starts: -4...32, hints: hints) ?? found
     }
 
-    /// - Parameter starts: where the code may begin, in modules from the beginning of a span, if that were the code.
+    /// - Parameter starts: the range in which the code may start, in modules from the start of a span as long as the
+    ///   code.
     private mutating func find(
         on profile: GreyProfile, spans: [ClosedRange<Float>], starts: ClosedRange<Float>, hints: [Digits]
     ) -> Finding? {
-        let ways = [profile, profile.reversed]
+        let directions = [profile, profile.reversed]
         let last = Float(profile.values.count - 1)
-        var places: [(place: Pilot.Place, way: Int)] = []
+        var matches: [(match: Pilot.Match, direction: Int)] = []
         for span in spans {
             // The span may be a code of 95 modules, or one with an add-on and the gap before it, 160 in all.
             let module = (span.upperBound - span.lowerBound) / Float(Modules.code)
-            for (way, profile) in ways.enumerated() {
-                let begin = way == 0 ? span.lowerBound : last - span.upperBound
-                places += pilot.places(
+            for (direction, profile) in directions.enumerated() {
+                let begin = direction == 0 ? span.lowerBound : last - span.upperBound
+                matches += pilot.matches(
                     on: profile, modules: (module * 0.56)...(module * 1.08),
                     start: (begin + starts.lowerBound * module)...(begin + starts.upperBound * module),
-                    most: Self.places
-                ).map { ($0, way) }
+                    most: Self.matchesPerSpan
+                ).map { ($0, direction) }
             }
         }
-        places.sort { $0.place.score > $1.place.score }
-        var looks: [(look: Look, digits: Digits, cost: Float)] = []
-        for (rank, (place, way)) in places.prefix(Self.mostPlaces).enumerated() {
-            var look = Look(profile: ways[way], warp: place.warp, spread: place.spread, isReversed: way == 1)
+        matches.sort { $0.match.score > $1.match.score }
+        var candidates: [(line: LineFit, digits: Digits, cost: Float)] = []
+        for (rank, (match, direction)) in matches.prefix(Self.maxMatches).enumerated() {
+            var line = LineFit(
+                profile: directions[direction], warp: match.warp, spread: match.spread, isReversed: direction == 1)
             if rank < 2 {
                 for hint in hints {
-                    if let found = settle(look, hint), found.sequence.digits == hint, found.isClear { return found }
+                    if let found = settle(line, hint), found.sequence.digits == hint, found.isClear { return found }
                 }
             }
-            guard fit.lookAtPilot(look.profile, at: place.warp, place.spread) else { continue }
+            guard fit.fitPilot(line.profile, at: match.warp, match.spread) else { continue }
             trellis.begin()
-            trellis.add(fit.ink.pointer(), spread: place.spread)
+            trellis.add(fit.ink.pointer(), spread: match.spread)
             let (digits, shifts, cost) = trellis.drift()
-            look.warp = place.warp.shifted(shifts)
-            if cost < Self.hopeless { looks.append((look, digits, cost)) }
+            line.warp = match.warp.shifted(shifts)
+            if cost < Self.hopeless { candidates.append((line, digits, cost)) }
         }
-        looks.sort { $0.cost < $1.cost }
+        candidates.sort { $0.cost < $1.cost }
         var best: Finding?
-        for (look, digits, _) in looks.prefix(2) {
-            guard let found = settle(look, digits) else { continue }
+        for (line, digits, _) in candidates.prefix(2) {
+            guard let found = settle(line, digits) else { continue }
             if found.isClear { return found }
             if found.sequence.cost < best?.sequence.cost ?? .infinity { best = found }
         }
         return best
     }
 
-    /// Fits and reads by turns, from further off to near.
-    private mutating func settle(_ start: Look, _ digits: Digits) -> Finding? {
-        var (look, digits) = (start, digits)
+    /// Alternates fitting and reading, from a coarse picture to the sharp one.
+    private mutating func settle(_ start: LineFit, _ digits: Digits) -> Finding? {
+        var (line, digits) = (start, digits)
         let own = start.spread.width
-        for level in Self.levels where level > own {
-            var smooth = look
-            smooth.profile = look.profile.blurred(by: level * look.warp.module)
-            smooth.spread = PointSpread(disc: 0, bell: (level * level + own * own).squareRoot())
+        for extra in Self.extraBlurs where extra > own {
+            var smooth = line
+            smooth.profile = line.profile.blurred(by: extra * line.warp.module)
+            smooth.spread = PointSpread(disc: 0, bell: (extra * extra + own * own).squareRoot())
             guard let settled = settle([smooth], digits, rounds: 3) else { continue }
-            (look.warp, digits) = (settled.looks[0].warp, settled.sequence.digits)
+            (line.warp, digits) = (settled.lines[0].warp, settled.sequence.digits)
         }
-        return settle([look], digits, rounds: Self.rounds)
+        return settle([line], digits, rounds: Self.rounds)
     }
 
-    /// Fits all looks to the digits and reads them together, until the digits stay. Looks that the digits cannot be fitted to are left out.
+    /// Fits all lines to the digits and reads them together, until the digits no longer change. Lines that do not fit
+    /// are dropped.
     ///
-    /// - Returns: `nil` where there is none left, or no end of it.
-    mutating func settle(_ looks: [Look], _ digits: Digits, rounds: Int = 4) -> Finding? {
-        var (looks, digits) = (looks, digits)
+    /// - Returns: `nil` if no line is left, or the digits keep changing.
+    mutating func settle(_ lines: [LineFit], _ digits: Digits, rounds: Int = 4) -> Finding? {
+        var (lines, digits) = (lines, digits)
         for _ in 0..<rounds {
             trellis.begin()
             differences.begin()
-            var kept: [Look] = []
-            for var look in looks.prefix(Trellis.mostLooks) {
-                guard fit.fit(look.profile, digits: digits, from: look.warp, look.spread) else { continue }
-                (look.warp, look.spread, look.cost) = (fit.warp, fit.spread, fit.cost)
-                kept.append(look)
-                differences.add(fit, weight: 1 / max(fit.cost, Self.leastCost))
-                trellis.add(fit.ink.pointer(), spread: fit.spread, weight: 1 / max(fit.cost, Self.leastCost))
+            var kept: [LineFit] = []
+            for var line in lines.prefix(Trellis.maxLines) {
+                guard fit.fit(line.profile, digits: digits, from: line.warp, line.spread) else { continue }
+                (line.warp, line.spread, line.cost) = (fit.warp, fit.spread, fit.cost)
+                kept.append(line)
+                differences.add(fit, weight: 1 / max(fit.cost, Self.minCost))
+                trellis.add(fit.ink.pointer(), spread: fit.spread, weight: 1 / max(fit.cost, Self.minCost))
             }
             guard !kept.isEmpty else { return nil }
-            // Each look counts as much as it fits; together they count 1.
-            let total = kept.reduce(0) { $0 + 1 / max($1.cost, Self.leastCost) }
+            // Each line is weighted by its fit; the weights add up to 1.
+            let total = kept.reduce(0) { $0 + 1 / max($1.cost, Self.minCost) }
             trellis.scaleWeights(by: 1 / total)
-            let limit = Float(kept.count) / total * Self.interest
+            let limit = Float(kept.count) / total * Self.searchFactor
             guard var sequence = trellis.read(limit: limit) ?? trellis.read(limit: .greatestFiniteMagnitude)
             else { return nil }
             let scatter = kept.count > 1 ? differences.scatter(total) : 0
-            sequence.cost = max(sequence.cost - scatter, Self.leastCost)
-            sequence.runnerUp = max(sequence.runnerUp - scatter, Self.leastCost)
-            looks = kept
-            if sequence.digits == digits { return Finding(looks: looks, sequence: sequence) }
+            sequence.cost = max(sequence.cost - scatter, Self.minCost)
+            sequence.runnerUp = max(sequence.runnerUp - scatter, Self.minCost)
+            lines = kept
+            if sequence.digits == digits { return Finding(lines: lines, sequence: sequence) }
             digits = sequence.digits
         }
         return nil
     }
 
-    /// Whether these digits are what stands on a profile, where they are a code of any kind; `nil` when it cannot be told.
+    /// Returns true if a profile shows these digits, of a code of any kind; `nil` if it does not decide.
     mutating func confirms(_ digits: Digits, on profile: GreyProfile, at warp: Warp) -> Bool? {
         guard fit.fit(profile, digits: digits, from: warp, PointSpread(disc: 0.3, bell: 0.4)) else { return nil }
         trellis.begin()
@@ -164,17 +170,17 @@ struct GreyReader {
         let first = digits.number / 1_000_000_000_000
         guard
             let sequence = trellis.read(
-                firstDigits: first == 9 ? [9] : [first, 9], isBook: false, limit: fit.cost * Self.interest),
-            sequence.ratio > 1.3, sequence.cost < Self.worstCost
+                firstDigits: first == 9 ? [9] : [first, 9], isBook: false, limit: fit.cost * Self.searchFactor),
+            sequence.ratio > 1.3, sequence.cost < Self.maxCost
         else { return nil }
         return sequence.digits == digits
     }
 
-    /// Whether a finding would be another one if it were not taken for a book.
+    /// Returns true if a finding stays the same without the assumption that it is a book's code.
     mutating func isBook(_ finding: Finding) -> Bool {
         trellis.begin()
-        for look in finding.looks {
-            guard fit.fit(look.profile, digits: finding.sequence.digits, from: look.warp, look.spread, steps: 0)
+        for line in finding.lines {
+            guard fit.fit(line.profile, digits: finding.sequence.digits, from: line.warp, line.spread, steps: 0)
             else { return false }
             trellis.add(fit.ink.pointer(), spread: fit.spread)
         }
@@ -183,8 +189,8 @@ struct GreyReader {
     }
 }
 
-/// What remains of several looks when the digits are taken away. What they differ by among themselves is noise, and says nothing against any
-/// digits; what they have in common may.
+/// The residuals of several lines after the digits are subtracted. The part in which the lines differ is noise and says
+/// nothing about the digits; the common part may.
 private final class Differences {
     private let sums = Samples(count: Modules.count)
     private let squares = Samples(count: Modules.count)
@@ -192,19 +198,19 @@ private final class Differences {
     func begin() { for index in 0..<Modules.count { (sums[index], squares[index]) = (0, 0) } }
 
     func add(_ fit: CodeFit, weight: Float) {
-        for index in CodeFit.seen {
+        for index in CodeFit.fitted {
             let difference = fit.difference(index)
             sums[index] += weight * difference
             squares[index] += weight * difference * difference
         }
     }
 
-    /// Mean squared difference from what is common.
+    /// Returns the mean squared difference from the common part.
     ///
-    /// - Parameter total: of the weights.
+    /// - Parameter total: the sum of the weights.
     func scatter(_ total: Float) -> Float {
         var sum: Float = 0
-        for index in CodeFit.seen {
+        for index in CodeFit.fitted {
             let mean = sums[index] / total
             sum += max(squares[index] / total - mean * mean, 0)
         }
@@ -212,26 +218,28 @@ private final class Differences {
     }
 }
 
-/// What the grey levels of a region say.
+/// A code read from the grey levels of a region.
 struct GreyResult {
     var digits: Digits
-    /// Lines across the code that were read together.
-    var looks: Int
+    /// The number of lines across the code that were read together.
+    var lines: Int
     var corners: Corners
 }
 
 extension GreyReader {
-    /// Parts of the bars' height at which a code is looked for, and at which it is then read again, the nearest first.
+    /// The parts of the bars' height at which a code is searched, and then the ones at which it is read again, nearest
+    /// first.
     private static let first = [0, -0.3, 0.3]
     private static let others = [-0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45]
-    private static let mostLooks = 4
+    private static let maxLines = 4
 
     /// Reads a book's code.
     ///
     /// - Parameters:
-    ///   - slack: how far the code's ends may lie from the region's, in pixels of the frame.
-    ///   - hints: payloads that were seen there, and not often enough.
-    /// - Returns: what is beyond doubt: several lines together say so, alone and all, and would if nothing were known of books.
+    ///   - slack: the distance of the code's ends from the region's, at most, in pixels of the frame.
+    ///   - hints: payloads that were seen there, but not often enough.
+    /// - Returns: a code beyond doubt: several lines show it, each alone and all together, even without the assumption
+    ///   that it is a book's.
     mutating func read(_ frame: Frame, region: Region, slack: Double, hints: [Digits] = []) -> GreyResult? {
         guard let bars = BarRun(frame, region: region, slack: slack) else { return nil }
         let spans = bars.spans(frame)
@@ -241,37 +249,37 @@ extension GreyReader {
                 let found = find(on: profile(part), spans: spans, hints: hints, isThorough: part == Self.first.last),
                 found.isClear
             else { continue }
-            return confirmed(found, bars, part, profile)
+            return confirm(found, bars, part, profile)
         }
         return nil
     }
 
-    /// Reads further lines across the code, and all together.
-    private mutating func confirmed(
+    /// Reads further lines across the code, and then all together.
+    private mutating func confirm(
         _ found: Finding, _ bars: BarRun, _ part: Double, _ profile: (Double) -> GreyProfile
     ) -> GreyResult? {
-        let known = found.looks[0]
-        var looks = found.looks
+        let known = found.lines[0]
+        var lines = found.lines
         for other in Self.others.filter({ $0 != part }).sorted(by: { abs($0 - part) < abs($1 - part) }) {
-            var look = known
-            look.profile = known.isReversed ? profile(other).reversed : profile(other)
-            // Alone first: it must say the same.
-            guard let alone = settle([look], found.sequence.digits),
+            var line = known
+            line.profile = known.isReversed ? profile(other).reversed : profile(other)
+            // Each line must show the same digits on its own.
+            guard let alone = settle([line], found.sequence.digits),
                 alone.sequence.digits == found.sequence.digits, alone.isClear
             else { continue }
-            looks += alone.looks
-            if looks.count == Self.mostLooks { break }
+            lines += alone.lines
+            if lines.count == Self.maxLines { break }
         }
-        guard looks.count > 1, let all = settle(looks, found.sequence.digits), all.isClear,
+        guard lines.count > 1, let all = settle(lines, found.sequence.digits), all.isClear,
             all.sequence.digits == found.sequence.digits, isBook(all)
         else { return nil }
         return GreyResult(
-            digits: all.sequence.digits, looks: all.looks.count, corners: bars.corners(of: known))
+            digits: all.sequence.digits, lines: all.lines.count, corners: bars.corners(of: known))
     }
 
-    /// Whether the grey levels say the same of a code of any kind as some lines did.
+    /// Returns true if the grey levels of a code of any kind agree with the digits that some lines showed.
     ///
-    /// - Returns: `nil` where they do not say anything for sure.
+    /// - Returns: `nil` if they do not decide.
     mutating func confirms(_ digits: Digits, in frame: Frame, at corners: Corners) -> Bool? {
         let region = Region(around: corners)
         guard frame.width > 1, frame.height > 1, (60...100_000).contains(region.length) else { return nil }

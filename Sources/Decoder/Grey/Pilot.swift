@@ -1,23 +1,24 @@
-/// What is known of a book's code before it is read: paper, the left guard and 978 or 979, the guard in the middle, the right guard
-/// and paper. By these 28 of 95 modules a code is found that is too blurred to be told from stripes by its digits, as radio finds its
-/// place in time by a known word.
+/// Finds a book's code by the parts that every such code shares: paper, the left guard and 978 or 979, the middle
+/// guard, the right guard and paper. These 28 of 95 modules locate a code whose digits are too blurred to stand out
+/// from stripes, as radio receivers synchronise by a known word.
 ///
-/// Source: the known word as in "pilot symbols" (Cavers, IEEE Trans. Veh. Technol. 40(4), 1991); the score is a correlation coefficient.
+/// Source: "pilot symbols" (Cavers, IEEE Trans. Veh. Technol. 40(4), 1991); the score is a correlation coefficient.
 struct Pilot {
-    /// Where a book's code may lie on a profile, and how blurred it looks.
-    struct Place {
+    /// A position on a profile where a book's code may lie, and its apparent blur.
+    struct Match {
         var warp: Warp
         var spread: PointSpread
         var score: Float
     }
 
-    /// One stretch of the code, for each of the usual blurs: its light without the mean, of length 1.
+    /// One stretch of the code, for each of the usual blurs: its light with the mean subtracted, normalised to length
+    /// 1.
     private struct Stretch {
         let from: Int
         let count: Int
         let patterns: [[Float]]
 
-        /// - Parameter inks: of the modules of `range` and four on either side, of which blur takes some.
+        /// - Parameter inks: returns the ink of a module of `range`, or of the four on either side that blur into it.
         init(_ range: Range<Int>, inks: (Int) -> Float) {
             from = range.lowerBound * 2
             count = range.count * 2
@@ -36,7 +37,7 @@ struct Pilot {
                     guard let base = ink.baseAddress else { return }
                     blur(base + PointSpread.padded, 0..<count, kernel: kernel.pointer(), into: &blurred)
                 }
-                // Two samples a module.
+                // Two samples per module.
                 var means = (0..<(range.count * 2)).map { half in
                     let at = margin * fine + half * fine / 2
                     return blurred[at..<(at + fine / 2)].reduce(0, +) / Float(fine / 2)
@@ -54,9 +55,9 @@ struct Pilot {
     private let right: Stretch
     private var sums: [Float] = []
     private var halves = [Float](repeating: 0, count: 64)
-    private var places: [Place] = []
+    private var matches: [Match] = []
 
-    /// What stands in the modules that no pilot tells: half ink.
+    /// The ink assumed for the modules that are not part of the pilot: half ink.
     private static let unknown: Float = 0.45
 
     init() {
@@ -82,13 +83,16 @@ struct Pilot {
         }
     }
 
+    /// Finds the likeliest positions of a code.
+    ///
     /// - Parameters:
-    ///   - modules: how many samples a module may have.
-    ///   - start: where the code's left edge may be.
-    /// - Returns: the likeliest places, the best first.
-    mutating func places(
+    ///   - modules: the possible widths of a module, in samples.
+    ///   - start: the possible positions of the code's left edge.
+    ///   - most: the most matches to return.
+    /// - Returns: the matches, best first.
+    mutating func matches(
         on profile: GreyProfile, modules: ClosedRange<Float>, start: ClosedRange<Float>, most: Int
-    ) -> [Place] {
+    ) -> [Match] {
         sums.removeAll(keepingCapacity: true)
         sums.append(0)
         var total: Float = 0
@@ -96,30 +100,30 @@ struct Pilot {
             total += value
             sums.append(total)
         }
-        places.removeAll(keepingCapacity: true)
+        matches.removeAll(keepingCapacity: true)
         let last = Float(profile.values.count)
         var module = modules.lowerBound
         while module <= modules.upperBound {
             var at = start.lowerBound
             while at <= start.upperBound, at + module * 94 < last {
-                if beginsOnPaper(at, module) { consider(start: at, module: module, most: most) }
+                if startsOnPaper(at, module) { tryMatch(start: at, module: module, most: most) }
                 at += max(0.5, module * 0.3)
             }
             module *= 1.025
         }
-        return places
+        return matches
     }
 
-    /// Whether it is lighter before the code than in it.
-    private func beginsOnPaper(_ start: Float, _ module: Float) -> Bool {
+    /// Returns true if it is lighter before the code than in it.
+    private func startsOnPaper(_ start: Float, _ module: Float) -> Bool {
         let limit = Float(sums.count - 1)
-        func upTo(_ place: Float) -> Float { sums[Int(min(max(place, 0), limit))] }
+        func sum(upTo position: Float) -> Float { sums[Int(min(max(position, 0), limit))] }
         let (from, to) = (max(start - 4 * module, 0), start + 17 * module)
         let edge = max(start - 0.5 * module, from + 1)
-        return (upTo(edge) - upTo(from)) * (to - edge) > (upTo(to) - upTo(edge)) * (edge - from)
+        return (sum(upTo: edge) - sum(upTo: from)) * (to - edge) > (sum(upTo: to) - sum(upTo: edge)) * (edge - from)
     }
 
-    private mutating func consider(start: Float, module: Float, most: Int) {
+    private mutating func tryMatch(start: Float, module: Float, most: Int) {
         var best: (score: Float, spread: Int) = (0, 0)
         measure(start, module, lefts[0].from, lefts[0].count)
         guard let energy = centre(lefts[0].count) else { return }
@@ -129,11 +133,11 @@ struct Pilot {
                 if score > best.score { best = (score, spread) }
             }
         }
-        let worst = places.count < most ? 0.6 : places[places.count - 1].score
+        let worst = matches.count < most ? 0.6 : matches[matches.count - 1].score
         guard best.score > max(0.65, worst - 0.4) else { return }
         let ends = score(right, start, module, best.spread)
         guard best.score * 0.7 + ends * 0.3 > worst - 0.1 else { return }
-        // Where the paper is bent, its middle lies elsewhere.
+        // On bent paper the middle guard is shifted.
         var centre: (score: Float, shift: Float) = (-1, 0)
         for shift in [0, -0.6, 0.6, -1.2, 1.2] as [Float] {
             let score = score(middle, start + shift * module, module, best.spread) - abs(shift) * 0.05
@@ -141,10 +145,10 @@ struct Pilot {
         }
         let score = best.score * 0.6 + ends * 0.25 + centre.score * 0.15
         guard score > worst else { return }
-        let place = Place(
+        let match = Match(
             warp: Warp(start: start, module: module, bend: centre.shift * 4 / Float(Modules.code)),
             spread: PointSpread.usual[best.spread], score: score)
-        keep(place, most: most)
+        keep(match, most: most)
     }
 
     private mutating func score(_ stretch: Stretch, _ start: Float, _ module: Float, _ spread: Int) -> Float {
@@ -153,22 +157,22 @@ struct Pilot {
         return dot(stretch.patterns[spread], halves, stretch.count) / energy
     }
 
-    /// Means of the profile over half modules.
+    /// Fills ``halves`` with the means of the profile over half modules.
     private mutating func measure(_ start: Float, _ module: Float, _ from: Int, _ count: Int) {
         let limit = Float(sums.count - 2)
         let step = module / 2
         halves.withUnsafeMutableBufferPointer { halves in
             sums.withUnsafeBufferPointer { sums in
-                func upTo(_ place: Float) -> Float {
-                    let held = min(max(place, 0), limit)
-                    let whole = Int(held)
-                    return sums[whole] + (sums[whole + 1] - sums[whole]) * (held - Float(whole))
+                func sum(upTo position: Float) -> Float {
+                    let clamped = min(max(position, 0), limit)
+                    let whole = Int(clamped)
+                    return sums[whole] + (sums[whole + 1] - sums[whole]) * (clamped - Float(whole))
                 }
-                var place = start + Float(from) * step
-                var before = upTo(place)
+                var position = start + Float(from) * step
+                var before = sum(upTo: position)
                 for index in 0..<count {
-                    place += step
-                    let after = upTo(place)
+                    position += step
+                    let after = sum(upTo: position)
                     halves[index] = after - before
                     before = after
                 }
@@ -176,9 +180,9 @@ struct Pilot {
         }
     }
 
-    /// Takes the mean away.
+    /// Subtracts the mean from ``halves``.
     ///
-    /// - Returns: the length of what is left, `nil` where nothing is.
+    /// - Returns: the length of the result; `nil` if there is no contrast.
     private mutating func centre(_ count: Int) -> Float? {
         halves.withUnsafeMutableBufferPointer { halves in
             var (sum, square): (Float, Float) = (0, 0)
@@ -192,18 +196,18 @@ struct Pilot {
         }
     }
 
-    /// Keeps the list sorted, and one of those that lie on each other.
-    private mutating func keep(_ place: Place, most: Int) {
-        let width = place.spread.width
-        for index in places.indices
-        where abs(places[index].warp.start - place.warp.start) < place.warp.module * (0.5 + 0.4 * width)
-            && abs(places[index].warp.end - place.warp.end) < place.warp.module * (1 + 0.7 * width)
+    /// Inserts a match into the sorted list. Of overlapping matches only the best is kept.
+    private mutating func keep(_ match: Match, most: Int) {
+        let width = match.spread.width
+        for index in matches.indices
+        where abs(matches[index].warp.start - match.warp.start) < match.warp.module * (0.5 + 0.4 * width)
+            && abs(matches[index].warp.end - match.warp.end) < match.warp.module * (1 + 0.7 * width)
         {
-            if places[index].score >= place.score { return }
-            places.remove(at: index)
+            if matches[index].score >= match.score { return }
+            matches.remove(at: index)
             break
         }
-        places.insert(place, at: places.firstIndex { $0.score < place.score } ?? places.count)
-        if places.count > most { places.removeLast() }
+        matches.insert(match, at: matches.firstIndex { $0.score < match.score } ?? matches.count)
+        if matches.count > most { matches.removeLast() }
     }
 }

@@ -1,13 +1,13 @@
 import Bookplate
 import CZBar
 
-/// zbar's decoder for one line of grey values at a time: EAN-13 with its EAN-2 and EAN-5 add-ons, nothing else.
+/// Decodes one line of grey values at a time with zbar: EAN-13 with its EAN-2 and EAN-5 add-ons, nothing else.
 ///
-/// The line scanner and the decoder of zbar are used without its image scanner, which allocates per image, copies what it is cropped
-/// to, gives points without telling which end of the code they are, aborts on sizes it does not expect, and knows only rows and
-/// columns. Here any row, column or oblique line can be read, and nothing is allocated.
+/// It uses zbar's line scanner and decoder without its image scanner, which allocates per image, copies the cropped
+/// area, returns points without saying which end of the code they are, aborts on unexpected sizes, and reads only rows
+/// and columns. Here any row, column or oblique line can be read, and nothing is allocated.
 ///
-/// Not for two threads at once; each has its own.
+/// Not for two threads at once; each needs its own.
 final class LineReader {
     private let decoder: OpaquePointer
     private let scanner: OpaquePointer
@@ -31,18 +31,18 @@ final class LineReader {
         zbar_decoder_destroy(decoder)
     }
 
-    /// Forgets the halves of codes that earlier lines left behind. To be called when the next line is not beside the last one: zbar
-    /// puts a left and a right half together that neighbouring lines saw, which reads slanted codes (5 of 126 ISBNs more), and
-    /// must not do so with the halves of two books.
-    func forget() { zbar_scanner_reset(scanner) }
+    /// Drops the halves of codes that earlier lines left behind. Must be called if the next line is not adjacent to the
+    /// last one: zbar joins a left and a right half from neighbouring lines, which reads slanted codes (5 of 126 ISBNs
+    /// more), but it must not join the halves of two books.
+    func reset() { zbar_scanner_reset(scanner) }
 
     /// Reads one line.
     ///
     /// - Parameters:
-    ///   - values: intensities; zbar takes a step of less than 4 for noise.
-    ///   - coarseness: what they are divided by. Noise on white paper of more than 4 levels looks like bars in the quiet zone, so that
-    ///     only the half of the code that comes last is read; at 3 both are. Faint print needs 1.
-    ///   - stride: from one value to the next; negative to read backwards.
+    ///   - values: intensities; zbar treats a step of less than 4 as noise.
+    ///   - coarseness: the divisor of the values. Noise of more than 4 levels on white paper looks like bars in the
+    ///     quiet zone, so that only the last half of the code is read; at 3 both are. Faint print needs 1.
+    ///   - stride: the distance from one value to the next; negative to read backwards.
     ///   - found: called for every code that ends on this line.
     @inline(__always)
     func read<Value: FixedWidthInteger>(
@@ -58,7 +58,7 @@ final class LineReader {
             }
             value += stride
         }
-        // Twice, for the last edge and the quiet zone behind it.
+        // Flushed twice: for the last edge, and for the quiet zone behind it.
         for _ in 0..<2 where zbar_scanner_flush(scanner).rawValue > ZBAR_PARTIAL.rawValue { report(found) }
     }
 
@@ -77,7 +77,7 @@ final class LineReader {
             guard let digit = Digits.value(of: UInt8(bitPattern: data[index])) else { return }
             number = number * 10 + digit
         }
-        // The last width is the quiet zone's (or gap's): the code ends where that began.
+        // The last width is that of the quiet zone (or gap): the code ends where it starts.
         let end = zbar_scanner_get_edge(scanner, zbar_scanner_get_width(scanner), 0)
         found(
             LineCode(
@@ -89,13 +89,13 @@ final class LineReader {
 /// A code found on one line.
 struct LineCode {
     let digits: Digits
-    /// Where it ended, in values from where the line was begun.
+    /// The position of its end, in values from the start of the line.
     let end: Int
-    /// The line ran over the code from its left to its right.
+    /// True if the line crossed the code from its left to its right.
     let isForward: Bool
 }
 
-/// Up to thirteen decimal digits in a word, so that counting votes for a payload allocates nothing.
+/// Up to thirteen decimal digits in one word, so that counting votes for a payload allocates nothing.
 struct Digits: Hashable {
     let number: Int
     let count: Int
@@ -105,7 +105,7 @@ struct Digits: Hashable {
     }
 
     var text: String {
-        // Up to fifteen characters lie in the String itself: nothing is allocated.
+        // A String holds up to fifteen characters inline, without an allocation.
         String(unsafeUninitializedCapacity: count) { digits in
             var rest = number
             for at in stride(from: count - 1, through: 0, by: -1) {
@@ -116,8 +116,9 @@ struct Digits: Hashable {
         }
     }
 
-    /// GS1 General Specifications, 7.9: weights 1 and 3 from the right, a multiple of ten.
-    var hasRightCheckDigit: Bool {
+    /// True if the check digit is correct: with weights 1 and 3 from the right, the sum is a multiple of ten (GS1
+    /// General Specifications, 7.9).
+    var hasCorrectCheckDigit: Bool {
         var (rest, sum, weight) = (number, 0, 1)
         for _ in 0..<count {
             sum += rest % 10 * weight
@@ -133,32 +134,35 @@ struct LineEnd {
     let digits: Digits
     let x: Float
     let y: Float
-    /// The way the code runs from its left to its right along the line, of length 1.
+    /// The direction of the code from left to right along the line, of length 1.
     let dx: Float
     let dy: Float
-    /// Whether it is the code's right end, else its left one.
+    /// True for the code's right end, false for its left one.
     let isRightEnd: Bool
-    /// Counts the lines of one scan; a line that is read both ways is one.
+    /// The number of the line in its scan; a line that is read both ways counts once.
     let line: Int
-    /// The line alone showed all of it; else halves that neighbouring lines saw were put together, and it ended anywhere.
+    /// True if the line alone showed the whole code. Otherwise zbar joined halves from neighbouring lines, and the end
+    /// may lie anywhere.
     let isWhole: Bool
 }
 
-/// Codes as a scan saw them, before anyone decides whether to believe it.
+/// A code as a scan saw it, before it is judged.
 struct RawSymbol {
     var digits: Digits
     var addon: Digits?
-    /// Lines that agreed.
+    /// The number of lines that agreed.
     var lines: Int
-    /// Those of them that showed the code whole.
+    /// The number of those lines that showed the whole code.
     var wholeLines = 0
-    /// Points known of the end that fewer are known of, from lines that showed the code whole: what the corners rest on.
+    /// The number of known points at the end with fewer of them, from lines that showed the whole code. The corners
+    /// rest on these.
     var pointsPerEnd: Int
-    /// In pixels of the scanned frame.
+    /// The corners, in pixels of the scanned frame.
     var corners: Corners
 
-    /// Enough whole lines for the corners to be the code's: one or two, as rows across a slanted code, do not tell how it lies.
-    var isPlaced: Bool { pointsPerEnd >= 4 }
+    /// True if enough whole lines locate the code. One or two, such as rows across a slanted code, do not show its
+    /// slant.
+    var isLocated: Bool { pointsPerEnd >= 4 }
 
     var length: Double {
         let (dx, dy) = (corners.topRight.x - corners.topLeft.x, corners.topRight.y - corners.topLeft.y)

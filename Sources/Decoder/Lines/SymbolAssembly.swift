@@ -1,16 +1,16 @@
 import Bookplate
 
 extension [LineEnd] {
-    /// One symbol per payload, add-ons joined to the code that they stand beside, those of most lines first.
+    /// Returns one symbol per payload, with add-ons joined to the codes beside them, those of most lines first.
     ///
-    /// - Parameter length: of a code, in pixels, for those of which only one end was seen.
+    /// - Parameter length: the length of a code in pixels, for codes of which only one end was seen.
     func assembled(length: Double = 0) -> [RawSymbol] {
         var symbols: [RawSymbol] = []
         assemble(into: &symbols, length: length)
         return symbols
     }
 
-    /// The same into memory that is there already: nothing is allocated once it is large enough.
+    /// Does the same as ``assembled(length:)`` into existing memory: nothing is allocated once it is large enough.
     func assemble(into symbols: inout [RawSymbol], length: Double = 0) {
         symbols.removeAll(keepingCapacity: true)
         for lineEnd in self where lineEnd.digits.count == 13 {
@@ -22,7 +22,7 @@ extension [LineEnd] {
         symbols.sort { ($0.lines, $0.digits.number) > ($1.lines, $1.digits.number) }
     }
 
-    /// Lines that hold what is asked for. Line ends come in the order of their lines.
+    /// Counts the lines with a matching line end. Line ends are in the order of their lines.
     fileprivate func countOfLines(where isCounted: (LineEnd) -> Bool) -> Int {
         var (count, last) = (0, -1)
         for lineEnd in self where lineEnd.line != last && isCounted(lineEnd) {
@@ -32,7 +32,7 @@ extension [LineEnd] {
     }
 }
 
-/// What the lines saw of one payload: a view that copies nothing.
+/// The line ends of one payload: a view that copies nothing.
 private struct Group {
     let all: [LineEnd]
     let digits: Digits
@@ -51,33 +51,33 @@ private struct Group {
         Points(all: all, digits: digits, isRightEnd: right, wholeOnly: whole)
     }
 
-    /// The corners of what was read.
+    /// The corners of the code as far as it was read.
     ///
-    /// Each line that shows the code whole ran from one end to the other, so its points lie on the code's left and right edge: a
-    /// straight line is laid through those of either edge. All lines together, also those that saw a half of the code, tell how
-    /// far up and down it could be read.
+    /// Each line that shows the whole code ran from one end to the other, so its points lie on the code's left and
+    /// right edge; a straight line is fitted to those of either edge. All lines together, including those with half of
+    /// the code, show how far up and down it could be read.
     private var corners: Corners {
         let wholeOnly = all.contains { $0.digits == digits && $0.isWhole }
         let (right, left) = (end(right: true, whole: wholeOnly), end(right: false, whole: wholeOnly))
-        var way = Point(x: 0, y: 0)
+        var direction = Point(x: 0, y: 0)
         for lineEnd in all where lineEnd.digits == digits && (lineEnd.isWhole || !wholeOnly) {
-            way = Point(x: way.x + Double(lineEnd.dx), y: way.y + Double(lineEnd.dy))
+            direction = Point(x: direction.x + Double(lineEnd.dx), y: direction.y + Double(lineEnd.dy))
         }
-        // Where only one end was seen: as the lines ran.
-        way = way.unit ?? Point(x: 1, y: 0)
-        guard let rightMean = right.mean ?? left.mean.map({ $0.moved(along: way, by: length) }),
-            let leftMean = left.mean ?? right.mean.map({ $0.moved(along: way, by: -length) })
+        // If only one end was seen, the other is assumed in the direction of the lines.
+        direction = direction.unit ?? Point(x: 1, y: 0)
+        guard let rightMean = right.mean ?? left.mean.map({ $0.moved(along: direction, by: length) }),
+            let leftMean = left.mean ?? right.mean.map({ $0.moved(along: direction, by: -length) })
         else { preconditionFailure("a group has at least one lineEnd") }
-        var axes = Axes(from: leftMean, to: rightMean, orAlong: way)
-        // Rows across a slanted code meet its ends at different heights, so the edges know better which way is up.
+        var axes = Axes(from: leftMean, to: rightMean, orAlong: direction)
+        // Rows across a slanted code meet its ends at different heights, so the edges show better which way is up.
         axes.lean(by: (right.spread(axes) + left.spread(axes)).slope)
         var (top, bottom) = (Double.infinity, -Double.infinity)
         for lineEnd in all where lineEnd.digits == digits {
-            let height = axes.place(Point(lineEnd)).y
+            let height = axes.project(Point(lineEnd)).y
             (top, bottom) = (Swift.min(top, height), Swift.max(bottom, height))
         }
         func edge(_ points: Points, _ mean: Point) -> (top: Point, bottom: Point) {
-            let (middle, slope) = (axes.place(mean), points.spread(axes).slope)
+            let (middle, slope) = (axes.project(mean), points.spread(axes).slope)
             func point(_ height: Double) -> Point { axes.point(middle.x + slope * (height - middle.y), height) }
             return (point(top), point(bottom))
         }
@@ -106,24 +106,24 @@ private struct Points {
         return count
     }
 
-    /// nil where there are none.
+    /// The mean of the points; `nil` if there are none.
     var mean: Point? { mean { $0 } }
 
-    private func mean(_ place: (Point) -> Point) -> Point? {
+    private func mean(_ transform: (Point) -> Point) -> Point? {
         var (x, y, count) = (0.0, 0.0, 0.0)
         forEach { point in
-            let point = place(point)
+            let point = transform(point)
             (x, y, count) = (x + point.x, y + point.y, count + 1)
         }
         return count > 0 ? Point(x: x / count, y: y / count) : nil
     }
 
-    /// How the points of an end lie in a code's own directions. None of fewer than three: they do not tell.
+    /// Returns the spread of the points in a code's own axes; empty for fewer than three points, which say nothing.
     func spread(_ axes: Axes) -> Spread {
         var spread = Spread()
-        guard count >= 3, let mean = mean(axes.place) else { return spread }
+        guard count >= 3, let mean = mean(axes.project) else { return spread }
         forEach { point in
-            let point = axes.place(point)
+            let point = axes.project(point)
             spread.covariance += (point.x - mean.x) * (point.y - mean.y)
             spread.variance += (point.y - mean.y) * (point.y - mean.y)
             spread.count += 1
@@ -132,7 +132,7 @@ private struct Points {
     }
 }
 
-/// Sums for a straight line through points: least squares.
+/// The sums for a least-squares line through points.
 private struct Spread {
     var covariance = 0.0
     var variance = 0.0
@@ -144,29 +144,29 @@ private struct Spread {
             count: one.count + other.count)
     }
 
-    /// How far the line goes to the right on its way down; 0 where the points do not reach far enough to tell.
+    /// The distance the line moves to the right per pixel down; 0 if the points are too close together.
     var slope: Double {
-        // Less than two pixels up and down on average: the pixels' own steps would decide.
+        // Below two pixels on average, rounding to pixels would decide.
         guard count > 0, variance / Double(count) > 4 else { return 0 }
         return Swift.min(Swift.max(covariance / variance, -2), 2)
     }
 }
 
-/// A code's own directions: x from its left to its right, y from its top to its bottom.
+/// A code's own axes: x from its left to its right, y from its top to its bottom.
 private struct Axes {
     private var x: Point
 
-    init(from left: Point, to right: Point, orAlong way: Point) {
-        x = Point(x: right.x - left.x, y: right.y - left.y).unit ?? way
+    init(from left: Point, to right: Point, orAlong direction: Point) {
+        x = Point(x: right.x - left.x, y: right.y - left.y).unit ?? direction
     }
 
-    /// Turns them so that edges that ran `slope` to the right on their way down run straight down.
+    /// Turns the axes so that edges with this slope run straight down.
     mutating func lean(by slope: Double) {
-        // y is x turned by a quarter with the clock: (-x.y, x.x).
+        // y is x turned clockwise by a quarter: (-x.y, x.x).
         x = Point(x: x.x + slope * x.y, y: x.y - slope * x.x).unit ?? x
     }
 
-    func place(_ point: Point) -> Point { Point(x: point.x * x.x + point.y * x.y, y: point.y * x.x - point.x * x.y) }
+    func project(_ point: Point) -> Point { Point(x: point.x * x.x + point.y * x.y, y: point.y * x.x - point.x * x.y) }
     func point(_ across: Double, _ down: Double) -> Point {
         Point(x: across * x.x - down * x.y, y: across * x.y + down * x.x)
     }
@@ -177,10 +177,10 @@ extension Point {
 }
 
 extension RawSymbol {
-    /// The add-on that two lines at least saw to the right of this code.
+    /// Returns the add-on that at least two lines saw to the right of this code.
     ///
-    /// Distances are in modules (a code is 95 wide): the add-on begins 7 to 12 behind the code's right end, and is 20 or 47 wide
-    /// (GS1 General Specifications, 5.2.1.4); some room is given for perspective.
+    /// Distances are in modules (a code is 95 wide): the add-on starts 7 to 12 behind the code's right end, and is 20
+    /// or 47 wide (GS1 General Specifications, 5.2.1.4). There is some tolerance for perspective.
     func addon(among lineEnds: [LineEnd]) -> Digits? {
         guard length > 0 else { return nil }
         let right = corners.topRight.middle(to: corners.bottomRight)
@@ -201,7 +201,7 @@ extension RawSymbol {
         var best: (digits: Digits?, votes: Int) = (nil, 1)
         for lineEnd in lineEnds where lineEnd.digits != best.digits && isBeside(lineEnd) {
             let votes = lineEnds.countOfLines { $0.digits == lineEnd.digits && isBeside($0) }
-            // As many for two of them is no answer.
+            // A tie between two add-ons decides for neither.
             if votes > best.votes { best = (lineEnd.digits, votes) } else if votes == best.votes { best.digits = nil }
         }
         return best.digits
@@ -209,14 +209,14 @@ extension RawSymbol {
 }
 
 extension Point {
-    /// nil for a point at the origin.
+    /// The point scaled to length 1; `nil` for the origin.
     fileprivate var unit: Point? {
         let length = (x * x + y * y).squareRoot()
         return length > 0 ? Point(x: x / length, y: y / length) : nil
     }
 
-    fileprivate func moved(along way: Point, by distance: Double) -> Point {
-        Point(x: x + way.x * distance, y: y + way.y * distance)
+    fileprivate func moved(along direction: Point, by distance: Double) -> Point {
+        Point(x: x + direction.x * distance, y: y + direction.y * distance)
     }
 
     func middle(to other: Point) -> Point { Point(x: (x + other.x) / 2, y: (y + other.y) / 2) }

@@ -1,42 +1,44 @@
 import Bookplate
 import Glibc
 
-/// Finds what looks like bars: neighbouring blocks whose gradients are strong and all run one way.
+/// Finds regions that look like bars: neighbouring blocks whose gradients are strong and all point the same way.
 ///
-/// Source: the structure tensor of a block (Bigün and Granlund, "Optimal orientation detection of linear symmetry", ICCV 1987); for
-/// bar codes in OpenCV's detector, from "Universal barcode detector via semantic segmentation" and its predecessors.
+/// Source: the structure tensor of a block (Bigün and Granlund, "Optimal orientation detection of linear symmetry",
+/// ICCV 1987); for bar codes in OpenCV's detector, from "Universal barcode detector via semantic segmentation" and its
+/// predecessors.
 struct RegionFinder {
-    /// Pixels of a block's side, where no pixel is left out. A code of one pixel a module is then twelve blocks long.
+    /// The side of a block in pixels, at scale 1. A code of one pixel per module is then twelve blocks long.
     static let blockSide = 8
 
     private var blocks: [Block] = []
     private var columns = 0
     private var rows = 0
-    /// Pixels of a block's side.
+    /// The side of a block in pixels, at the current scale.
     private var side = RegionFinder.blockSide
     private var found: [Region] = []
-    /// For each column, the sums of three blocks below each other.
+    /// The sums of three blocks on top of each other, for each column.
     private var threes: [SIMD4<Float>] = []
-    /// Blocks of the region that is growing.
+    /// The blocks of the region that is growing.
     private var members: [Int] = []
 
     private struct Block {
-        /// Of the squares of its gradients across and down, and of their products: xx, xy, yy.
+        /// The sums of the squares and products of its gradients across and down: xx, xy, yy.
         var sums: SIMD4<Float>
-        /// Twice the angle of the gradient, as a direction of length 1: then a bar's two edges agree.
+        /// The doubled angle of the gradient, as a direction of length 1; doubling makes a bar's two edges agree.
         var doubleX: Float = 0
         var doubleY: Float = 0
         var isCandidate = false
-        /// Of a candidate: the energy of its surroundings.
+        /// The energy of a candidate and its surroundings.
         var strength: Float = 0
 
         var energy: Float { sums.x + sums.z }
     }
 
-    /// Allocates nothing when it has seen a frame of that size before, and the last regions were let go.
+    /// Finds the regions of a frame. Allocates nothing once it has seen a frame of that size, and the last result was
+    /// released.
     ///
-    /// - Parameter scale: how many times larger than ``blockSide`` a block is; of larger blocks fewer rows are looked at.
-    /// - Returns: the likeliest first.
+    /// - Parameter scale: the size of a block relative to ``blockSide``; in larger blocks fewer rows are read.
+    /// - Returns: the regions, likeliest first.
     mutating func regions(in frame: Frame, scale: Int = 1) -> [Region] {
         side = Self.blockSide * scale
         measure(frame, scale)
@@ -45,7 +47,7 @@ struct RegionFinder {
         return found
     }
 
-    /// The sums of products of the gradients, per block: of four rows of each.
+    /// Computes the sums of products of the gradients per block, over four rows of each.
     private mutating func measure(_ frame: Frame, _ scale: Int) {
         columns = (frame.width - 2 * scale) / side
         rows = (frame.height - 2 * scale) / side
@@ -76,8 +78,8 @@ struct RegionFinder {
         }
     }
 
-    /// Adds, of eight pixels of four rows: the squares of the differences across (0) and along (2), and half their products (1).
-    /// The differences are halved, so that sixteen bits hold four of their products.
+    /// Adds, for eight pixels of four rows, the squares of the differences across (0) and along (2), and half their
+    /// products (1). The differences are halved, so that sixteen bits hold four of their products.
     @inline(__always)
     private static func addProducts(
         _ first: UnsafePointer<UInt8>, across: Int, along: Int, rows: Int,
@@ -101,17 +103,17 @@ struct RegionFinder {
         sums.2 &+= SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: yy))
     }
 
-    /// Energy of a block with those around it, from which on there is more than noise.
+    /// The energy of a block and its neighbours above which there is more than noise.
     private static let strong = Float(blockSide * blockSide / 2) * 9 * 60
-    /// What seeds must have, in turn: print in bars has a hundred times the energy of the cloth that it is printed on, and must not be joined with
-    /// it.
+    /// The least energies of seeds, tried in turn: bars printed on cloth have a hundred times its energy, and must not
+    /// be joined with it.
     private static let seeds = [strong * 256, strong * 16, strong]
     /// The part of a seed's least energy that its neighbours must have: light and shade on one code differ by less.
     private static let shade: Float = 1.0 / 16
 
     /// Marks the blocks whose surroundings (3 by 3) have strong gradients of one direction.
     private mutating func choose() {
-        // One more on either side, with nothing in it.
+        // One empty column on either side.
         threes.removeAll(keepingCapacity: true)
         threes.append(contentsOf: repeatElement(.zero, count: columns + 2))
         for row in 0..<rows {
@@ -141,7 +143,7 @@ struct RegionFinder {
         Point(x: (Double(column) + 0.5) * Double(side), y: (Double(row) + 0.5) * Double(side))
     }
 
-    /// Joins neighbours of one direction (within 15 degrees) and keeps what has the shape of a code.
+    /// Joins neighbours of one direction (within 15 degrees) and keeps the regions with the shape of a code.
     private mutating func grow() {
         found.removeAll(keepingCapacity: true)
         for least in Self.seeds {
@@ -153,7 +155,7 @@ struct RegionFinder {
         found.sort { $0.weight > $1.weight }
     }
 
-    /// Fills ``members``.
+    /// Fills ``members`` with the blocks connected to a seed.
     private mutating func grow(from seed: Int, least: Float) {
         members.removeAll(keepingCapacity: true)
         members.append(seed)
@@ -199,7 +201,7 @@ struct RegionFinder {
         }
         let side = Double(self.side)
         let (length, height) = (along.high - along.low + side, beside.high - beside.low + side)
-        // A line of print or the edge of a book is long along its own direction and thin across.
+        // The bounds exclude lines of print and the edges of books, which are long and thin.
         let filled = Double(members.count) * side * side / (length * height)
         guard length >= 4 * side, length > height * 0.4, length < height * 14, filled > 0.35 else { return nil }
         let (u, v) = ((along.low + along.high) / 2, (beside.low + beside.high) / 2)
@@ -209,26 +211,26 @@ struct RegionFinder {
     }
 }
 
-/// A part of a frame that looks like bars: a box along the way the lines run across them.
+/// A part of a frame that looks like bars: a box whose length runs across the bars.
 struct Region {
     var centre: Point
-    /// Across the bars, of length 1. Which end is the code's left is not known.
+    /// The direction across the bars, of length 1. It is not known which end is the code's left.
     var across: Point
-    /// Across the bars, in pixels.
+    /// The size across the bars, in pixels.
     var length: Double
-    /// Along the bars, in pixels.
+    /// The size along the bars, in pixels.
     var height: Double
-    /// Squared differences of grey levels in it, of all pixels: the more, the likelier.
+    /// The squared differences of grey levels of all its pixels: the higher, the likelier it is a code.
     var weight: Double
 
-    /// The factors of the two axes differ by the rounding of a frame's size only.
+    /// Scales the region. The two factors differ only by the rounding of a frame's size.
     func scaled(x: Double, y: Double) -> Region {
         Region(
             centre: Point(x: centre.x * x, y: centre.y * y), across: across, length: length * x, height: height * y,
             weight: weight)
     }
 
-    /// The code in it with an add-on on either side, and the digits printed below.
+    /// The region enlarged by an add-on on either side, and by the digits printed below.
     var withAddon: Region {
         var larger = self
         larger.length *= 2.2
@@ -236,15 +238,16 @@ struct Region {
         return larger
     }
 
-    /// A point by pixels along and beside its middle.
+    /// Returns the point at an offset along and beside the centre, in pixels.
     func point(along: Double, beside: Double) -> Point {
         Point(
             x: centre.x + across.x * along - across.y * beside, y: centre.y + across.y * along + across.x * beside)
     }
 
-    /// Of a code, which is 95 modules long: the room to its right where an add-on stands, from 7 to 12 modules behind it and at most 47 wide
-    /// (GS1 General Specifications, 5.2.1.4), with a little before and behind it. The height is what both have in common.
-    var placeOfAddon: Region {
+    /// The region to the right of a code where an add-on may stand: 7 to 12 modules behind the code of 95, and at most
+    /// 47 wide (GS1 General Specifications, 5.2.1.4), with a margin on both sides. The height is that which both have
+    /// in common.
+    var addonRegion: Region {
         let (from, to) = (length * (95 - 5) / 95, length * (95 + 12 + 47 + 8) / 95)
         var result = self
         result.centre = point(along: (from + to - length) / 2, beside: 0)
@@ -261,7 +264,8 @@ struct Region {
 }
 
 extension Region {
-    /// The code's box where it was not read. Which end is the code's left is not known: the left one in the picture stands for it.
+    /// The corners of a region whose code was not read. As it is not known which end is the code's left, the left one
+    /// in the picture is used.
     var corners: Corners {
         let sign = across.x < 0 ? -1.0 : 1.0
         let (x, y) = (across.x * sign, across.y * sign)

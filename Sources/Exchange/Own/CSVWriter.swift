@@ -1,10 +1,10 @@
 import Bookplate
 
-/// Writes our CSV: Goodreads' columns first, as far as they go, then ours for what Goodreads has no place for. One row a copy;
-/// the trash, progress entries and sessions are in the JSON only.
+/// Writes Bookplate's CSV: first the columns of Goodreads, as far as they fit, then columns for the rest. One row a
+/// copy; the trash, progress entries and sessions are only in the JSON.
 ///
-/// Cells are quoted by RFC 4180, lines end in CRLF. A cell that a spreadsheet would take for a formula gets an apostrophe in front
-/// (``guarded(_:)``); only ISBNs stand as `="…"`, because that is how Goodreads writes and reads them.
+/// Cells are quoted by RFC 4180, and lines end in CRLF. A cell that a spreadsheet would run as a formula gets a leading
+/// apostrophe (``guarded(_:)``); only ISBNs are written as `="…"`, because Goodreads writes and reads them like that.
 public struct CSVWriter: Sendable {
     static let columns = [
         "Book Id", "Title", "Author", "Author l-f", "Additional Authors", "ISBN", "ISBN13", "My Rating",
@@ -12,7 +12,7 @@ public struct CSVWriter: Sendable {
         "Publisher", "Binding", "Number of Pages", "Year Published", "Original Publication Year", "Date Read",
         "Date Added", "Bookshelves", "Bookshelves with positions", "Exclusive Shelf", "My Review", "Spoiler",
         "Private Notes", "Read Count", "Owned Copies",
-        // Ours.
+        // Bookplate's own.
         "Bookplate Id", "Edition Id", "Subtitle", "Contributors", "ISBN Text", "Published", "Published Text",
         "Language",
         "Original Language", "Author Nationality", "Format", "Series", "Series Number", "Description", "Subjects",
@@ -23,15 +23,15 @@ public struct CSVWriter: Sendable {
 
     public init() {}
 
-    /// The first line.
+    /// The header line.
     public var header: String { Self.columns.map(Self.quoted).joined(separator: ",") + "\r\n" }
 
-    /// A line of any table, quoted and guarded.
+    /// Returns a line of any table, quoted and guarded.
     public static func line(_ cells: [String]) -> String {
         cells.map { quoted(guarded($0)) }.joined(separator: ",") + "\r\n"
     }
 
-    /// The rows of a record; empty for what is no book, and for copies in the trash.
+    /// Returns the rows of a record; empty for anything but a book, and without copies in the trash.
     public func rows(of record: LibraryRecord) -> String {
         guard case .book(let book) = record else { return "" }
         return book.copies.filter { $0.copy.deleted == nil }.map { row(book.edition, $0) }.joined()
@@ -85,7 +85,7 @@ public struct CSVWriter: Sendable {
         ]
     }
 
-    /// Goodreads knows whole stars, and 0 for none: what is rated keeps one at least.
+    /// Goodreads has whole stars, and 0 for no rating: a rated copy gets at least one.
     private func wholeStars(_ rating: Double?) -> Int { rating.map { max(1, Int($0.rounded())) } ?? 0 }
 
     private func lastFirst(_ name: String?) -> String? {
@@ -114,19 +114,20 @@ public struct CSVWriter: Sendable {
 
     private func cell(_ text: String?) -> String { text.map { Self.quoted(Self.guarded($0)) } ?? "" }
 
-    /// RFC 4180, 2.6 and 2.7.
+    /// Quotes a cell by RFC 4180, 2.6 and 2.7.
     static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// The text with an apostrophe in front where a spreadsheet would run it: at the start `=`, `+`, `-`, `@`, tab or carriage
-    /// return. What has apostrophes before one of these gets one more, so that ``unguarded(_:)`` takes off no other's.
+    /// Returns the text with a leading apostrophe if a spreadsheet would run it, that is if it starts with `=`, `+`,
+    /// `-`, `@`, tab or carriage return. A text that has apostrophes before one of these gets one more, so that
+    /// ``unguarded(_:)`` removes only its own.
     ///
     /// Source: OWASP, CSV Injection.
     static func guarded(_ text: String) -> String { isGuardable(text) ? "'" + text : text }
 
-    /// The text without the apostrophe that ``guarded(_:)`` put there.
+    /// Returns the text without the apostrophe that ``guarded(_:)`` added.
     static func unguarded(_ text: String) -> String {
         text.utf8.first == UInt8(ascii: "'") && isGuardable(text) ? String(text.dropFirst()) : text
     }

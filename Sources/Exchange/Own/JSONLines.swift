@@ -1,10 +1,10 @@
 import Bookplate
 import FoundationEssentials
 
-/// Reads our JSON: an array with one object a line, read line by line in bounded memory. What another tool has laid out anew is read
-/// whole, up to ``wholeLimit``.
+/// Reads Bookplate's JSON: an array with one object a line, read line by line in bounded memory. A file that another
+/// tool has reformatted is read at once, up to ``wholeLimit``.
 final class JSONLines {
-    /// In bytes: a book with all its sessions.
+    /// In bytes: room for a book with all its sessions.
     static let lineLimit = 64 << 20
     /// In bytes.
     static let wholeLimit = 64 << 20
@@ -12,12 +12,12 @@ final class JSONLines {
     private var chunks: TextChunks
     private var buffer: [UInt8] = []
     private var position = 0
-    private var isDry = false
+    private var isAtEnd = false
     private let file: String
-    /// Whether the array has begun that its last line must end.
+    /// True while the array's last line is still to come.
     private var isOpen = false
     private let decoder = JSONDecoder()
-    /// What was read whole, last first.
+    /// The records of a file that was read at once, last first.
     private var whole: [RecordLine]?
     private(set) var row = 0
 
@@ -25,7 +25,7 @@ final class JSONLines {
     init(_ chunks: TextChunks, file: String) throws {
         self.chunks = chunks
         self.file = file
-        // Our first object is on a line of its own and says what it is.
+        // The first object is on a line of its own and identifies the file.
         var lines = 0
         while lines < 8, let line = try nextLine(keeping: true) {
             lines += 1
@@ -45,7 +45,7 @@ final class JSONLines {
         throw ExchangeError.newerExport(file: file, version: version)
     }
 
-    /// - Throws: ``ExchangeError/cutShort(file:)`` at the end of a file that lacks its own.
+    /// - Throws: ``ExchangeError/cutShort(file:)`` at the end of a file without its last line.
     func next() throws -> ImportRow? {
         if whole != nil {
             guard let line = whole?.popLast() else { return nil }
@@ -73,17 +73,17 @@ final class JSONLines {
         } catch let refusal as LineRefusal {
             return .refused(row: row, reason: refusal.description)
         } catch {
-            return .refused(row: row, reason: "it is no record as this program writes it: \(Self.reason(error))")
+            return .refused(row: row, reason: "it is not a valid record: \(Self.reason(error))")
         }
     }
 
-    /// What of a decoder's error a person can use.
+    /// Returns the part of a decoding error that helps a person.
     private static func reason(_ error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-            "\(context.codingPath.map(\.stringValue).joined(separator: ".")) is of the wrong kind"
-        default: "no valid JSON"
+            "\(context.codingPath.map(\.stringValue).joined(separator: ".")) has the wrong type"
+        default: "not valid JSON"
         }
     }
 
@@ -93,7 +93,7 @@ final class JSONLines {
             throw ExchangeError.foreignJSON(
                 file: file,
                 reason:
-                    "it does not begin as one, and it is too long (\(Self.wholeLimit >> 20) MiB) to be looked through whole"
+                    "it does not begin like one, and it is too long (over \(Self.wholeLimit >> 20) MiB) to be searched"
             )
         }
         do {
@@ -113,7 +113,8 @@ final class JSONLines {
         buffer = []
     }
 
-    /// The next line without what joins it to its neighbours; one that is too long comes cut, just beyond ``lineLimit``.
+    /// Returns the next line without brackets and commas around it; a line that is too long is cut just beyond
+    /// ``lineLimit``.
     private func nextLine(keeping: Bool) throws -> ArraySlice<UInt8>? {
         let start = position
         var search = position
@@ -155,8 +156,8 @@ final class JSONLines {
     }
 
     private func fill() throws -> Bool {
-        guard !isDry, let chunk = try chunks.nextChunk() else {
-            isDry = true
+        guard !isAtEnd, let chunk = try chunks.nextChunk() else {
+            isAtEnd = true
             return false
         }
         buffer += chunk
@@ -170,18 +171,19 @@ final class JSONLines {
     }
 }
 
-/// Writes our JSON: one array, valid for every tool, with exactly one object a line, so that it can be read line by line as well.
+/// Writes Bookplate's JSON: one array, valid for every tool, with exactly one object a line, so that it can also be
+/// read by line.
 public struct JSONWriter: Sendable {
     private var isEmpty = true
 
     public init() {}
 
-    /// The record's line with what joins it to the line before.
+    /// Returns the line of a record, with the separator from the line before.
     public mutating func text(of record: LibraryRecord) -> String {
         defer { isEmpty = false }
         return (isEmpty ? "[\n" : ",\n") + record.json.text
     }
 
-    /// What closes the file.
+    /// The end of the file.
     public var end: String { isEmpty ? "[]\n" : "\n]\n" }
 }

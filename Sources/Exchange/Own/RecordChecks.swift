@@ -16,9 +16,9 @@ extension RecordLine {
         case "setting":
             let name = try filled(name, "name", TextLimit.name)
             let value = try bounded(value ?? "", "value", TextLimit.name).cleaned
-            // What a later version sets is kept for it.
+            // A setting of a later version is kept for it.
             if let setting = LibrarySetting(rawValue: name), setting.value(parsing: value) == nil {
-                throw LineRefusal(description: "\"\(value.beginning)\" is no value for the setting \(name)")
+                throw LineRefusal(description: "\"\(value.excerpt)\" is not a value for the setting \(name)")
             }
             return .setting(name: name, value: value)
         case "author": return .author(try filled(name, "name", TextLimit.name))
@@ -26,7 +26,7 @@ extension RecordLine {
         case "tag": return .tag(try filled(name, "name", TextLimit.name))
         case "book":
             return .book(BookRecord(edition: try edition(), copies: try (copies ?? []).map { try $0.checked() }))
-        default: throw LineRefusal(description: "\"\(record.beginning)\" is no record that is known")
+        default: throw LineRefusal(description: "\"\(record.excerpt)\" is not a known record")
         }
     }
 
@@ -101,7 +101,7 @@ extension CopyLine {
         record.notes = try (notes ?? []).map { try $0.checked() }
         record.quotes = try (quotes ?? []).map { try $0.checked() }
         record.flags = try (flags ?? []).map {
-            // No annotation of a machine keeps a book out.
+            // A flag of an earlier import must not keep a book out.
             let what = String($0.what.cut(atBytes: TextLimit.note))
             let raw = $0.raw.utf8.contains(0) ? $0.raw.replacing("\0", with: "\u{2400}") : $0.raw
             return ImportFlag(
@@ -182,7 +182,7 @@ extension ContributorLine {
     }
 }
 
-/// From 0, which is nothing read.
+/// From 0, for nothing read.
 private let pagesOfReading = 0...NumberLimit.pages.upperBound
 
 private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) throws {
@@ -192,32 +192,32 @@ private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) t
 }
 
 private func word<Word: RawRepresentable>(_ text: String, _ what: String) throws -> Word where Word.RawValue == String {
-    guard let word = Word(rawValue: text) else { throw LineRefusal(description: "\(what) is \"\(text.beginning)\"") }
+    guard let word = Word(rawValue: text) else { throw LineRefusal(description: "\(what) is \"\(text.excerpt)\"") }
     return word
 }
 
 private func day(_ text: String?, _ what: String) throws -> CalendarDay? {
     guard let text else { return nil }
     guard let day = CalendarDay(text) else {
-        throw LineRefusal(description: "\(what) is \"\(text.beginning)\", which is no day")
+        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a date")
     }
     return day
 }
 
 private func instant(_ text: String, _ what: String) throws -> Date {
     guard let date = Date(rfc3339: text) else {
-        throw LineRefusal(description: "\(what) is \"\(text.beginning)\", which is no instant in UTC")
+        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a time in UTC")
     }
     return date
 }
 
-/// The library takes no identity that is not plain: letters, digits and hyphens.
+/// Checks an id: the library accepts only lower-case letters, hexadecimal digits and hyphens.
 private func identity<Entity>(_ text: String?, _ what: String) throws -> ID<Entity> {
     guard let text, (1...64).contains(text.utf8.count),
         text.utf8.allSatisfy({
             $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit || $0 >= 0x61 && $0 <= 0x7A
         })
-    else { throw LineRefusal(description: "\(what) has no id, or one that is no UUID") }
+    else { throw LineRefusal(description: "\(what) has no id, or one that is not a UUID") }
     return ID(rawValue: text)
 }
 

@@ -1,9 +1,9 @@
 import Bookplate
 import FoundationEssentials
 
-// The lines of our JSON as they are decoded: what they hold is checked word by word when they become records.
+// The lines of Bookplate's JSON as they are decoded; their values are checked when they become records.
 
-/// Why a line is refused.
+/// The reason why a line is refused.
 struct LineRefusal: Error, CustomStringConvertible {
     var description: String
 }
@@ -118,7 +118,7 @@ struct FlagLine: Decodable {
 }
 
 extension LibraryRecord {
-    /// The record as one object: all keys always there, absent is null, in a fixed order.
+    /// The record as one object: all keys in a fixed order, with null for absent values.
     public var json: JSONValue {
         switch self {
         case .library(let version): ["record": "library", "version": .integer(version)]
@@ -200,7 +200,7 @@ extension ReadingRecord {
         ]
     }
 
-    /// The days alone, for a cell of our CSV.
+    /// The state and days alone, for a cell of the CSV.
     var daysJSON: JSONValue {
         [
             "state": .string(reading.state.rawValue), "started": JSONValue(reading.started),

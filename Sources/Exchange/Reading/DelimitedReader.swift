@@ -1,13 +1,13 @@
-/// Reads delimited text row by row (RFC 4180 and what exists beside it) from a stream of any length in bounded memory.
+/// Reads delimited text row by row (RFC 4180 and its common variants) from a stream of any length in bounded memory.
 ///
-/// Our own, because what it must do no library at hand does: SwiftCSV loads the whole text and stops at the first fault. Here a
-/// quote that is never closed costs one row and not the rest of a gigabyte: the row is given up at ``rowLimit`` or where its
-/// quotes make no sense, its first line is reported, and reading goes on with the next line.
+/// No available library does this: SwiftCSV loads the whole text and stops at the first error. Here a quote that is
+/// never closed costs one row and not the rest of a gigabyte: the row is abandoned at ``rowLimit`` or where its quotes
+/// make no sense, its first line is reported, and reading continues with the next line.
 final class DelimitedReader {
     enum Step: Equatable {
-        /// ``cell(_:)`` has it.
+        /// A row, available through ``cell(_:)``.
         case row
-        /// Its quotes were not balanced, yet its first line gives all columns.
+        /// A row with unbalanced quotes whose first line has all columns.
         case repairedRow
         case refused(String)
         case end
@@ -16,7 +16,7 @@ final class DelimitedReader {
     private struct Cell {
         var start: Int
         var end: Int
-        /// Whether it holds doubled quotes.
+        /// True if the cell contains doubled quotes.
         var isEscaped: Bool
     }
 
@@ -26,21 +26,21 @@ final class DelimitedReader {
         case tooLong
     }
 
-    /// In bytes: a cell of 10 MB and what stands beside it.
+    /// In bytes: room for a cell of 10 MB and its neighbours.
     static let rowLimit = 16 << 20
 
-    /// How many columns a row must have; set when the header is known.
+    /// The number of columns that a row must have; set once the header is known.
     var columns: Int?
     var delimiter = UInt8(ascii: ",")
-    /// As a spreadsheet counts: the header is row 1.
+    /// The row number as a spreadsheet counts: the header is row 1.
     private(set) var row = 0
-    /// Whether a row was met that is UTF-8 beyond ASCII, so that another encoding further on is a fault and no habit.
+    /// True after a row of UTF-8 beyond ASCII: a later row in another encoding is then an error.
     private(set) var hasMetUTF8 = false
-    /// Whether the row has bytes that are no UTF-8, so that they were read as Windows-1252.
+    /// True if the row has bytes that are not UTF-8 and was read as Windows-1252.
     private(set) var isForeign = false
 
     private var window: TextWindow
-    /// Where the current row begins, and where the next one does.
+    /// The beginning of the current row, and of the next one.
     private var start = 0
     private var following = 0
     private var cells: [Cell] = []
@@ -49,7 +49,7 @@ final class DelimitedReader {
 
     var count: Int { cells.count }
 
-    /// Takes the delimiter that the first line has most of: comma, tab or semicolon.
+    /// Chooses the delimiter that is most frequent in the first line: comma, tab or semicolon.
     func chooseDelimiter() throws {
         let end = try lineEnd(from: 0) ?? window.bytes.count
         let line = window.bytes[..<end]
@@ -58,7 +58,7 @@ final class DelimitedReader {
         delimiter = candidates.max { count($0) < count($1) } ?? delimiter
     }
 
-    /// Goes on to the next row that is not empty.
+    /// Reads the next row that is not empty.
     func next() throws -> Step {
         while true {
             start = following
@@ -85,13 +85,13 @@ final class DelimitedReader {
                 }
                 return .row
             case .brokenQuotes:
-                return try resynchronise("a quote is not closed, or stands where none can")
+                return try resynchronise("a quote is not closed, or is misplaced")
             case .tooLong: return try resynchronise("it is longer than \(Self.rowLimit >> 20) MiB")
             }
         }
     }
 
-    /// The row's cell of that column; empty where the file has no such column.
+    /// Returns the cell of a column in the current row; empty if the file has no such column.
     func cell(_ column: Int?) -> String {
         guard let column, cells.indices.contains(column) else { return "" }
         let cell = cells[column]
@@ -107,18 +107,19 @@ final class DelimitedReader {
         return text(bytes[...])
     }
 
-    /// The row as it stands in the file, at most `limit` bytes of it as UTF-8.
+    /// Returns the row as it stands in the file, at most `limit` bytes of UTF-8.
     func rawText(_ limit: Int) -> String {
         var end = following
         while end > start, window.bytes[end - 1] == lineFeed || window.bytes[end - 1] == carriageReturn { end -= 1 }
         var cut = min(end, start + limit)
-        // No letter cut in two.
+        // Does not cut a character in two.
         for _ in 0..<3 where cut < end && window.bytes[cut] & 0xC0 == 0x80 { cut -= 1 }
         let bytes = window.bytes[start..<cut]
         let text =
             String(validating: bytes, as: UTF8.self)
             ?? (isForeign ? windows1252(bytes) : String(decoding: bytes, as: UTF8.self))
-        // SQLite's JSON, and with it undo, takes a text to end at a NUL. What another encoding or these have made longer is cut.
+        // For SQLite's JSON, and thus for undo, a NUL would end the text. The replacements make the text longer, so it
+        // is cut again.
         return String((text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text).cut(atBytes: limit))
     }
 
@@ -135,7 +136,7 @@ final class DelimitedReader {
 private let quote = UInt8(ascii: "\"")
 
 extension DelimitedReader {
-    /// Finds the cells of the row at `start`, by the rules alone.
+    /// Finds the cells of the row at `start` by the rules.
     private func scan() throws -> Scan {
         var position = start
         while true {
@@ -155,7 +156,7 @@ extension DelimitedReader {
             var close: Int
             repeat {
                 guard let found = try window.find(quote, from: search, before: start + Self.rowLimit) else {
-                    return window.isDry ? .brokenQuotes : .tooLong
+                    return window.isAtEnd ? .brokenQuotes : .tooLong
                 }
                 close = found
                 guard try window.byte(found + 1) == quote else { break }
@@ -171,7 +172,7 @@ extension DelimitedReader {
         }
     }
 
-    /// Why the row cannot be one of this table; columns that are empty and beyond the last do not count.
+    /// Returns the reason why the row does not fit the table; empty columns beyond the last are ignored.
     private func fault(end: Int) -> String? {
         guard let columns else { return nil }
         while cells.count > columns, let last = cells.last, last.start >= last.end {
@@ -180,7 +181,7 @@ extension DelimitedReader {
         return cells.count == columns ? nil : "it has \(cells.count) columns, the header has \(columns)"
     }
 
-    /// Gives the row up: its first line alone is read, every quote that closes nothing taken for a letter.
+    /// Abandons the row: reads only its first line, in which quotes that close nothing are ordinary characters.
     private func resynchronise(_ reason: String) throws -> Step {
         cells.removeAll(keepingCapacity: true)
         guard let end = try lineEnd(from: start) else {
@@ -206,7 +207,7 @@ extension DelimitedReader {
         return columns == nil || fault(end: end) == nil ? .repairedRow : .refused(reason)
     }
 
-    /// The first quote that a delimiter or the line's end follows.
+    /// Returns the first quote followed by a delimiter or the end of the line.
     private func closingQuote(from position: Int, before end: Int) -> Int? {
         var index = position
         while index < end {
@@ -218,7 +219,7 @@ extension DelimitedReader {
         return nil
     }
 
-    /// Lets a line go that is longer than a row may be.
+    /// Skips a line longer than ``rowLimit``.
     private func skipLine() throws {
         while true {
             if let end = window.bytes[start...].firstIndex(where: {

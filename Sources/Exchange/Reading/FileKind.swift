@@ -1,8 +1,8 @@
-/// What a file is by its first bytes, where it is no text that could be imported.
+/// Recognises files that cannot be imported by their first bytes.
 ///
-/// Sources of the marks: each format's specification; https://www.iana.org/assignments/media-types.
+/// Sources of the signatures: the specification of each format; https://www.iana.org/assignments/media-types.
 enum FileKind {
-    /// - Returns: what it is and what to do instead; `nil` for what may be text.
+    /// - Returns: a description of the file, and what to do instead; `nil` for possible text.
     static func foreign(_ head: [UInt8]) -> (what: String, advice: String)? {
         func begins(_ mark: [UInt8]) -> Bool { head.starts(with: mark) }
         func begins(_ mark: String) -> Bool { head.starts(with: Array(mark.utf8)) }
@@ -14,7 +14,7 @@ enum FileKind {
         if head.dropFirst(4).starts(with: Array("ftyp".utf8)) { return ("a HEIC photo or a film", photo) }
         if begins("GIF8") { return ("a GIF picture", photo) }
         if begins("SQLite format 3\0") {
-            return ("a SQLite database", "A library or a backup of Bookplate is put in place by scan restore FILE.")
+            return ("a SQLite database", "To restore a library or a backup of Bookplate: scan restore FILE.")
         }
         if begins([0x50, 0x4B, 0x03, 0x04]) || begins([0x50, 0x4B, 0x05, 0x06]) {
             return ("a ZIP archive or an Excel, LibreOffice or EPUB file", "Unpack it, or save the table as CSV.")
@@ -33,7 +33,7 @@ enum FileKind {
         let start = head.drop { $0 <= 0x20 || $0 >= 0x80 }.prefix(64).map { $0 | ($0 >= 0x41 && $0 <= 0x5A ? 0x20 : 0) }
         func begins(_ mark: String) -> Bool { start.starts(with: Array(mark.utf8)) }
         if begins("<!doctype html") || begins("<html") || begins("<head") {
-            return ("a web page", "Perhaps the download was a page to sign in; download the export again.")
+            return ("a web page", "The download may have been a sign-in page; download the export again.")
         }
         if begins("<?xml") || begins("<!doctype") { return ("an XML file", "Export the books as CSV.") }
         if begins("{\\rtf") { return ("an RTF document", "Save the table as CSV.") }

@@ -1,8 +1,9 @@
 import Glibc
 
-/// A file's bytes as text, chunk by chunk: UTF-16 becomes UTF-8, a byte order mark goes, everything else passes as it is.
+/// The bytes of a file as text, chunk by chunk: UTF-16 becomes UTF-8, a byte order mark is removed, all else is
+/// unchanged.
 ///
-/// Of the eight-bit encodings only the rows can tell (``DelimitedReader``): a first accent may come after a gigabyte.
+/// Eight-bit encodings are recognised row by row (``DelimitedReader``): the first accent may come after a gigabyte.
 struct TextChunks {
     enum Encoding: Equatable {
         case eightBit
@@ -10,15 +11,15 @@ struct TextChunks {
     }
 
     private let next: () throws -> [UInt8]?
-    /// The file's first bytes as they are; at least 512 of them unless it is shorter.
+    /// The unchanged first bytes of the file; at least 512 of them unless it is shorter.
     let head: [UInt8]
     let encoding: Encoding
     private var pending: [UInt8]
-    /// The half of a pair that the last chunk ended with.
+    /// The first half of a surrogate pair, from the end of the last chunk.
     private var half: UInt16?
     private var isAtStart = true
 
-    /// - Parameter next: the file's next bytes, at most some hundred kilobytes; `nil` at its end.
+    /// - Parameter next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at its end.
     init(_ next: @escaping () throws -> [UInt8]?) throws {
         self.next = next
         var first: [UInt8] = []
@@ -28,7 +29,8 @@ struct TextChunks {
         encoding = Self.encoding(of: first)
     }
 
-    /// By the byte order mark, or by where the zeros of ASCII letters are: a header is ASCII in every export.
+    /// Returns the encoding by the byte order mark, or by the zeros beside ASCII letters: every export has an ASCII
+    /// header.
     private static func encoding(of head: [UInt8]) -> Encoding {
         guard head.count >= 2 else { return .eightBit }
         switch (head[0], head[1]) {
@@ -40,7 +42,7 @@ struct TextChunks {
         }
     }
 
-    /// - Returns: the next bytes of text, `nil` at the end.
+    /// - Returns: the next bytes of text; `nil` at the end.
     mutating func nextChunk() throws -> [UInt8]? {
         var chunk = pending
         pending = []
@@ -49,7 +51,7 @@ struct TextChunks {
             chunk = more
         }
         if case .utf16(let isLittleEndian) = encoding {
-            // An odd byte waits for its other half.
+            // Waits for the second half of an odd byte.
             while !chunk.count.isMultiple(of: 2) {
                 guard let more = try next() else {
                     chunk.removeLast()
@@ -81,7 +83,7 @@ struct TextChunks {
     }
 }
 
-/// Windows-1252, of which ISO-8859-1 as people write it is a part.
+/// Decodes Windows-1252, which includes ISO-8859-1 as it is used in practice.
 ///
 /// Source: https://encoding.spec.whatwg.org/#windows-1252
 func windows1252(_ bytes: some Sequence<UInt8>) -> String {
@@ -93,30 +95,30 @@ func windows1252(_ bytes: some Sequence<UInt8>) -> String {
     return String(text)
 }
 
-/// What 0x80 to 0x9F mean.
+/// The characters of 0x80 to 0x9F.
 private let windows1252Extras: [UInt32] = [
     0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D,
     0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,
     0x017E, 0x0178,
 ]
 
-/// The part of a text that a reader looks at: the current row and what was read ahead of it. Paths in it count from its beginning,
-/// and move only when ``drop(before:)`` lets go of what is done with.
+/// The part of a text in memory: the current row and what was read ahead of it. Positions count from its beginning and
+/// change only with ``drop(before:)``.
 struct TextWindow {
     private var chunks: TextChunks
     private(set) var bytes: [UInt8] = []
-    /// Whether the text is at its end: there is no more than ``bytes``.
-    private(set) var isDry = false
+    /// True at the end of the text: there are no bytes after ``bytes``.
+    private(set) var isAtEnd = false
 
     init(_ chunks: TextChunks) { self.chunks = chunks }
 
-    /// The byte at that place; `nil` at the end of the text.
+    /// Returns the byte at an index; `nil` at the end of the text.
     mutating func byte(_ place: Int) throws -> UInt8? {
         while place >= bytes.count { guard try fill() else { return nil } }
         return bytes[place]
     }
 
-    /// - Returns: `nil` when `wanted` is not there before `limit` or the end of the text.
+    /// - Returns: `nil` if `wanted` does not occur before `limit` or the end of the text.
     mutating func find(_ wanted: UInt8, from place: Int, before limit: Int) throws -> Int? {
         var from = place
         while true {
@@ -134,7 +136,7 @@ struct TextWindow {
         }
     }
 
-    /// - Returns: the place of the first line break or `other`; the end of the text; `nil` when `limit` comes first.
+    /// - Returns: the index of the first line break or `other`, or the end of the text; `nil` if `limit` comes first.
     mutating func firstBreak(or other: UInt8, from place: Int, before limit: Int) throws -> Int? {
         var from = place
         while true {
@@ -154,24 +156,24 @@ struct TextWindow {
         }
     }
 
-    /// The place after the line break at `place`, of which CR LF is one.
+    /// Returns the index after the line break at `place`, counting CR LF as one.
     mutating func afterBreak(_ place: Int) throws -> Int {
         guard let first = try byte(place) else { return place }
         guard first == carriageReturn else { return place + 1 }
         return try byte(place + 1) == lineFeed ? place + 2 : place + 1
     }
 
-    /// - Returns: whether there was more.
+    /// - Returns: false at the end of the text.
     mutating func fill() throws -> Bool {
-        guard !isDry, let chunk = try chunks.nextChunk() else {
-            isDry = true
+        guard !isAtEnd, let chunk = try chunks.nextChunk() else {
+            isAtEnd = true
             return false
         }
         bytes += chunk
         return true
     }
 
-    /// Lets go of what is before `place`, which is the beginning then.
+    /// Discards the bytes before `place`, which becomes the beginning.
     mutating func drop(before place: Int) { bytes.removeSubrange(..<place) }
 }
 

@@ -1,11 +1,11 @@
 import Bookplate
 
-/// LibraryThing's tab-delimited export: ISO-8859-1 in older ones and UTF-16 or UTF-8 in newer, values in brackets, names as
-/// "Le Guin, Ursula K.".
+/// LibraryThing's tab-delimited export: ISO-8859-1 in older exports, UTF-16 or UTF-8 in newer ones; values in brackets,
+/// names as "Le Guin, Ursula K.".
 enum LibraryThingRow: TrackerRow {
     static let format = ExchangeFormat.libraryThing
 
-    static func isIts(_ columns: Set<String>) -> Bool {
+    static func matches(_ columns: Set<String>) -> Bool {
         columns.contains("title") && columns.contains("primary author")
             || columns.isSuperset(of: ["book id", "title", "collections"])
     }
@@ -20,31 +20,31 @@ enum LibraryThingRow: TrackerRow {
                 turned(String(name)), Contributor.Role(parsing: roles.indices.contains(index) ? roles[index] : ""))
         }
         let numbers = (bare(row["isbn"]) + "," + bare(row["isbns"])).split(separator: ",").map { String($0).cleaned }
-        row.takeISBN(numbers.sorted { $0.utf8.count > $1.utf8.count })
-        row.takePublished(bare(row["date"]))
+        row.setISBN(numbers.sorted { $0.utf8.count > $1.utf8.count })
+        row.setPublished(bare(row["date"]))
         // "Ace (1987), Edition: Reissue, Paperback, 304 pages"
         row.metadata.publisher = row.cut(String(row["publication"].prefix { $0 != "(" && $0 != "," }), "publication")
         row.metadata.format = GoodreadsRow.format(row["media"])
-        row.takePages("page count")
+        row.setPages("page count")
         row.metadata.language = language(row["languages"], &row)
         row.metadata.originalLanguage = language(row["original languages"], &row)
         for (column, scheme) in [("oclc", "oclc"), ("lccn", "lccn"), ("work id", "librarythingWork")] {
             if let value = row.cut(bare(row[column]), column) { row.metadata.identifiers[scheme] = [value] }
         }
-        row.takeAdded("entry date")
-        row.takeRating(row["rating"])
+        row.setAdded("entry date")
+        row.setRating(row["rating"])
         row.copy.tags = row.names(row["tags"], by: ",", "tags")
-        takeCollections(&row)
-        row.note(row["review"], "review")
-        row.note(row["comment"], "comment")
-        row.note(row["private comment"], "private comment")
+        readCollections(&row)
+        row.addNote(row["review"], "review")
+        row.addNote(row["comment"], "comment")
+        row.addNote(row["private comment"], "private comment")
         let id = bare(row["book id"]).cleaned
         guard !id.isEmpty, id.utf8.count <= 32 else { return nil }
         row.metadata.identifiers["librarything"] = [id]
         return "libraryThing:\(id)"
     }
 
-    private static func takeCollections(_ row: inout RowDraft) {
+    private static func readCollections(_ row: inout RowDraft) {
         var status: Copy.Status?
         for name in row.names(bare(row["collections"]), by: ",", "collections") {
             switch name.lowercased() {
@@ -71,9 +71,9 @@ enum LibraryThingRow: TrackerRow {
                 started: index < started.count ? row.day(started[index], "date started") : nil,
                 finished: index < finished.count ? row.day(finished[index], "date read") : nil)
         }
-        let told: Copy.Status =
+        let impliedStatus: Copy.Status =
             spans.contains { $0.finished != nil } ? .read : spans.contains { $0.started != nil } ? .reading : .toRead
-        row.takeReadings(status ?? told, spans)
+        row.setReadings(status ?? impliedStatus, spans)
     }
 
     /// `[2070291340]` → `2070291340`
@@ -85,11 +85,11 @@ enum LibraryThingRow: TrackerRow {
         return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
     }
 
-    /// The first language by its name; ISO 639-1.
+    /// Returns the ISO 639-1 code of the first language.
     private static func language(_ text: String, _ row: inout RowDraft) -> String? {
         guard let name = text.split(separator: ",").first.map({ String($0).cleaned }), !name.isEmpty else { return nil }
         guard let code = languages[name.lowercased()] else {
-            row.doubt("\(name.beginning) is no language that is known and was left out")
+            row.addDoubt("\(name.excerpt) is not a known language and was left out")
             return nil
         }
         return code

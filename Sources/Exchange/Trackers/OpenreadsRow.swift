@@ -1,11 +1,11 @@
 import Bookplate
 import FoundationEssentials
 
-/// Openreads' export: tags joined by `|||||`, readings as `start|finish|milliseconds` joined by `;`.
+/// Openreads' export: tags separated by `|||||`, readings as `start|finish|milliseconds` separated by `;`.
 enum OpenreadsRow: TrackerRow {
     static let format = ExchangeFormat.openreads
 
-    static func isIts(_ columns: Set<String>) -> Bool {
+    static func matches(_ columns: Set<String>) -> Bool {
         columns.isSuperset(of: ["title", "author", "status"])
             && (columns.contains("olid") || columns.contains("book_format") || columns.contains("readings"))
     }
@@ -15,14 +15,14 @@ enum OpenreadsRow: TrackerRow {
         row.metadata.subtitle = row.text("subtitle", TextLimit.title)
         for name in row["author"].split(separator: ",", maxSplits: 99) { row.addAuthor(String(name)) }
         row.metadata.description = row.cutPlain(row["description"], "description", TextLimit.description)
-        row.takeISBN([row["isbn"]])
+        row.setISBN([row["isbn"]])
         row.metadata.publisher = row.text("publisher")
-        row.takePublished(row["publication_year"])
-        row.takePages("pages")
+        row.setPublished(row["publication_year"])
+        row.setPages("pages")
         row.metadata.format = GoodreadsRow.format(row["book_format"])
         if let id = row.text("olid") { row.metadata.identifiers["openlibrary"] = [id] }
-        row.takeAdded("date_added")
-        takeRating(&row)
+        row.setAdded("date_added")
+        setRating(&row)
         row.copy.isFavourite = row["favourite"].lowercased() == "true"
         if row["deleted"].lowercased() == "true" {
             let day = row.day(row["date_modified"], "date_modified")
@@ -30,9 +30,9 @@ enum OpenreadsRow: TrackerRow {
                 day.map { Date(timeIntervalSince1970: Double($0.span.lowerBound) * 86_400 + 43_200) } ?? row.copy.added
         }
         row.copy.tags = row.names(row["tags"], by: "|||||", "tags")
-        row.takeReadings(status(&row), readings(&row))
-        row.note(row["my_review"], "my_review")
-        row.note(row["notes"], "notes")
+        row.setReadings(status(&row), readings(&row))
+        row.addNote(row["my_review"], "my_review")
+        row.addNote(row["notes"], "notes")
         return nil
     }
 
@@ -45,18 +45,18 @@ enum OpenreadsRow: TrackerRow {
         case "abandoned", "unfinished": return .dnf
         default:
             if let status = Copy.Status(parsing: word) { return status }
-            row.doubt("\(word.beginning) is no status that is known; it was left at To Read")
+            row.addDoubt("\(word.excerpt) is not a known status; the book was left at To Read")
             return .toRead
         }
     }
 
-    /// Stars, in tenths; older exports wrote the tenths themselves.
-    private static func takeRating(_ row: inout RowDraft) {
+    /// Sets the rating from stars in steps of a tenth; older exports wrote tenths.
+    private static func setRating(_ row: inout RowDraft) {
         let text = row["rating"]
         if let tenths = Double(text), tenths > 5, tenths <= 50 {
-            row.takeRating(String(tenths / 10))
+            row.setRating(String(tenths / 10))
         } else {
-            row.takeRating(text)
+            row.setRating(text)
         }
     }
 
@@ -68,17 +68,17 @@ enum OpenreadsRow: TrackerRow {
             var span = RowDraft.Span(
                 started: values.first.flatMap { row.day($0, "readings") },
                 finished: values.count > 1 ? row.day(values[1], "readings") : nil)
-            if values.count > 2, let time = Int64(values[2]), time > 0 { takeTime(time, &span, &row) }
+            if values.count > 2, let time = Int64(values[2]), time > 0 { addSession(time, &span, &row) }
             return span
         }
     }
 
-    /// The time that a reading took, which Openreads keeps without sessions: within one day it is kept as one session on the last
-    /// day; more than a day at one go was nobody's.
-    private static func takeTime(_ milliseconds: Int64, _ span: inout RowDraft.Span, _ row: inout RowDraft) {
+    /// Adds the time that a reading took, which Openreads stores without sessions: up to a day, it becomes one session
+    /// on the last day; a longer time cannot be one session.
+    private static func addSession(_ milliseconds: Int64, _ span: inout RowDraft.Span, _ row: inout RowDraft) {
         let minutes = milliseconds / 60_000
         guard let day = (span.finished ?? span.started)?.number, (1...1440).contains(minutes) else {
-            return row.doubt("a reading time of \(minutes) minutes could not be kept as a session")
+            return row.addDoubt("a reading time of \(minutes) minutes could not be stored as a session")
         }
         let noon = Date(timeIntervalSince1970: Double(day) * 86_400 + 43_200)
         span.session = Session(start: noon, end: noon.addingTimeInterval(Double(milliseconds) / 1000))

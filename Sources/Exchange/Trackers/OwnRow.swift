@@ -1,16 +1,17 @@
 import Bookplate
 import FoundationEssentials
 
-/// Our own CSV: Goodreads' columns for others, ours for us. Where both speak, ours count.
+/// Bookplate's own CSV: the columns of Goodreads for other programs, its own for itself. If both have a value, its own
+/// counts.
 enum OwnRow: TrackerRow {
     static let format = ExchangeFormat.csv
 
-    static func isIts(_ columns: Set<String>) -> Bool { columns.isSuperset(of: ["title", "bookplate id"]) }
+    static func matches(_ columns: Set<String>) -> Bool { columns.isSuperset(of: ["title", "bookplate id"]) }
 
     static func read(_ row: inout RowDraft) -> String? {
         row.isGuarded = true
         GoodreadsRow.readEdition(&row)
-        // A title of ours is whole: what stands in brackets at its end belongs to it.
+        // A title in this format is complete: brackets at its end belong to it.
         row.metadata.title = row.text("title", TextLimit.title)
         row.metadata.subtitle = row.text("subtitle", TextLimit.title)
         if row.columns["contributors"] != nil {
@@ -47,9 +48,9 @@ enum OwnRow: TrackerRow {
             row.copy.added = added
             row.hasAdded = true
         } else {
-            row.takeAdded("date added")
+            row.setAdded("date added")
         }
-        row.takeRating(row["rating"])
+        row.setRating(row["rating"])
         row.copy.isOwned = flag(row["owned"]) ?? true
         row.copy.isOnWishlist = flag(row["wishlist"]) ?? false
         row.copy.isFavourite = flag(row["favourite"]) ?? false
@@ -63,7 +64,7 @@ enum OwnRow: TrackerRow {
         row.copy.tags = row.list("tags", of: String.self) { $0 }
         row.copy.status = Copy.Status(parsing: row["status"]) ?? Copy.Status(parsing: row["exclusive shelf"]) ?? .toRead
         row.readings = row.list("readings", of: ReadingLine.self) { try $0.checked() }
-        if row.readings.isEmpty { row.takeReadings(row.copy.status, []) }
+        if row.readings.isEmpty { row.setReadings(row.copy.status, []) }
         row.notes = row.list("notes", of: NoteLine.self) { try $0.checked() }
         row.quotes = row.list("quotes", of: QuoteLine.self) { try $0.checked() }
     }
@@ -78,7 +79,7 @@ enum OwnRow: TrackerRow {
 }
 
 extension RowDraft {
-    /// A cell that holds a JSON array; what cannot be read is doubted and left out.
+    /// Decodes a cell that contains a JSON array; one that cannot be read becomes a doubt and is left out.
     mutating func list<Line: Decodable, Value>(
         _ column: String, of line: Line.Type, _ checked: (Line) throws -> Value
     ) -> [Value] {
@@ -87,20 +88,21 @@ extension RowDraft {
         do {
             return try JSONDecoder().decode([Line].self, from: Data(text.utf8)).map(checked)
         } catch {
-            doubt(
-                "\(column): \((error as? LineRefusal)?.description ?? "no list as this program writes it"); it was left out"
+            addDoubt(
+                "\(column): \((error as? LineRefusal)?.description ?? "not a valid list"); it was left out"
             )
             return []
         }
     }
 
+    /// Decodes a cell that contains a JSON object of lists.
     mutating func object(_ column: String) -> [String: [String]] {
         let text = self[column]
         guard !text.isEmpty else { return [:] }
         do {
             return try JSONDecoder().decode([String: [String]].self, from: Data(text.utf8))
         } catch {
-            doubt("\(column): no list as this program writes it; it was left out")
+            addDoubt("\(column): not a valid list; it was left out")
             return [:]
         }
     }

@@ -1,10 +1,11 @@
 import Bookplate
 import FoundationEssentials
 
-/// One row on its way to an ``ImportedBook``: cells by the names of their columns, and what had to be cut or doubted.
+/// A row that is being parsed into an ``ImportedBook``: its cells by column, and the doubts about values that were cut
+/// or look wrong.
 struct RowDraft {
     let reader: DelimitedReader
-    /// Lower-case names.
+    /// The index of each column, by its name in lower case.
     let columns: [String: Int]
     var metadata = Metadata()
     var copy = Copy(added: Date(timeIntervalSince1970: 0))
@@ -14,12 +15,12 @@ struct RowDraft {
     var readings: [ReadingRecord] = []
     var notes: [Note] = []
     var quotes: [Quote] = []
-    /// The identity that our own export gave the copy.
+    /// The identity that Bookplate's own export gave the copy.
     var id: ID<Copy>?
     var edition: ID<Edition>?
-    /// Whether the book stood in an earlier row.
+    /// True if an earlier row has the same book.
     var isFurther = false
-    /// Whether the cells carry the apostrophes of our own CSV.
+    /// True if the cells carry the apostrophes of Bookplate's CSV.
     var isGuarded = false
     private(set) var doubts: [String] = []
 
@@ -33,43 +34,43 @@ struct RowDraft {
         return isGuarded ? CSVWriter.unguarded(cell) : cell
     }
 
-    mutating func doubt(_ what: String) {
-        // A list of a thousand days that are none is one fault of the file, not a thousand.
+    mutating func addDoubt(_ what: String) {
+        // A list of a thousand wrong dates is one fault of the file, not a thousand.
         if doubts.count < 20 { doubts.append(what) } else if doubts.count == 20 { doubts.append("and more") }
     }
 
-    /// A cell's text as the library keeps it, cut at the limit.
+    /// Returns the text of a cell in stored form, cut at the limit.
     mutating func text(_ column: String, _ limit: Int = TextLimit.name) -> String? {
         cut(self[column], column, limit)
     }
 
     mutating func cut(_ text: String, _ what: String, _ limit: Int = TextLimit.name) -> String? {
         guard !text.isEmpty else { return nil }
-        // Counting the characters of 10 MB is slow.
+        // Counting the characters of 10 MB would be slow.
         let most = limit * TextLimit.bytesPerCharacter
         let bounded = text.utf8.count > most ? String(text.cut(atBytes: most)) : text
         var kept = bounded.cleaned
         if kept.utf8.count > limit, kept.count > limit {
             kept = String(kept.prefix(limit)).cleaned
-            doubt("\(what) is longer than \(limit) characters and was cut")
+            addDoubt("\(what) is longer than \(limit) characters and was truncated")
         } else if bounded.utf8.count < text.utf8.count {
-            doubt("\(what) is longer than \(limit) characters and was cut")
+            addDoubt("\(what) is longer than \(limit) characters and was truncated")
         }
         return kept.isEmpty ? nil : kept
     }
 
-    /// The same of a text with markup.
+    /// Returns a text without its markup in stored form, cut at the limit.
     mutating func cutPlain(_ html: String, _ what: String, _ limit: Int) -> String? {
-        // Half of it may be markup.
+        // Half of the text may be markup.
         let most = 2 * limit * TextLimit.bytesPerCharacter
         guard html.utf8.count > most else { return cut(plainText(html), what, limit) }
         let count = doubts.count
         let text = cut(plainText(String(html.cut(atBytes: most))), what, limit)
-        if doubts.count == count { doubt("\(what) is longer than \(limit) characters and was cut") }
+        if doubts.count == count { addDoubt("\(what) is longer than \(limit) characters and was truncated") }
         return text
     }
 
-    /// Names parted by `separator`, each once.
+    /// Returns the names separated by `separator`, each once.
     mutating func names(_ text: String, by separator: String, _ what: String) -> [String] {
         guard !text.isEmpty else { return [] }
         var names: [String] = []
@@ -79,8 +80,8 @@ struct RowDraft {
         return names
     }
 
-    /// The first of these columns that is an ISBN; else the text stays, with a warning.
-    mutating func takeISBN(_ texts: [String]) {
+    /// Sets the ISBN to the first of these texts that is valid; if none is, the text is kept with a doubt.
+    mutating func setISBN(_ texts: [String]) {
         var refusal: String?
         for text in texts where !text.isEmpty {
             guard let text = cut(text, "ISBN") else { continue }
@@ -89,13 +90,13 @@ struct RowDraft {
                 isbnText = text
                 return
             } catch {
-                if isbnText == nil { (isbnText, refusal) = (text, "\(text.beginning) is no ISBN: \(error)") }
+                if isbnText == nil { (isbnText, refusal) = (text, "\(text.excerpt) is not an ISBN: \(error)") }
             }
         }
-        if let refusal { doubt(refusal) }
+        if let refusal { addDoubt(refusal) }
     }
 
-    /// YYYY, YYYY/MM, YYYY/MM/DD, also with hyphens, brackets or a time after it.
+    /// Parses YYYY, YYYY/MM or YYYY/MM/DD, also with hyphens, in brackets, or followed by a time.
     mutating func day(_ text: String, _ what: String) -> CalendarDay? {
         let bare = text.prefix { $0 != "T" }.filter { !$0.isWhitespace && $0 != "[" && $0 != "]" }
         guard !bare.isEmpty else { return nil }
@@ -107,48 +108,48 @@ struct RowDraft {
         {
             return day
         }
-        doubt("\(what): \(text.beginning) is no day and was left out")
+        addDoubt("\(what): \(text.excerpt) is not a date and was left out")
         return nil
     }
 
-    mutating func takeAdded(_ column: String) {
+    mutating func setAdded(_ column: String) {
         guard let day = day(self[column], column), let number = day.number ?? day.span.first else { return }
-        // Noon in UTC is that day in every place where people live.
+        // Noon in UTC is the same day in every inhabited place.
         copy.added = Date(timeIntervalSince1970: Double(number) * 86_400 + 43_200)
         hasAdded = true
     }
 
-    mutating func takePages(_ column: String) {
+    mutating func setPages(_ column: String) {
         let text = self[column].filter { !$0.isWhitespace && $0 != "[" && $0 != "]" }
         // 0 means unknown.
         guard !text.isEmpty, text != "0" else { return }
         guard let pages = Int(text), NumberLimit.pages.contains(pages) else {
-            return doubt("\(column): \(text.beginning) is no number of pages and was left out")
+            return addDoubt("\(column): \(text.excerpt) is not a page count and was left out")
         }
         metadata.pageCount = pages
     }
 
-    /// In stars; 0 is none, and what lies between quarters goes to the nearest.
-    mutating func takeRating(_ text: String) {
+    /// Sets the rating from stars; 0 is unrated, and other values are rounded to the nearest quarter.
+    mutating func setRating(_ text: String) {
         let bare = text.filter { !$0.isWhitespace && $0 != "[" && $0 != "]" }
         guard !bare.isEmpty, bare != "0" else { return }
         guard let stars = Double(bare), stars >= 0, stars <= 5 else {
-            return doubt("rating: \(bare.beginning) is not 0 to 5 stars and was left out")
+            return addDoubt("rating: \(bare.excerpt) is not 0 to 5 stars and was left out")
         }
         let quarters = (stars * 4).rounded()
         guard quarters > 0 else { return }
-        if quarters != stars * 4 { doubt("rating: \(bare.beginning) was taken for \(quarters / 4)") }
+        if quarters != stars * 4 { addDoubt("rating: \(bare.excerpt) was rounded to \(quarters / 4)") }
         copy.rating = quarters / 4
     }
 
-    mutating func takePublished(_ text: String) {
+    mutating func setPublished(_ text: String) {
         guard let text = cut(text, "published") else { return }
         metadata.publishedDateText = text
         let year = text.prefix(while: \.isNumber)
         metadata.publishedDate = CalendarDay(text) ?? (year.count == 4 ? CalendarDay(String(year)) : nil)
     }
 
-    mutating func note(_ text: String, _ what: String, kind: Note.Kind = .note) {
+    mutating func addNote(_ text: String, _ what: String, kind: Note.Kind = .note) {
         guard let text = cutPlain(text, what, TextLimit.note) else { return }
         notes.append(Note(kind: kind, text: text, created: copy.added))
     }
@@ -160,7 +161,7 @@ struct RowDraft {
         if !metadata.authors.contains(author) { metadata.authors.append(author) }
     }
 
-    /// The book, and the row as it stood where there are doubts.
+    /// Returns the book, with the text of the row if there are doubts.
     func book(source: String, request: String) -> ImportedBook {
         var record = CopyRecord(copy: copy)
         record.readings = readings
@@ -176,14 +177,14 @@ struct RowDraft {
         book.hasAdded = hasAdded
         book.doubts = doubts
         if reader.isForeign, reader.hasMetUTF8 {
-            book.doubts.append("the row is not UTF-8 as the others are; it was read as Windows-1252")
+            book.doubts.append("the row is not UTF-8 like the others; it was read as Windows-1252")
         }
         if !book.doubts.isEmpty { book.raw = reader.rawText(ImportFlag.rawLimit) }
         return book
     }
 
-    /// What names the book, for trackers that number nothing. FNV-1a, 64 bits.
-    var mark: UInt64 {
+    /// A hash that identifies the book, for trackers without ids. FNV-1a, 64 bits.
+    var fingerprint: UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         let key = [
             metadata.title ?? "", metadata.authorNames.joined(separator: "|"), isbn?.digits ?? isbnText ?? "",
@@ -195,11 +196,11 @@ struct RowDraft {
 }
 
 extension Substring {
-    /// Enough of it, on one line, to know it by: at most 40 characters. One character can have megabytes of combining marks, so
-    /// that bytes are counted first.
-    var beginning: String { String(String(cut(atBytes: 320)).cleanedLine.prefix(40)) }
+    /// The start of the text on one line, at most 40 characters, for messages. Bytes are limited first because one
+    /// character can have megabytes of combining marks.
+    var excerpt: String { String(String(cut(atBytes: 320)).cleanedLine.prefix(40)) }
 
-    /// At most so many bytes of it, no scalar cut in two.
+    /// Returns at most `limit` bytes of the text, without cutting a scalar in two.
     func cut(atBytes limit: Int) -> Substring {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)
@@ -209,29 +210,31 @@ extension Substring {
 }
 
 extension String {
-    var beginning: String { self[...].beginning }
+    var excerpt: String { self[...].excerpt }
 
     func cut(atBytes limit: Int) -> Substring { self[...].cut(atBytes: limit) }
 }
 
-/// How one tracker writes a book as a row.
+/// The format in which a tracker writes a book as a row.
 protocol TrackerRow: SendableMetatype {
     static var format: ExchangeFormat { get }
-    /// - Parameter columns: the header's names in lower case.
-    static func isIts(_ columns: Set<String>) -> Bool
-    /// Fills the draft. What is missing is empty, what is unknown ignored.
+    /// Returns true if the columns are those of the tracker.
     ///
-    /// - Returns: the row's own number as a request, `nil` where the tracker gives none.
+    /// - Parameter columns: the header's names in lower case.
+    static func matches(_ columns: Set<String>) -> Bool
+    /// Fills the draft. Missing values stay empty, and unknown ones are ignored.
+    ///
+    /// - Returns: the request id from the row's own number; `nil` if the tracker has none.
     static func read(_ row: inout RowDraft) -> String?
 }
 
-/// All that are read; ours before Goodreads, whose columns it has too.
+/// All trackers that can be imported; Bookplate's own CSV before Goodreads, whose columns it includes.
 let trackers: [any TrackerRow.Type] = [
     OwnRow.self, GoodreadsRow.self, StoryGraphRow.self, LibraryThingRow.self, OpenreadsRow.self,
 ]
 
 extension RowDraft {
-    /// One time through a book as files tell it.
+    /// One time through a book as a file describes it.
     struct Span {
         var started: CalendarDay?
         var finished: CalendarDay?
@@ -240,16 +243,16 @@ extension RowDraft {
         var isEmpty: Bool { started == nil && finished == nil && session == nil }
     }
 
-    /// Makes the readings that the file's status, days and number of times speak of.
+    /// Sets the readings from the status, the days and the number of times in the file.
     ///
     /// - Parameters:
     ///   - spans: in any order.
-    ///   - count: how many times it was read, as the file says; more than there are days for become readings without.
-    mutating func takeReadings(_ status: Copy.Status, _ spans: [Span], count: Int = 0) {
+    ///   - count: the number of times the book was read; if there are fewer spans, readings without days are added.
+    mutating func setReadings(_ status: Copy.Status, _ spans: [Span], count: Int = 0) {
         copy.status = status
         for span in spans {
             if let started = span.started, let finished = span.finished, finished.isCertainlyBefore(started) {
-                doubt("finished on \(finished), before it was started on \(started)")
+                addDoubt("finished on \(finished), before it was started on \(started)")
             }
         }
         let dated = spans.filter { !$0.isEmpty }.enumerated().sorted { left, right in
@@ -271,7 +274,7 @@ extension RowDraft {
             return record
         }
         let wanted = status == .read ? max(1, count) : 0
-        if wanted > 999 { doubt("read \(count) times was taken for 999 times") }
+        if wanted > 999 { addDoubt("read \(count) times was reduced to 999 times") }
         let undated = max(0, min(wanted, 999) - finished.count)
         finished = (0..<undated).map { _ in ReadingRecord(Reading(state: .finished)) } + finished
         readings = finished
@@ -282,16 +285,16 @@ extension RowDraft {
     }
 }
 
-/// A text with the markup that reviews carry taken out: breaks and paragraphs become line breaks, other known tags go, the common
-/// entities become what they mean. What looks like a tag and is none ("a < b") stays.
+/// Returns a review without its markup: breaks and paragraphs become line breaks, other known tags are removed, and
+/// common entities become characters. Text that only looks like a tag ("a < b") stays.
 ///
-/// Each byte is looked at a bounded number of times, whatever brackets there are.
+/// Each byte is examined a bounded number of times, whatever brackets there are.
 func plainText(_ html: String) -> String {
     guard html.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }) else { return html }
     let bytes = Array(html.utf8)
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count)
-    // The first ">" from here on: the end where there is none.
+    // The first ">" from here on, or the end.
     var close = 0
     var place = 0
     while place < bytes.count {
@@ -313,7 +316,7 @@ func plainText(_ html: String) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// In bytes. Longer than the address in a link is no tag.
+/// In bytes: a longer tag than one with a link's address is not a tag.
 private let longestTag = 8192
 /// In bytes, without the ampersand.
 private let longestEntity = 12
@@ -324,8 +327,8 @@ private let others: Set<String> = [
     "img", "small", "font", "pre", "code", "hr",
 ]
 
-/// - Parameter inside: what stands between its brackets.
-/// - Returns: what it means, and its length in bytes; `nil` for what is no tag that is known.
+/// - Parameter inside: the text between the brackets.
+/// - Returns: the replacement, and the length of the tag in bytes; `nil` for an unknown tag.
 private func tag(_ inside: ArraySlice<UInt8>) -> (String, Int)? {
     let length = inside.count + 2
     let letters = inside.drop { $0 == UInt8(ascii: "/") }.prefix(16).prefix {
@@ -342,7 +345,7 @@ private let entities: [String: String] = [
     "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”",
 ]
 
-/// - Parameter text: what follows the ampersand.
+/// - Parameter text: the text after the ampersand.
 private func entity(_ text: ArraySlice<UInt8>) -> (String, Int)? {
     guard let end = text.firstIndex(of: UInt8(ascii: ";")) else { return nil }
     let name = String(decoding: text[..<end], as: UTF8.self)

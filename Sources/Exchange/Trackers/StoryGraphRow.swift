@@ -1,10 +1,10 @@
 import Bookplate
 
-/// StoryGraph's export: no page counts and no ids; re-reads as a list of days.
+/// StoryGraph's export: no page counts and no ids; re-reads as a list of dates.
 enum StoryGraphRow: TrackerRow {
     static let format = ExchangeFormat.storyGraph
 
-    static func isIts(_ columns: Set<String>) -> Bool {
+    static func matches(_ columns: Set<String>) -> Bool {
         columns.isSuperset(of: ["title", "read status", "star rating"])
     }
 
@@ -12,16 +12,16 @@ enum StoryGraphRow: TrackerRow {
         row.metadata.title = row.text("title", TextLimit.title)
         for name in row["authors"].split(separator: ",", maxSplits: 99) { row.addAuthor(String(name)) }
         for name in row["contributors"].split(separator: ",", maxSplits: 99) { addContributor(String(name), &row) }
-        takeNumber(row["isbn/uid"], &row)
+        setNumber(row["isbn/uid"], &row)
         row.metadata.format = GoodreadsRow.format(row["format"])
-        row.takeAdded("date added")
-        row.takeRating(row["star rating"])
+        row.setAdded("date added")
+        row.setRating(row["star rating"])
         row.copy.isOwned = row["owned?"].lowercased() == "yes"
 
         var spans: [RowDraft.Span] = []
         for part in row["dates read"].split(separator: ",", maxSplits: 999) {
             let days = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            // A day alone is the one on which it was finished.
+            // A single date is the finish date.
             let started = days.count == 2 ? row.day(days[0], "dates read") : nil
             spans.append(RowDraft.Span(started: started, finished: row.day(days.last ?? "", "dates read")))
         }
@@ -31,11 +31,11 @@ enum StoryGraphRow: TrackerRow {
         let status = row["read status"]
         let parsed = Copy.Status(parsing: status)
         if parsed == nil, !status.isEmpty {
-            row.doubt("\(status.beginning) is no status that is known; it was left at To Read")
+            row.addDoubt("\(status.excerpt) is not a known status; the book was left at To Read")
         }
-        row.takeReadings(parsed ?? .toRead, spans, count: Int(row["read count"]) ?? 0)
+        row.setReadings(parsed ?? .toRead, spans, count: Int(row["read count"]) ?? 0)
         row.copy.tags = row.names(row["tags"], by: ",", "tags")
-        row.note(row["review"], "review")
+        row.addNote(row["review"], "review")
         return nil
     }
 
@@ -46,21 +46,22 @@ enum StoryGraphRow: TrackerRow {
         row.addAuthor(String(text[..<open]), Contributor.Role(parsing: role))
     }
 
-    /// Half of the numbers are Amazon's ("B0851JCZYV"), which are no ISBNs and no faults.
-    private static func takeNumber(_ text: String, _ row: inout RowDraft) {
+    /// Sets the ISBN, unless the number is one of Amazon's ("B0851JCZYV"), as half of them are: no ISBN, but no error
+    /// either.
+    private static func setNumber(_ text: String, _ row: inout RowDraft) {
         let number = text.cleaned
         if number.utf8.count == 10, number.first == "B",
             number.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
         {
             row.metadata.identifiers["amazon"] = [number]
         } else {
-            row.takeISBN([text])
+            row.setISBN([text])
         }
     }
 }
 
 extension Contributor.Role {
-    /// What trackers call it; `other` for what has no word of ours.
+    /// Parses the role names of trackers; `other` for unknown ones.
     init(parsing text: String) {
         switch text.lowercased() {
         case "", "author": self = .author

@@ -36,7 +36,7 @@ struct BookAPI: Sendable {
             return try await update(copy) { book in
                 let tags = book.copy.tags
                 try seen.check { $0 == "tags" ? [] : book.shown($0) }
-                patch(&book)
+                try patch(&book)
                 book.copy.tags = seen.merged("tags", into: tags, said: book.copy.tags)
             }
         }
@@ -123,7 +123,7 @@ struct BookAPI: Sendable {
 
     private func figures(_ request: Request, _ context: KioskContext) async throws -> JSONAnswer {
         let ports = parts.ports
-        let figures = try await parts.library.figures(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
+        let figures = try await parts.library.stats(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
         guard let figures else { throw RequestRefusal.notThere("book") }
         return JSONAnswer(figures.json)
     }

@@ -4,7 +4,7 @@ import Hummingbird
 /// What a person says of a book: the members of its JSON that were sent. What was not sent stays, null clears. Checked as the
 /// commands check it, before anything is changed.
 struct BookPatch: Sendable {
-    private var changes: [@Sendable (inout Book) -> Void] = []
+    private var changes: [@Sendable (inout Book) throws -> Void] = []
 
     static let names: Set<String> = [
         "title", "subtitle", "authors", "isbnText", "publisher", "publishedDate", "pageCount", "language",
@@ -17,78 +17,50 @@ struct BookPatch: Sendable {
     /// - Throws: ``RequestRefusal`` (400) for what is of another type or unknown, ``FieldRefusal`` for what cannot be.
     init(_ sent: SentObject, and others: Set<String> = []) throws {
         try sent.only(Self.names.union(others))
-        try takeEdition(sent)
-        try takePeople(sent)
-        try takeCopy(sent)
+        try editEdition(sent)
+        try editCopy(sent)
     }
 
-    func callAsFunction(_ book: inout Book) {
-        for change in changes { change(&book) }
+    func callAsFunction(_ book: inout Book) throws {
+        for change in changes { try change(&book) }
     }
 
-    private mutating func takeEdition(_ sent: SentObject) throws {
-        switch try sent.text("title") {
-        case .keep: break
-        case .clear: throw FieldRefusal(field: "title", cause: TextRefusal.empty(what: "title"))
-        case .set(let title):
-            let title = try FieldRefusal.at("title") { try title.checked(as: "title", limit: TextLimit.title) }
-            changes.append { $0.edition.metadata.title = title }
-        }
+    /// Checks each member by itself, so that a refusal names it.
+    private mutating func editEdition(_ sent: SentObject) throws {
         let number = try Self.mapped(sent, "isbnText") { try EnteredNumber($0) }
         if number != .keep {
             changes.append { ($0.edition.isbn, $0.edition.isbnText) = (number.value?.isbn, number.value?.text) }
         }
-        try text(sent, "subtitle", \.subtitle, "subtitle", TextLimit.title)
-        try text(sent, "publisher", \.publisher, "publisher", TextLimit.name)
-        try text(sent, "language", \.language, "language", TextLimit.language)
-        try text(sent, "originalLanguage", \.originalLanguage, "original language", TextLimit.language)
-        try text(sent, "authorNationality", \.authorNationality, "author's nationality", TextLimit.name)
-        try text(sent, "series", \.series, "series", TextLimit.name)
-        try text(sent, "seriesNumber", \.seriesNumber, "number in the series", TextLimit.seriesNumber)
-        try text(sent, "description", \.description, "description", TextLimit.description)
-        for (name, what, path) in [
-            ("previewLink", "preview link", \Metadata.previewLink), ("infoLink", "info link", \Metadata.infoLink),
-        ] as [(String, String, WritableKeyPath<Metadata, String?> & Sendable)] {
-            set(try Self.mapped(sent, name) { try $0.checkedLink(as: what) }, path)
+        for (name, path) in [
+            ("title", \.title), ("subtitle", \.subtitle), ("publisher", \.publisher), ("language", \.language),
+            ("originalLanguage", \.originalLanguage), ("authorNationality", \.authorNationality), ("series", \.series),
+            ("seriesNumber", \.seriesNumber), ("description", \.description), ("previewLink", \.previewLink),
+            ("infoLink", \.infoLink), ("publishedDate", \.publishedDate),
+        ] as [(String, WritableKeyPath<MetadataEdit, String?>)] {
+            let text = try sent.text(name)
+            try edit(name) { $0[keyPath: path] = text.value(clearedBy: "") }
         }
-        let published = try Self.mapped(sent, "publishedDate") { Published(try Metadata.published($0)) }
-        if published != .keep {
-            changes.append { book in
-                book.edition.metadata.publishedDateText = published.value?.text
-                book.edition.metadata.publishedDate = published.value?.day
-            }
+        let (pages, subjects) = (try sent.integer("pageCount"), try sent.texts("subjects"))
+        try edit("pageCount") { $0.pageCount = pages.edited }
+        try edit("subjects") { $0.subjects = subjects.value(clearedBy: []) }
+        let format = try sent.format("format")
+        try edit("format") { $0.format = format.edited }
+        if let people = try sent.objects("authors") {
+            let contributors = try people.compactMap { try $0.contributor() }
+            try edit("authors") { $0.contributors = contributors }
         }
-        let pages = try sent.integer("pageCount")
-        try FieldRefusal.at("pageCount") {
-            try NumberLimit.check(pages.value, as: "page count", in: NumberLimit.pages)
-        }
-        set(pages, \.pageCount)
-        set(try sent.word("format", Metadata.Format.self), \.format)
-        let subjects = try Self.names(sent, "subjects", "subject")
-        if subjects != .keep { changes.append { $0.edition.metadata.subjects = subjects.value ?? [] } }
     }
 
-    private struct Published: Sendable, Equatable {
-        let text: String
-        let day: CalendarDay?
-
-        init(_ published: (text: String, day: CalendarDay?)) { (text, day) = published }
+    /// Adds the edit of one field of the metadata.
+    private mutating func edit(_ name: String, _ set: (inout MetadataEdit) -> Void) throws {
+        var edit = MetadataEdit()
+        set(&edit)
+        guard !edit.isEmpty else { return }
+        try FieldRefusal.at(name) { try edit.check() }
+        changes.append { [edit] in try edit.apply(to: &$0.edition.metadata) }
     }
 
-    private mutating func takePeople(_ sent: SentObject) throws {
-        guard let people = try sent.objects("authors") else { return }
-        let authors = try people.compactMap { person -> Contributor? in
-            try person.only(["name", "role"])
-            let sentName = try person.text("name").required(as: "name")
-            // A line of the form that was left empty.
-            if sentName.cleanedLine.isEmpty { return nil }
-            let name = try FieldRefusal.at("authors") { try sentName.checked(as: "author", limit: TextLimit.name) }
-            return Contributor(name: name, role: try person.word("role", Contributor.Role.self).value ?? .author)
-        }
-        changes.append { $0.edition.metadata.authors = authors }
-    }
-
-    private mutating func takeCopy(_ sent: SentObject) throws {
+    private mutating func editCopy(_ sent: SentObject) throws {
         if let status = try sent.word("status", Copy.Status.self).value { changes.append { $0.copy.status = status } }
         if let owned = try sent.bool("owned").value { changes.append { $0.copy.isOwned = owned } }
         if let wishlist = try sent.bool("wishlist").value { changes.append { $0.copy.isOnWishlist = wishlist } }
@@ -126,18 +98,6 @@ struct BookPatch: Sendable {
         }
     }
 
-    private mutating func text(
-        _ sent: SentObject, _ name: String, _ path: WritableKeyPath<Metadata, String?> & Sendable, _ what: String,
-        _ limit: Int
-    ) throws {
-        set(try Self.mapped(sent, name) { try $0.checked(as: what, limit: limit) }, path)
-    }
-
-    private mutating func set<Value>(_ edit: Edit<Value>, _ path: WritableKeyPath<Metadata, Value?> & Sendable) {
-        guard edit != .keep else { return }
-        changes.append { $0.edition.metadata[keyPath: path] = edit.value }
-    }
-
     private static func names(_ sent: SentObject, _ name: String, _ what: String) throws -> Edit<[String]> {
         switch try sent.texts(name) {
         case .keep: return .keep
@@ -157,5 +117,29 @@ struct BookPatch: Sendable {
         case .clear: .clear
         case .set(let text): text.isEmpty ? .clear : .set(try FieldRefusal.at(name) { try check(text) })
         }
+    }
+}
+
+extension SentObject {
+    /// The format of a book, in any case; an empty text clears it.
+    fileprivate func format(_ name: String) throws -> Edit<Metadata.Format> {
+        switch try text(name) {
+        case .keep: return .keep
+        case .clear, .set(""): return .clear
+        case .set(let text):
+            guard let format = Metadata.Format.named(text) else {
+                let formats = Metadata.Format.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Self.refusal(name, "one of \(formats)")
+            }
+            return .set(format)
+        }
+    }
+
+    /// A person in a list of authors; `nil` for a line of the form that was left empty.
+    fileprivate func contributor() throws -> Contributor? {
+        try only(["name", "role"])
+        let name = try text("name").required(as: "name")
+        let role = try word("role", Contributor.Role.self).value ?? .author
+        return name.cleanedLine.isEmpty ? nil : Contributor(name: name, role: role)
     }
 }

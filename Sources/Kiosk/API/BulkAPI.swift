@@ -55,7 +55,7 @@ struct BulkAPI: Sendable {
         let (changed, change) = try await parts.library.update(
             copies, continuing: body.change, at: parts.ports.now()
         ) { copy in
-            if copy.deleted == nil { act(&copy) } else if !body.isSearch { throw InTrash(copy.id) }
+            if copy.deleted == nil { act(&copy) } else if !body.isSearch { throw InTrashRefusal(copy.id) }
         }
         return Self.answer(changed, change, next, of: body)
     }

@@ -37,7 +37,7 @@ extension RequestRefusal {
         case let error as SessionError: (error.isAboutNothing ? .notFound : .unprocessableContent, error.code)
         case ReadingRefusal.noSuchReading: (.notFound, "noSuchReading")
         case ReadingRefusal.noSuchEntry: (.notFound, "noSuchEntry")
-        case is InTrash: (.unprocessableContent, "inTrash")
+        case is InTrashRefusal: (.unprocessableContent, "inTrash")
         case is ReadingRefusal: (.unprocessableContent, "reading")
         case is TextRefusal: (.unprocessableContent, "text")
         case is InputRefusal: (.unprocessableContent, "entry")

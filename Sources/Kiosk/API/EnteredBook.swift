@@ -23,7 +23,7 @@ struct EnteredBook: Sendable {
         note = try sent.text("note").value.flatMap { $0.cleaned(forLimit: TextLimit.note).isEmpty ? nil : $0 }
             .map { note in try FieldRefusal.at("note") { try note.checked(as: "note", limit: TextLimit.note) } }
         var book = Book(edition: Edition(isbn: nil, metadata: Metadata()), copy: Copy(added: .distantPast))
-        patch(&book)
+        try patch(&book)
         book.edition.metadata.attribute(to: .person)
         let isWish = try sent.bool("wishlist").value ?? false
         let isOwned = try sent.bool("owned").value ?? false
@@ -39,10 +39,10 @@ struct EnteredBook: Sendable {
     }
 
     /// What is known of the copy besides status, shelf and tags.
-    var facts: @Sendable (inout Copy) -> Void {
+    var facts: @Sendable (inout Copy) throws -> Void {
         { [patch] copy in
             var book = Book(edition: Edition(isbn: nil, metadata: Metadata()), copy: copy)
-            patch(&book)
+            try patch(&book)
             copy = book.copy
         }
     }

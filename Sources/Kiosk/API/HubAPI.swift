@@ -109,7 +109,7 @@ struct HubAPI: Sendable {
         } catch {
             throw Self.refusal("It names numbers that are no ISBNs of 13 digits.")
         }
-        let books = try await parts.library.known(isbns, at: parts.ports.now())
+        let books = try await parts.library.knownBooks(isbns, at: parts.ports.now())
         // Whole records, as the station reads them: written by the type's own coding.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],

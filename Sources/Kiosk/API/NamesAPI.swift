@@ -104,7 +104,7 @@ struct NameActs: Sendable {
     }
 }
 
-extension Relabelling {
+extension LabelChange {
     fileprivate var told: JSONValue { label.json.with(changedBooks, change) }
 }
 

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// An object that a request sent: a member that is absent, one that is null and one that says something are three things, and
-/// become ``Edit``'s.
+/// An object that a request sent: a member that is absent, one that is null and one that says something are three
+/// things, and become ``Edit``'s.
 struct SentObject: Decodable, Sendable {
     private let values: [String: SentValue]
 
@@ -21,7 +21,8 @@ struct SentObject: Decodable, Sendable {
         SentObject(values.filter { if case .null = $0.value { false } else { true } })
     }
 
-    /// - Throws: ``RequestRefusal`` (400) for a member that nobody asked for: a slip in its name must not pass for a success.
+    /// - Throws: ``RequestRefusal`` (400) for a member that nobody asked for: a slip in its name must not pass for a
+    ///   success.
     func only(_ names: Set<String>) throws {
         guard let stranger = values.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
@@ -164,6 +165,25 @@ private enum SentValue: Decodable, Sendable {
 }
 
 extension Edit {
+    /// Returns the value for ``MetadataEdit``: `nil` to leave the field as it is, `empty` to clear it.
+    func value(clearedBy empty: Value) -> Value? {
+        switch self {
+        case .keep: nil
+        case .clear: empty
+        case .set(let value): value
+        }
+    }
+
+    /// The value for ``MetadataEdit`` of a field without an empty value: `nil` to leave the field as it is,
+    /// `.some(nil)` to clear it.
+    var edited: Value?? {
+        switch self {
+        case .keep: .none
+        case .clear: .some(nil)
+        case .set(let value): .some(value)
+        }
+    }
+
     /// What was said; `nil` when nothing was, or null.
     var value: Value? { if case .set(let value) = self { value } else { nil } }
 

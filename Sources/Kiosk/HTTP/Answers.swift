@@ -12,6 +12,7 @@ struct Answers: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         context.language = Language(accepting: request.headers[.acceptLanguage])
+        context.acceptsGzip = request.acceptsGzip
         context.change = parts.events.changes
         var response: Response
         do {

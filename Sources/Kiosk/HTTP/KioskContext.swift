@@ -15,6 +15,8 @@ struct KioskContext: RequestContext {
     let id: String
     /// In what language the page is shown.
     var language = Language.english
+    /// True if a page may be sent in gzip.
+    var acceptsGzip = false
     /// Who asks, by what they brought.
     var visitor = Caller.stranger
     /// ``EventHub/changes`` when the request came: what the page is made of is no older.

@@ -2,28 +2,30 @@ import Bookplate
 import Foundation
 import Mustache
 
-/// The files that come with the program: templates, texts, and what browsers get as it is. Read once, at the start.
+/// The files that come with the program: templates, texts, and the assets that browsers load. Read once, at the start.
 struct WebFolder: Sendable {
     struct Asset: Sendable {
         let bytes: [UInt8]
-        /// The same, smaller, for browsers that take it; `nil` where it would not be.
+        /// The bytes in gzip, for browsers that accept it; `nil` where that would be no smaller.
         let compressed: [UInt8]?
         let type: String
-        /// Of its bytes: a browser keeps it for as long as they are the same.
+        /// The entity tag, made of the bytes: a browser keeps the file for as long as they are the same.
         let tag: String
     }
 
     let templates: MustacheLibrary
     let texts: [Language: Texts]
-    /// What the API takes and answers (OpenAPI 3.1).
+    /// The description of the API (OpenAPI 3.1).
     let description: Asset
-    /// By path below /assets.
+    /// The assets by path below /assets.
     let assets: [String: Asset]
+    /// The imports of the scripts among the assets.
+    let imports: ImportGraph
 
-    /// That of this program.
+    /// The folder of this program.
     static let ofProgram = Result { try WebFolder() }
 
-    /// - Throws: when the folder is not beside the program, or a file in it makes no sense.
+    /// - Throws: when the folder is not beside the program, or a file in it is malformed.
     init(path: String = Bundle.module.bundlePath + "/Web") throws {
         PageText.register()
         var templates = MustacheLibrary()
@@ -40,6 +42,8 @@ struct WebFolder: Sendable {
             assets[file] = try Self.asset(path + "/assets/" + file)
         }
         self.assets = assets
+        imports = ImportGraph(
+            scripts: assets.filter { $0.key.hasSuffix(".js") }.mapValues { String(decoding: $0.bytes, as: UTF8.self) })
         description = try Self.asset(path + "/openapi.json")
     }
 
@@ -71,9 +75,35 @@ struct WebFolder: Sendable {
         }
     }
 
-    /// FNV-1a, 64 bits: tells versions of one file apart, and guards nothing.
+    /// FNV-1a, 64 bits: distinguishes versions of one file, and protects nothing.
     private static func tag(of bytes: [UInt8]) -> String {
         let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "\"" + String(hash, radix: 16) + "\""
+    }
+}
+
+/// The static imports of scripts, by which a page loads all of its scripts at once.
+struct ImportGraph: Sendable {
+    /// The scripts that each script imports itself, by name.
+    let imports: [String: [String]]
+
+    /// - Parameter scripts: source texts by name. An import is a line of its own: `import { text } from "./texts.js";`
+    init(scripts: [String: String]) {
+        imports = scripts.mapValues { source in
+            source.matches(of: /(?m)^import\s[^"\n]*"\.\/([^"\n]+)";/).map { String($0.output.1) }
+        }
+    }
+
+    /// The scripts that these import, directly and through others, each once.
+    func modules(of entries: [String]) -> [String] {
+        var seen = Set(entries)
+        var (found, open): ([String], [String]) = ([], entries)
+        while let script = open.popLast() {
+            for module in imports[script] ?? [] where seen.insert(module).inserted {
+                found.append(module)
+                open.append(module)
+            }
+        }
+        return found.sorted()
     }
 }

@@ -43,7 +43,7 @@ struct HomeView: Sendable {
             figures.append(
                 texts(
                     "home.today", count: goal,
-                    ["done": texts.grouped(year.todayFigures.pages), "goal": texts.grouped(goal)]))
+                    ["done": texts.grouped(year.todayStats.pages), "goal": texts.grouped(goal)]))
         }
         return figures
     }

@@ -52,7 +52,7 @@ struct IntakePage: Sendable {
             view["saveIDs"] = ids.text
             view["tickedBody"] = JSONValue.object([(key: "ids", value: ids)]).text
             view["save"] = texts("scan.saveMany", count: ticked.count)
-            view["dismissTicked"] = texts("intake.dismissMany", count: ticked.count)
+            view["skipTicked"] = texts("intake.skipMany", count: ticked.count)
         }
         return try await parts.pages.answer(
             Pages.Page(template: "intake", title: texts("layout.intake"), tab: .intake, view: view), context)
@@ -74,12 +74,12 @@ struct IntakePage: Sendable {
         for row in rows.sorted(by: { $0.candidate.item.captured > $1.candidate.item.captured }) {
             let item = row.candidate.item
             let day = CalendarDay(item.captured, in: zone)
-            let key = "\(day) \(item.station)"
+            let key = "\(day) \(item.device)"
             if let place = places[key] {
                 groups[place].rows.append(row)
             } else {
                 places[key] = groups.count
-                groups.append(Group(day: day, station: item.station.cleanedLine, rows: [row]))
+                groups.append(Group(day: day, station: item.device.cleanedLine, rows: [row]))
             }
         }
         for place in groups.indices { groups[place].rows.reverse() }

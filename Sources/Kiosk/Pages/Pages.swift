@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 import Mustache
 
-/// What a template shows, by name.
+/// The values that a template shows, by name.
 typealias View = [String: any Sendable]
 
 /// Puts pages together: a template of Web/templates within the layout.
@@ -39,7 +39,7 @@ struct Pages: Sendable {
 
     func texts(_ context: KioskContext) -> Texts { web.texts[context.language]! }
 
-    /// The page as HTML. Where something about it is live, its script fetches it anew.
+    /// Renders the page as HTML. Its script fetches it again to replace the live regions.
     func answer(_ page: Page, _ context: KioskContext) async throws -> Response {
         let texts = texts(context)
         var view = page.view
@@ -54,8 +54,11 @@ struct Pages: Sendable {
         let look = page.look ?? page.template
         view["template"] = look
         view["hasStyle"] = web.assets[look + ".css"] != nil
-        // A page's script is for its acts.
-        view["hasScript"] = context.visitor != .guest && web.assets[look + ".js"] != nil
+        // A page's script is for its acts, of which guests have none.
+        let hasScript = context.visitor != .guest && web.assets[look + ".js"] != nil
+        view["hasScript"] = hasScript
+        let scripts = (context.visitor == .stranger ? [] : ["app.js"]) + (hasScript ? [look + ".js"] : [])
+        view["modules"] = web.imports.modules(of: scripts)
         let waiting = context.isGuest ? 0 : try await ports.library.count(in: [.waiting])
         view["tabs"] = Tab.shown(to: context.visitor).map { tab -> View in
             var item: View = [
@@ -70,8 +73,14 @@ struct Pages: Sendable {
         guard let html = web.templates.render(view, withTemplate: page.template) else {
             throw KioskError(.fault, "there is no template \(page.template)")
         }
-        return Response(
-            status: page.status, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
+        var headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .cacheControl: "no-store", .vary: "Accept-Encoding",
+        ]
+        var bytes = ByteBuffer(string: html)
+        if context.acceptsGzip, let compressed = Gzip.compressed(Array(html.utf8), .fast) {
+            headers[.contentEncoding] = "gzip"
+            bytes = ByteBuffer(bytes: compressed)
+        }
+        return Response(status: page.status, headers: headers, body: ResponseBody(byteBuffer: bytes))
     }
 }

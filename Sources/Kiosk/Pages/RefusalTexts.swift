@@ -19,7 +19,7 @@ extension Texts {
         case let refusal as InputRefusal: words(refusal.key, refusal.values(self), refusal.description)
         case let refusal as LabelRefusal: words(refusal.key, refusal.values, refusal.description)
         case let refusal as UndoRefusal: words(refusal.key, [:], refusal.description)
-        case let refusal as InTrash: words("code inTrash", [:], refusal.description)
+        case let refusal as InTrashRefusal: words("code inTrash", [:], refusal.description)
         case let refusal as AnnotationRefusal: words("noRemark", [:], refusal.description)
         case let refusal as SearchRefusal: words("noPlace", [:], refusal.description)
         case let refusal as StationRefusal: words(refusal.key, refusal.values, refusal.description)

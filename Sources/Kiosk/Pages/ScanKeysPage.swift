@@ -12,7 +12,7 @@ struct ScanKeysPage: Sendable {
         (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),
         (["c"], "copy"), (["x"], "select"), (["keys.shift+x"], "selectAll"), (["keys.spaceKey"], "space"),
         (["r"], "again"),
-        (["keys.delete"], "dismiss"), (["k"], "keypad"), (["a"], "add"), (["n"], "note"), (["p"], "page"),
+        (["keys.delete"], "skip"), (["k"], "keypad"), (["a"], "add"), (["n"], "note"), (["p"], "page"),
         (["t"], "session"), (["1 – 5"], "stars"), (["↑", "↓", "←", "→"], "move"), (["Esc"], "back"), (["?"], "help"),
     ]
 

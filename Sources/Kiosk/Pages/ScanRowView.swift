@@ -36,7 +36,7 @@ struct ScanRowView: Sendable {
         if row.isOpen {
             view["undoAct"] = "POST /api/station/rows/\(row.id.rawValue)/skip"
             view["undoSaid"] = "{}"
-            view["undoWord"] = texts("common.undo")
+            view["undoWord"] = texts("common.skip")
         } else if let undo, undo.items.contains(row.id) {
             view["undoAct"] = "POST /api/station/undo"
             view["undoSaid"] = undo.said

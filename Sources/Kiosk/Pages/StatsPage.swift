@@ -82,7 +82,7 @@ extension Texts {
 
     func view(of memory: Memory) -> View {
         view(of: memory.book).merging([
-            "ago": self("home.yearsAgo", count: memory.yearsAgo), "what": self("home.memory.\(memory.what.rawValue)"),
+            "ago": self("home.yearsAgo", count: memory.yearsAgo), "what": self("home.memory.\(memory.event.rawValue)"),
         ]) { $1 }
     }
 

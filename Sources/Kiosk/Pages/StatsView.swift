@@ -65,7 +65,7 @@ struct StatsView: Sendable {
     private var facts: [View] {
         let streaks = overview.streaks
         func fact(_ key: String, _ value: String) -> View { ["name": texts("stats.fact.\(key)"), "value": value] }
-        let today = overview.todayFigures
+        let today = overview.todayStats
         var facts = [
             fact(
                 "today",

@@ -188,7 +188,10 @@ private struct SaidOfBook: Decodable {
         edit.subtitle = try text(.subtitle)
         edit.publisher = try text(.publisher)
         edit.publishedDate = try text(.publishedDate)
-        if said.contains(.authors) { edit.authors = try said.decodeIfPresent([String].self, forKey: .authors) ?? [] }
+        if said.contains(.authors) {
+            let names = try said.decodeIfPresent([String].self, forKey: .authors) ?? []
+            edit.authors = names.filter { !$0.cleanedLine.isEmpty }
+        }
         if said.contains(.pageCount) { edit.pageCount = .some(try said.decodeIfPresent(Int.self, forKey: .pageCount)) }
     }
 }

@@ -224,6 +224,8 @@ extension Schema {
     ///
     /// Source of the method: https://www.sqlite.org/undoredo.html
     static func createUndoTriggers(_ db: Database) throws {
+        // All at once: after a trigger is created, GRDB reads the whole schema again to find the columns of the next table.
+        var triggers: [String] = []
         // An older schema has only some of the tables.
         for table in trackedTables where try db.tableExists(table.name) {
             let info = try db.columns(in: table.name)
@@ -244,17 +246,16 @@ extension Schema {
                 """
             }
             let differs = columns.map { "OLD.\"\($0)\" IS NOT NEW.\"\($0)\"" }.joined(separator: " OR ")
-            try db.execute(
-                sql: trigger(
+            triggers.append(
+                trigger(
                     "UPDATE", when: "\(isLogged) AND (\(differs))", key: key("OLD"), before: image("OLD"),
                     after: image("NEW")))
             // Insertions and deletions are not logged if only some columns are, because a whole row could not be restored.
             guard table.columns == nil else { continue }
-            try db.execute(
-                sql: trigger("INSERT", when: isLogged, key: key("NEW"), before: "NULL", after: image("NEW")))
-            try db.execute(
-                sql: trigger("DELETE", when: isLogged, key: key("OLD"), before: image("OLD"), after: "NULL"))
+            triggers.append(trigger("INSERT", when: isLogged, key: key("NEW"), before: "NULL", after: image("NEW")))
+            triggers.append(trigger("DELETE", when: isLogged, key: key("OLD"), before: image("OLD"), after: "NULL"))
         }
+        try db.execute(sql: triggers.joined(separator: "\n"))
     }
 }
 

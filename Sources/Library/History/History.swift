@@ -166,7 +166,7 @@ extension Change {
 
     init(row: Row) throws {
         self.init(
-            id: ID(rawValue: row["uuid"]), at: Date(milliseconds: row["at"]), station: row["station"],
+            id: ID(rawValue: row["uuid"]), at: Date(milliseconds: row["at"]), device: row["station"],
             kind: try row.word("kind"), summary: row["summary"],
             undone: (row["undone"] as Int64?).map(Date.init(milliseconds:)))
     }

@@ -89,7 +89,7 @@ struct DeliveryImport {
         var metadata = stored.item.metadata
         if let delivered = delivery.metadata?.storable {
             var merged = metadata ?? delivered
-            for (field, source) in delivered.sources where source == .person { merged.take(field, from: delivered) }
+            for (field, source) in delivered.sources where source == .person { merged.copy(field, from: delivered) }
             if !delivered.isWeakMatch { merged.fillGaps(from: delivered) }
             metadata = merged
         }
@@ -184,7 +184,7 @@ struct StoredDelivery {
     let state: IntakeItem.State
     let act: String?
     var change: String?
-    var outcome = HubReceipt.Outcome.taken
+    var outcome = HubReceipt.Outcome.accepted
     var copy: ID<Copy>?
     var reason: String?
 

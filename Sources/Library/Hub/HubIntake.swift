@@ -100,7 +100,7 @@ extension LibraryFile: HubIntake {
         }
     }
 
-    public func known(_ isbns: [ISBN], at now: Date) async throws -> [HubBook] {
+    public func knownBooks(_ isbns: [ISBN], at now: Date) async throws -> [HubBook] {
         let books = try await books(with: isbns)
         let answers = try await answers(for: isbns, at: now)
         let queued: [ISBN: Metadata] = try await read { db in

@@ -70,14 +70,14 @@ extension LibraryFile: Outbox {
         let rows = try await read { db in
             try db.rows(
                 """
-                SELECT uuid, copy, state <> 'confirmed' AND revision > sent AS isTakenBack
+                SELECT uuid, copy, state <> 'confirmed' AND revision > sent AS isUndone
                 FROM intakeItem JOIN outboxItem ON item = id
                 WHERE copy IS NOT NULL AND isbn IN (SELECT value FROM json_each(?))
                 """, [jsonList(isbns.map(\.digits))]
             ).map { row in
                 (
                     ID<IntakeItem>(rawValue: row["uuid"]),
-                    CopyAtHub(id: ID(rawValue: row["copy"]), isTakenBack: row["isTakenBack"])
+                    CopyAtHub(id: ID(rawValue: row["copy"]), isUndone: row["isUndone"])
                 )
             }
         }
@@ -137,7 +137,7 @@ extension LibraryFile: Outbox {
         }
     }
 
-    public func noteThumbnail(of item: ID<IntakeItem>) async throws {
+    public func markThumbnailDelivered(of item: ID<IntakeItem>) async throws {
         try await write { db in
             try db.run(
                 "UPDATE outboxItem SET hasSentThumbnail = 1 WHERE item = (SELECT id FROM intakeItem WHERE uuid = ?)",
@@ -147,7 +147,7 @@ extension LibraryFile: Outbox {
 
     // MARK: Receipts
 
-    public func take(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews] {
+    public func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews] {
         let delivered = Dictionary(deliveries.map { ($0.id, $0.revision) }, uniquingKeysWith: max)
         return try await write { db in try receipts.compactMap { try Self.apply($0, delivered[$0.id], db) } }
     }
@@ -175,7 +175,7 @@ extension LibraryFile: Outbox {
         case .refused: return isNews ? .refused(receipt.id, reason: reason) : nil
         case .owned where receipt.state == .waiting && stored.item.state == .confirmed:
             return isNews ? .owned(receipt.id, reason: reason) : nil
-        case .taken, .saved, .owned, .kept: break
+        case .accepted, .saved, .owned, .kept: break
         }
         guard stored.item.state == .waiting || receipt.outcome == .kept, receipt.state != stored.item.state,
             receipt.state != .waiting

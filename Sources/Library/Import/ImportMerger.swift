@@ -24,7 +24,7 @@ struct ImportMerger {
         let old = stored.book.edition
         var new = old
         new.metadata.fillGaps(from: offered.storable)
-        for field in old.editedFields { new.metadata.take(field, from: old.metadata) }
+        for field in old.editedFields { new.metadata.copy(field, from: old.metadata) }
         var filled =
             new.metadata == old.metadata
             ? [] : old.metadata.fields(differingFrom: new.metadata).map(\.rawValue).sorted()

@@ -17,7 +17,7 @@ public actor LibraryImport: BookImport {
         self.name = name
     }
 
-    public func take(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
+    public func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
         try await library.tuneConnection(.bulk)
         let imported: Result<[ImportResult], any Error>
         do {

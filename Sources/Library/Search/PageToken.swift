@@ -27,25 +27,25 @@ struct PageToken: Equatable {
             .replacing("=", with: "")
     }
 
-    /// - Throws: ``SearchRefusal/badPlace(_:)`` for a text that is no token, or one of another list.
+    /// - Throws: ``SearchRefusal/badPosition(_:)`` for a text that is no token, or one of another list.
     init(_ text: String, in list: BookQuery) throws(SearchRefusal) {
         let standard = text.replacing("-", with: "+").replacing("_", with: "/")
         // No token is longer, because sort keys are cut.
         guard text.utf8.count < 8192,
             let data = Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)),
             let line = String(validating: data, as: UTF8.self)
-        else { throw .badPlace(text) }
+        else { throw .badPosition(text) }
         let fields = line.split(separator: "|", maxSplits: 4, omittingEmptySubsequences: false)
         guard fields.count == 5, fields[0] == "1", fields[1] == Self.hash(of: list), let step = Int(fields[2]),
             (0...Self.lastStep).contains(step), let copy = Int64(fields[3])
-        else { throw .badPlace(text) }
+        else { throw .badPosition(text) }
         switch fields[4].first {
         case "-" where fields[4].count == 1: key = .empty
         case "i":
-            guard let number = Int64(fields[4].dropFirst()) else { throw .badPlace(text) }
+            guard let number = Int64(fields[4].dropFirst()) else { throw .badPosition(text) }
             key = .number(number)
         case "t": key = .text(String(fields[4].dropFirst()))
-        default: throw .badPlace(text)
+        default: throw .badPosition(text)
         }
         self.step = step
         self.copy = copy

@@ -38,7 +38,7 @@ extension LibraryFile: Stats {
         try await read { db in try MemoriesQuery(db: db, today: CalendarDay(now, in: zone)).all() }
     }
 
-    public func figures(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats? {
+    public func stats(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats? {
         try await read { db in
             guard let stored = try StoredBook.one(db, copy) else { return nil }
             return try BookStatsQuery(db: db, stored: stored, now: now, zone: zone).stats()

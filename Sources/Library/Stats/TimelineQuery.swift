@@ -59,7 +59,7 @@ struct MemoriesQuery {
 
     /// Returns memories of a date itself, without the many books that were being read then: those take as long as all others.
     func dated(limit: Int) throws -> [Memory] {
-        try memories(where: isDated, arguments: [:], limit: limit) { $0.what != .reading }
+        try memories(where: isDated, arguments: [:], limit: limit) { $0.event != .reading }
     }
 
     /// The days, as `MM-DD`, that mean this day in any earlier year, common or leap.
@@ -86,7 +86,7 @@ struct MemoriesQuery {
             """, arguments)
         // The book comes last, so that of many only the few that are shown are fetched.
         let unknown = CountedBook(id: ID(rawValue: ""), title: nil, authors: [], isbn: nil, edition: ID(rawValue: ""))
-        let order: [Memory.What] = [.finished, .stopped, .started, .reading]
+        let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
         var found: [(copy: Int64, memory: Memory)] = []
         for row in rows {
             let state: Reading.State = try row.word("state")
@@ -98,13 +98,13 @@ struct MemoriesQuery {
         let shown = found.enumerated().sorted { left, right in
             func key(_ found: (offset: Int, element: (copy: Int64, memory: Memory))) -> (Int, Int, Int) {
                 let memory = found.element.memory
-                return (memory.yearsAgo, order.firstIndex(of: memory.what) ?? 0, found.offset)
+                return (memory.yearsAgo, order.firstIndex(of: memory.event) ?? 0, found.offset)
             }
             return key(left) < key(right)
         }.prefix(limit).map(\.element)
         let books = try CountedBook.fetch(db, Array(Set(shown.map(\.copy))))
         return shown.compactMap { copy, memory in
-            books[copy].map { Memory(book: $0, day: memory.day, what: memory.what, yearsAgo: memory.yearsAgo) }
+            books[copy].map { Memory(book: $0, day: memory.day, event: memory.event, yearsAgo: memory.yearsAgo) }
         }
     }
 }

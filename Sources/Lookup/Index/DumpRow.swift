@@ -2,20 +2,20 @@ import Bookplate
 import CZlib
 import Glibc
 
-/// A row of an Open Library dump: five columns divided by tabs: type, key, revision, last modified, JSON.
+/// A row of an Open Library dump, with five columns separated by tabs: type, key, revision, last modified, JSON.
 /// Source: openlibrary.org/developers/dumps.
 enum DumpRow {
-    case edition(id: Int64, version: Version, record: JSON)
+    case edition(id: Int64, version: Version, record: JSONValue)
     case work(id: Int64, version: Version, authors: [Int64])
     case author(id: Int64, version: Version, name: String)
-    /// Redirects, deleted records and types that no index needs.
+    /// A redirect, a deleted record or a type that the index does not need.
     case other
-    /// Counted, never fatal.
+    /// A row that cannot be parsed; counted, never fatal.
     case junk(Junk)
 
     struct Version {
         var revision: Int64
-        /// As the dump writes it: "2008-04-01T03:28:50.625462". Empty when it is no such time.
+        /// The time as the dump writes it: "2008-04-01T03:28:50.625462". Empty if it is malformed.
         var modified: String
     }
 
@@ -34,7 +34,7 @@ enum DumpRow {
             return
         }
         guard let revision = Int64(texts[2]),
-            case .success(let record) = JSONReader.read(UnsafeBufferPointer(rebasing: columns[4]))
+            case .success(let record) = JSONValue.parse(UnsafeBufferPointer(rebasing: columns[4]))
         else {
             self = .junk(.content)
             return
@@ -43,7 +43,7 @@ enum DumpRow {
         self = Self.row(type, key: texts[1], version, record) ?? .junk(.content)
     }
 
-    private static func row(_ type: String, key: String, _ version: Version, _ record: JSON) -> DumpRow? {
+    private static func row(_ type: String, key: String, _ version: Version, _ record: JSONValue) -> DumpRow? {
         switch type {
         case "/type/edition":
             OpenLibraryEdition.number(in: key, "/books/OL", "M").map {
@@ -62,8 +62,8 @@ enum DumpRow {
         }
     }
 
-    /// The numbers of an edition's or a work's authors, in their order, each once.
-    static func authorNumbers(_ record: JSON) -> [Int64] {
+    /// Returns the numbers of an edition's or a work's authors, in order, each once.
+    static func authorNumbers(_ record: JSONValue) -> [Int64] {
         var seen: Set<Int64> = []
         return OpenLibraryEdition.authorKeys(record)
             .compactMap { OpenLibraryEdition.number(in: "/authors/\($0)", "/authors/OL", "A") }
@@ -76,10 +76,11 @@ enum DumpRow {
     }
 }
 
-/// The lines of a dump file, plain or compressed by gzip (zlib tells them apart by the first bytes), in one buffer of a few MiB.
+/// Reads the lines of a dump file, plain or compressed with gzip (zlib recognises it by the first bytes), through one
+/// buffer of a few MiB.
 struct DumpLines: ~Copyable {
-    /// Longer lines are skipped and counted.
-    static let longest = 1 << 20
+    /// The longest line in bytes; longer ones are skipped and counted.
+    static let maxLength = 1 << 20
 
     private let file: gzFile
     private let path: String
@@ -96,14 +97,15 @@ struct DumpLines: ~Copyable {
 
     deinit { gzclose_r(file) }
 
-    /// How far in the file itself, in bytes.
+    /// The position in the file on disk, in bytes.
     var offset: Int { Int(gzoffset(file)) }
 
-    /// Calls `body` for every line, without its line break; the bytes are gone after the call.
+    /// Calls `body` for every line, without its line break. The bytes are valid only during the call.
     ///
-    /// - Throws: what `body` throws, ``OfflineIndexError/brokenDump(path:cause:)`` when the file cannot be read to its end.
+    /// - Throws: the errors of `body`, and ``OfflineIndexError/brokenDump(path:cause:)`` if the file cannot be read to
+    ///   its end.
     mutating func forEach(_ body: (UnsafeBufferPointer<UInt8>, _ offset: Int) throws -> Void) throws {
-        let capacity = 2 * Self.longest
+        let capacity = 2 * Self.maxLength
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: capacity)
         defer { buffer.deallocate() }
         var filled = 0
@@ -114,7 +116,7 @@ struct DumpLines: ~Copyable {
             filled += Int(count)
             var start = 0
             while let end = lineBreak(in: buffer[start..<filled]).map({ start + $0 }) {
-                if isSkipping || end - start > Self.longest {
+                if isSkipping || end - start > Self.maxLength {
                     tooLong += 1
                 } else {
                     try body(UnsafeBufferPointer(rebasing: buffer[start..<end]), offset)
@@ -127,8 +129,8 @@ struct DumpLines: ~Copyable {
                 return
             }
             filled -= start
-            if filled > Self.longest {
-                // Longer than allowed already: what comes up to the next line break is passed over.
+            if filled > Self.maxLength {
+                // The line is already too long; skip the rest up to its line break.
                 (isSkipping, filled) = (true, 0)
             } else if start > 0 {
                 memmove(buffer.baseAddress!, buffer.baseAddress! + start, filled)
@@ -136,19 +138,20 @@ struct DumpLines: ~Copyable {
         }
     }
 
-    /// memchr() passes over a row of some kilobytes a hundred times faster than an unoptimised loop.
+    /// Finds the next line break with memchr(), which is a hundred times faster on a row of some kilobytes than an
+    /// unoptimised loop.
     private func lineBreak(in bytes: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Int? {
         let bytes = UnsafeBufferPointer(rebasing: bytes)
         guard let first = bytes.baseAddress, let found = memchr(first, 0x0A, bytes.count) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(first)
     }
 
-    /// The last line may have no line break.
+    /// Handles the last line, which may have no line break.
     private mutating func finish(
         _ last: UnsafeBufferPointer<UInt8>, _ isSkipping: Bool,
         _ body: (UnsafeBufferPointer<UInt8>, _ offset: Int) throws -> Void
     ) throws {
-        // A file cut in the middle of its compressed stream reads as its end; zlib tells here.
+        // A truncated compressed stream reads as the end of the file; only gzerror() reports it.
         var code: Int32 = 0
         _ = gzerror(file, &code)
         guard code == Z_OK || code == Z_STREAM_END else { throw broken() }

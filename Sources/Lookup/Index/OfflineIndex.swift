@@ -2,18 +2,18 @@ import Bookplate
 import GRDB
 import Glibc
 
-/// A catalogue on this machine's own disk, built from Open Library's dumps: a metadata source that needs no network.
+/// A catalogue on this machine's disk, built from Open Library's dumps: a metadata source that needs no network.
 ///
-/// The file is only read; a newer one is renamed into its place and taken up at the next opening.
+/// The file is only read. A rebuilt one replaces it by renaming, and is used from the next opening on.
 public struct OfflineIndex: MetadataSource {
     private let database: DatabaseQueue
     private let path: String
 
     public var name: SourceName { .offlineIndex }
-    /// So many ISBNs are one query.
+    /// The number of ISBNs in one query.
     public var batchSize: Int { 500 }
 
-    /// - Throws: ``OfflineIndexError`` when there is no file, or it is none of ours.
+    /// - Throws: ``OfflineIndexError`` if there is no file, or it is not an index of Bookplate.
     public init(path: String) throws(OfflineIndexError) {
         self.path = path
         var configuration = Configuration()
@@ -91,7 +91,7 @@ public struct OfflineIndex: MetadataSource {
         return metadata
     }
 
-    /// What is in the index.
+    /// Returns facts about the content of the index.
     ///
     /// - Throws: ``OfflineIndexError/damaged(path:cause:)``.
     public func info() throws(OfflineIndexError) -> Info {
@@ -106,7 +106,7 @@ public struct OfflineIndex: MetadataSource {
         let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let pageSize = try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0
         guard let about = try Row.fetchOne(db, sql: "SELECT * FROM about") else {
-            throw DatabaseError(message: "it says nothing about itself")
+            throw DatabaseError(message: "its description is missing")
         }
         return Info(
             editions: about["editions"], isbns: about["isbns"], authors: about["authors"],
@@ -114,12 +114,12 @@ public struct OfflineIndex: MetadataSource {
             newest: about["newest"], bytes: pages * pageSize)
     }
 
-    /// What `scan index info` shows.
+    /// The facts that `scan index info` shows.
     public struct Info: Sendable, Equatable {
         public var editions: Int
         public var isbns: Int
         public var authors: Int
-        /// The dump files' names without their folders.
+        /// The names of the dump files without their folders.
         public var builtFrom: [String]
         /// When the newest record was last changed, as the dump writes it.
         public var newest: String?
@@ -129,11 +129,11 @@ public struct OfflineIndex: MetadataSource {
 
 /// The tables of the offline index, and of the rows it is built from.
 enum IndexSchema {
-    /// "BpIx": tells the file from other SQLite databases.
+    /// "BpIx", which distinguishes the file from other SQLite databases.
     static let applicationID: Int32 = 0x4270_4978
     static let version: Int32 = 1
 
-    /// The index itself. One row an ISBN, found by its number; what hangs on it by the edition's.
+    /// The tables of the index: one row per ISBN, keyed by its number; the other tables are keyed by the edition.
     static let index = """
         CREATE TABLE main.isbn (isbn INTEGER PRIMARY KEY, edition INTEGER NOT NULL);
         CREATE TABLE main.edition (
@@ -141,7 +141,7 @@ enum IndexSchema {
             language TEXT, originalLanguage TEXT, format TEXT, series TEXT, seriesNumber TEXT, cover TEXT
         );
         CREATE TABLE main.author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-        -- Authors by their number; translators and the like, who have none, by name and role.
+        -- Authors have a number; translators and others have none and are stored by name and role.
         CREATE TABLE main.credit (
             edition INTEGER NOT NULL, position INTEGER NOT NULL, author INTEGER, name TEXT, role TEXT,
             PRIMARY KEY (edition, position)
@@ -150,7 +150,8 @@ enum IndexSchema {
         CREATE TABLE main.about (editions INTEGER NOT NULL, isbns INTEGER NOT NULL, authors INTEGER NOT NULL, newest TEXT);
         """
 
-    /// Rows as they come, the newest revision of each; lists as JSON, since nothing looks into them before the end.
+    /// The staging tables: the newest revision of each row; lists are stored as JSON because they are only read in the
+    /// last step.
     static let rows = """
         CREATE TABLE rows.edition (
             id INTEGER PRIMARY KEY, revision INTEGER, modified TEXT, isbns TEXT, work INTEGER, authors TEXT, contributors TEXT,
@@ -167,7 +168,7 @@ enum IndexSchema {
         "pages", "language", "originalLanguage", "format", "series", "seriesNumber", "cover",
     ]
 
-    /// Inserts a row, or puts it in the place of an older revision.
+    /// Returns the statement that inserts a row or replaces an older revision.
     static func upsert(_ table: String, _ columns: [String]) -> String {
         let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
@@ -177,9 +178,10 @@ enum IndexSchema {
             """
     }
 
-    /// From rows to index, each table in the order of its key: the same rows give the same bytes.
+    /// The statements that fill the index from the staging tables, each table in the order of its key, so that the same
+    /// rows give the same bytes.
     ///
-    /// Of several editions with one ISBN the most complete wins, then the newest, then the lowest number.
+    /// If several editions have one ISBN, the most complete wins, then the newest, then the lowest number.
     static let assembly = [
         """
         UPDATE rows.edition SET authors = (SELECT authors FROM rows.work WHERE work.id = edition.work)
@@ -191,9 +193,9 @@ enum IndexSchema {
                 PARTITION BY item.value
                 ORDER BY (authors <> '[]') + (subtitle IS NOT NULL) + (publisher IS NOT NULL) + (published IS NOT NULL)
                     + (pages IS NOT NULL) + (language IS NOT NULL) + (cover IS NOT NULL) DESC, modified DESC, edition.id
-            ) AS place
+            ) AS rank
             FROM rows.edition, json_each(edition.isbns) AS item
-        ) WHERE place = 1 ORDER BY isbn
+        ) WHERE rank = 1 ORDER BY isbn
         """,
         """
         INSERT INTO main.edition
@@ -216,7 +218,7 @@ enum IndexSchema {
         """,
     ]
 
-    /// Everything about any number of ISBNs, given as a JSON array of numbers.
+    /// The query for all facts about any number of ISBNs, given as a JSON array of numbers.
     static let query = """
         SELECT isbn.isbn AS isbn, edition.*, coalesce(author.name, credit.name) AS creditName, credit.role AS creditRole
         FROM json_each(?) AS asked
@@ -228,19 +230,19 @@ enum IndexSchema {
         """
 }
 
-/// Why an offline index cannot be built or used.
+/// The reason why an offline index cannot be built or used.
 public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertible {
     case missing(path: String)
     case foreign(path: String)
     case newer(path: String)
     case damaged(path: String, cause: String)
     case unreadable(path: String, cause: String)
-    /// A dump that ends in the middle, or whose compression is broken.
+    /// A dump is truncated, or its compression is broken.
     case brokenDump(path: String, cause: String)
     case noEditions(paths: [String])
-    /// What is at the place of an index to be built is something else.
+    /// The path of the index to be built holds another kind of file.
     case occupied(path: String)
-    /// The index, or a file that the build makes beside it, would take the place of a dump that it is built from.
+    /// The index, or a file that the build creates beside it, would overwrite a dump that it is built from.
     case dumpInTheWay(path: String, dump: String)
     case cannotWrite(path: String, cause: String)
     case alreadyBuilding(path: String)
@@ -249,30 +251,30 @@ public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertib
     public var description: String {
         switch self {
         case .missing(let path): "there is no offline index at \(path); build one with scan index build"
-        case .foreign(let path): "\(path) is no offline index of Bookplate; build one with scan index build"
+        case .foreign(let path): "\(path) is not an offline index of Bookplate; build one with scan index build"
         case .newer(let path): "the offline index \(path) was built by a newer Bookplate; build it again, or update"
         case .damaged(let path, let cause):
             "the offline index \(path) is damaged (\(cause)); build it again with scan index build"
         case .unreadable(let path, let cause): "cannot read \(path): \(cause)"
-        case .brokenDump(let path, let cause): "\(path) breaks off or is damaged (\(cause)); fetch it again"
+        case .brokenDump(let path, let cause): "\(path) is truncated or damaged (\(cause)); download it again"
         case .noEditions(let paths):
             "no edition with an ISBN in \(paths.joined(separator: ", ")); expected Open Library's dump of editions"
         case .occupied(let path):
-            "\(path) is something else than an offline index and is left alone; name another file for the index"
+            "\(path) is not an offline index and is left alone; give another file name for the index"
         case .dumpInTheWay(let path, let dump):
-            "building \(path) would overwrite the dump \(dump); name another file for the index"
+            "building \(path) would overwrite the dump \(dump); give another file name for the index"
         case .cannotWrite(let path, let cause): "cannot write \(path): \(cause)"
         case .alreadyBuilding(let path): "another process is building \(path); wait for it to end"
-        case .cancelled: "cancelled; an index that was there before is still there"
+        case .cancelled: "cancelled; an earlier index is unchanged"
         }
     }
 }
 
 extension OfflineIndexError {
-    /// What the failed system call left in errno.
+    /// The error of the last C call of this thread.
     static var systemCause: String { String(cString: strerror(errno)) }
 
-    /// What the database says of its failure.
+    /// Returns the message of an error of the database or the system.
     static func cause(_ error: any Error) -> String {
         guard let error = error as? DatabaseError else { return String(describing: error) }
         return error.message ?? "SQLite code \(error.resultCode)"

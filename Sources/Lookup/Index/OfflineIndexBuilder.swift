@@ -1,41 +1,45 @@
 import Bookplate
 import GRDB
 import Glibc
+import SystemPackage
 
-/// Builds the offline index from Open Library's dumps: editions, and works and authors for the names, in any order and any number of
-/// files, plain or compressed.
+/// Builds the offline index from Open Library's dumps: editions, plus works and authors for the names. The files may
+/// come in any order and number, plain or compressed.
 ///
-/// Memory is bounded: rows go to a file beside the target before they are put together. The finished index is synced and renamed into
-/// place; whatever ends the build before that leaves an older index as it was. The same dumps give the same bytes.
+/// Memory is bounded: rows are staged in a file beside the target before they are assembled. The finished index is
+/// synced and renamed into place; if the build ends earlier for any reason, an existing index is unchanged. The same
+/// dumps give the same bytes.
 public enum OfflineIndexBuilder {
-    /// How far the build is; told every few thousand rows.
+    /// The progress of the build, reported every few thousand rows.
     public struct Progress: Sendable {
         public var rows: Int
-        /// Of the dump files as they are on disk.
+        /// The bytes read of the dump files, as they are on disk.
         public var bytesDone: Int64
         public var bytesTotal: Int64
     }
 
-    /// What came of it.
+    /// The result of a build.
     public struct Report: Sendable, Equatable {
         public var editions = 0
         public var isbns = 0
         public var authors = 0
         public var rowsRead = 0
-        /// Rows that have not five columns.
+        /// The number of rows that do not have five columns.
         public var wrongColumns = 0
-        /// Rows whose key, revision or JSON makes no sense.
+        /// The number of rows whose key, revision or JSON cannot be parsed.
         public var junk = 0
-        /// Lines longer than 1 MiB.
+        /// The number of lines longer than 1 MiB.
         public var tooLong = 0
-        /// Editions left out because they have no title or no ISBN that is one.
+        /// The number of editions left out because they have no title or no valid ISBN.
         public var withoutISBN = 0
     }
 
+    /// Builds the index.
+    ///
     /// - Parameters:
-    ///   - dumpFiles: paths of `.txt` or `.txt.gz` files.
-    ///   - path: of the index. What is there already is replaced only when it is an index of ours, or empty.
-    /// - Throws: ``OfflineIndexError``; ``OfflineIndexError/cancelled`` when the task that it runs in is cancelled.
+    ///   - dumpFiles: the paths of `.txt` or `.txt.gz` files.
+    ///   - path: the path of the index. An existing file is replaced only if it is an index of Bookplate, or empty.
+    /// - Throws: ``OfflineIndexError``; ``OfflineIndexError/cancelled`` if the current task is cancelled.
     public static func build(
         dumpFiles: [String], to path: String, progress: (Progress) -> Void = { _ in }
     ) throws -> Report {
@@ -50,7 +54,7 @@ public enum OfflineIndexBuilder {
             var report = Report()
             try assemble(dumpFiles, target, &report, progress)
             guard report.editions > 0 else { throw OfflineIndexError.noEditions(paths: dumpFiles) }
-            try target.putInPlace()
+            try target.commit()
             isFinished = true
             return report
         } catch let error as DatabaseError {
@@ -63,7 +67,7 @@ public enum OfflineIndexBuilder {
     ) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
-            // Nothing here outlives a crash: the file is synced as a whole when it is done.
+            // Nothing here needs to survive a crash: the file is synced as a whole when it is complete.
             try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768")
             try db.execute(sql: "PRAGMA temp_store = FILE")
         }
@@ -93,32 +97,34 @@ public enum OfflineIndexBuilder {
         try database.close()
     }
 
-    /// - Returns: when the newest record was changed.
+    /// Reads the dumps into the staging tables.
+    ///
+    /// - Returns: the time at which the newest record was changed.
     private static func readRows(
         _ dumpFiles: [String], into db: Database, _ report: inout Report, _ progress: (Progress) -> Void
     ) throws -> String {
         var writer = try RowWriter(db)
         let sizes = dumpFiles.map { size(of: $0) }
-        var told = Progress(rows: 0, bytesDone: 0, bytesTotal: sizes.reduce(0, +))
+        var current = Progress(rows: 0, bytesDone: 0, bytesTotal: sizes.reduce(0, +))
         for (index, file) in dumpFiles.enumerated() {
             let before = sizes[..<index].reduce(0, +)
             var lines = try DumpLines(path: file)
             var rows = 0
             try lines.forEach { line, offset in
                 rows += 1
-                try writer.take(DumpRow(line))
+                try writer.write(DumpRow(line))
                 guard rows.isMultiple(of: 4096) else { return }
                 guard !Task.isCancelled else { throw OfflineIndexError.cancelled }
-                told.rows += 4096
-                told.bytesDone = before + Int64(offset)
-                progress(told)
+                current.rows += 4096
+                current.bytesDone = before + Int64(offset)
+                progress(current)
             }
             report.rowsRead += rows
             report.tooLong += lines.tooLong
         }
-        told.rows = report.rowsRead
-        told.bytesDone = told.bytesTotal
-        progress(told)
+        current.rows = report.rowsRead
+        current.bytesDone = current.bytesTotal
+        progress(current)
         (report.wrongColumns, report.junk, report.withoutISBN) = (writer.wrongColumns, writer.junk, writer.withoutISBN)
         return writer.newest
     }
@@ -142,95 +148,108 @@ public enum OfflineIndexBuilder {
     }
 
     private static func size(of path: String) -> Int64 {
-        var facts = stat()
-        return stat(path, &facts) == 0 ? Int64(facts.st_size) : 0
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 }
 
-/// One build at a time: an flock on the unfinished file, which is emptied when the lock is had. A build that was killed leaves the file
-/// but not the lock.
+/// Allows one build at a time, with flock() on the unfinished file, which is emptied once the lock is held. A build
+/// that was killed leaves the file but not the lock.
 struct BuildLock {
-    private let descriptor: Int32
+    private let file: FileDescriptor
 
     init(_ unfinished: String, for path: String) throws(OfflineIndexError) {
-        descriptor = open(unfinished, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard descriptor >= 0 else { throw .cannotWrite(path: path, cause: OfflineIndexError.systemCause) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
+        do {
+            file = try FileDescriptor.open(
+                unfinished, .readWrite, options: [.create, .closeOnExec, .noFollow],
+                permissions: FilePermissions(rawValue: 0o644))
+        } catch {
+            throw .cannotWrite(path: path, cause: OfflineIndexError.cause(error))
+        }
+        guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+            release()
             throw .alreadyBuilding(path: path)
         }
-        guard ftruncate(descriptor, 0) == 0 else {
-            let cause = OfflineIndexError.systemCause
-            close(descriptor)
-            throw .cannotWrite(path: path, cause: cause)
+        do {
+            try file.resize(to: 0)
+        } catch {
+            release()
+            throw .cannotWrite(path: path, cause: OfflineIndexError.cause(error))
         }
     }
 
-    func release() { close(descriptor) }
+    /// Closing the file releases the lock, even if it reports an error.
+    func release() { try? file.close() }
 }
 
-/// Where an index is built: beside its place, and moved there when it is whole.
+/// The files of a build: the index is built beside its path, and renamed when it is complete.
 struct BuildTarget {
     let path: String
-    /// The index while it grows.
+    /// The unfinished index.
     var unfinished: String { path + ".building" }
-    /// The rows before they are put together.
+    /// The staged rows.
     var rows: String { path + ".rows" }
 
-    /// Refuses a place that holds anything but an index of ours, and one that a build would take a dump away from.
+    /// Refuses a path that holds anything but an index of Bookplate, or at which a build would overwrite a dump.
     ///
-    /// An empty file may be replaced, and so may an index that is damaged or of another version: its first bytes tell it.
+    /// An empty file may be replaced, and so may an index that is damaged or of another version: it is recognised by
+    /// its first bytes.
     init(_ path: String, dumpFiles: [String]) throws(OfflineIndexError) {
         self.path = path
-        for place in [path, unfinished, rows] {
-            guard let there = Self.facts(of: place) else { continue }
+        for file in [path, unfinished, rows] {
+            guard let existing = Self.status(of: file) else { continue }
             for dump in dumpFiles {
-                guard let facts = Self.facts(of: dump) else { continue }
-                guard facts.st_dev != there.st_dev || facts.st_ino != there.st_ino else {
+                guard let status = Self.status(of: dump) else { continue }
+                guard status.st_dev != existing.st_dev || status.st_ino != existing.st_ino else {
                     throw .dumpInTheWay(path: path, dump: dump)
                 }
             }
         }
-        guard let there = Self.facts(of: path) else { return }
-        guard there.st_mode & S_IFMT == S_IFREG else { throw .occupied(path: path) }
-        guard there.st_size > 0 else { return }
+        guard let existing = Self.status(of: path) else { return }
+        guard existing.st_mode & S_IFMT == S_IFREG else { throw .occupied(path: path) }
+        guard existing.st_size > 0 else { return }
         guard try Self.isIndex(path) else { throw .occupied(path: path) }
     }
 
-    /// - Returns: `nil` when there is nothing; what cannot be looked at is met when it is opened.
-    private static func facts(of path: String) -> stat? {
-        var facts = stat()
-        return stat(path, &facts) == 0 ? facts : nil
+    /// - Returns: `nil` if there is no file. Any other error is reported when the file is opened.
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
     }
 
-    /// Whether the header names SQLite and our application. Source: sqlite.org/fileformat2.html, "The Database Header".
+    /// Returns true if the header is that of SQLite with our application ID. Source: sqlite.org/fileformat2.html, "The
+    /// Database Header".
     private static func isIndex(_ path: String) throws(OfflineIndexError) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .unreadable(path: path, cause: OfflineIndexError.systemCause) }
-        defer { close(descriptor) }
         var header = [UInt8](repeating: 0, count: 72)
-        let count = read(descriptor, &header, header.count)
-        guard count >= 0 else { throw .unreadable(path: path, cause: OfflineIndexError.systemCause) }
+        let count: Int
+        do {
+            let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+            count = try file.closeAfter { try header.withUnsafeMutableBytes { try file.read(into: $0) } }
+        } catch {
+            throw .unreadable(path: path, cause: OfflineIndexError.cause(error))
+        }
         let applicationID = header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) }
         return count == header.count && header.starts(with: "SQLite format 3\0".utf8)
             && applicationID == IndexSchema.applicationID
     }
 
-    /// fsync, rename, fsync of the folder: after a power cut the old index is there, or the new one whole.
-    func putInPlace() throws(OfflineIndexError) {
-        try sync(unfinished, O_RDONLY)
+    /// Moves the finished index into place: fsync, rename, fsync of the folder. After a power cut there is either the
+    /// old index or the complete new one.
+    func commit() throws(OfflineIndexError) {
+        try sync(unfinished)
         guard rename(unfinished, path) == 0 else {
             throw .cannotWrite(path: path, cause: OfflineIndexError.systemCause)
         }
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        try sync(folder, O_RDONLY | O_DIRECTORY)
+        try sync(folder, options: .directory)
     }
 
-    private func sync(_ file: String, _ flags: Int32) throws(OfflineIndexError) {
-        let descriptor = open(file, flags | O_CLOEXEC)
-        defer { if descriptor >= 0 { close(descriptor) } }
-        guard descriptor >= 0, fsync(descriptor) == 0 else {
-            throw .cannotWrite(path: path, cause: OfflineIndexError.systemCause)
+    private func sync(_ file: String, options: FileDescriptor.OpenOptions = []) throws(OfflineIndexError) {
+        do {
+            let file = try FileDescriptor.open(file, .readOnly, options: options.union(.closeOnExec))
+            try file.closeAfter { if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) } }
+        } catch {
+            throw .cannotWrite(path: path, cause: OfflineIndexError.cause(error))
         }
     }
 }
@@ -252,14 +271,14 @@ struct RowWriter {
         author = try db.makeStatement(sql: IndexSchema.upsert("author", ["id", "revision", "name"]))
     }
 
-    mutating func take(_ row: DumpRow) throws {
+    mutating func write(_ row: DumpRow) throws {
         switch row {
         case .junk(.columns): wrongColumns += 1
         case .junk(.content): junk += 1
         case .other: break
         case .edition(let id, let version, let record):
             newest = max(newest, version.modified)
-            try take(edition: id, version, record)
+            try write(edition: id, version, record)
         case .work(let id, let version, let authors):
             newest = max(newest, version.modified)
             try work.execute(arguments: [id, version.revision, Self.json(authors)])
@@ -269,7 +288,7 @@ struct RowWriter {
         }
     }
 
-    private mutating func take(edition id: Int64, _ version: DumpRow.Version, _ record: JSON) throws {
+    private mutating func write(edition id: Int64, _ version: DumpRow.Version, _ record: JSONValue) throws {
         let metadata = OpenLibraryEdition.metadata(record)
         let isbns = Self.isbns(record)
         guard let title = metadata.title, !isbns.isEmpty else {
@@ -292,13 +311,13 @@ struct RowWriter {
         ])
     }
 
-    /// The sound ISBNs among what the record lists, as numbers, each once.
-    private static func isbns(_ record: JSON) -> [Int64] {
+    /// Returns the valid ISBNs that a record lists, as numbers, each once.
+    private static func isbns(_ record: JSONValue) -> [Int64] {
         var numbers: [Int64] = []
         for text in OpenLibraryEdition.numbers(record) {
             let isbn: ISBN
             do throws(ISBNRefusal) { isbn = try ISBN(text) } catch {
-                // "0140449264 (pbk.)": what follows the number is an annotation.
+                // In "0140449264 (pbk.)", an annotation follows the number.
                 let number = text.prefix { $0.isHexDigit || "-‐ xX".contains($0) }
                 do throws(ISBNRefusal) { isbn = try ISBN(String(number)) } catch { continue }
             }

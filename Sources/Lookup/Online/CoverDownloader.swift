@@ -2,26 +2,28 @@ import Bookplate
 import FoundationEssentials
 import HTTP
 
-/// Fetches covers: from the hosts of ``CoverHosts`` only, never from a private address, at most 5 MiB, and only pictures.
+/// Fetches covers: only from the hosts of ``CoverHosts``, never from a private address, at most 5 MiB, and only
+/// pictures.
 ///
-/// Every request takes its turn in the machine's queue, as those of the lookup do: one a second after a burst of three, Retry-After
-/// honoured, and left alone after five failures in a row. The queue is the cover server's own
-/// (``SourceName/openLibraryCovers``, ``SourceName/googleBooksCovers``) and not the catalogue's: it is another host, so a shelf of
-/// covers takes no turn from a lookup, and a picture server that is down closes no catalogue.
+/// Every request is subject to the rate limits of this machine, like those of the lookup: one per second after a burst
+/// of three, Retry-After is honoured, and the source is left alone after five failures in a row. The limits are the
+/// cover servers' own (``SourceName/openLibraryCovers``, ``SourceName/googleBooksCovers``), not the catalogues': they
+/// are other hosts, so fetching many covers does not delay a lookup, and a picture server that is down does not close
+/// the catalogue.
 ///
-/// Where a proxy is set in the environment, it resolves the names, and the list of hosts alone decides.
+/// If the environment sets a proxy, the proxy resolves the names, and only the list of hosts is checked.
 public struct CoverDownloader: CoverFetch {
     private let policy: RequestPolicy
     private let covers: CoverAddress
-    private let errand: Errand
+    private let options: RequestOptions
 
-    /// For one cover, waits and redirects included.
-    private static let time: Duration = .seconds(10)
+    /// The time for one cover, including waits and redirects.
+    private static let timeLimit: Duration = .seconds(10)
 
     /// - Parameters:
-    ///   - states: the machine's memory of the sources, the same that the lookup has.
-    ///   - clock: for waits and for the 10 s of a cover.
-    ///   - now: the calendar's time, for what processes share.
+    ///   - states: the rate limits of the sources, the same as for the lookup.
+    ///   - clock: measures waits and the 10 s of a cover.
+    ///   - now: returns the calendar time, for the state that processes share.
     public init(
         _ configuration: LookupConfiguration, states: any RateLimits,
         clock: some Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
@@ -33,59 +35,63 @@ public struct CoverDownloader: CoverFetch {
                 environment[$0]?.isEmpty == false
             },
             policy: RequestPolicy(
-                http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: now),
+                http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now),
                 limits: Self.limits))
     }
 
-    static let limits = HTTPLimits(total: time, body: 5 << 20)
+    static let limits = HTTPLimits(total: timeLimit, body: 5 << 20)
 
     init(_ configuration: LookupConfiguration, hasProxy: Bool, policy: RequestPolicy) {
         let covers = CoverAddress(base: configuration.covers)
         self.covers = covers
         self.policy = policy
-        // Whoever wants the cover comes back for it; a second attempt now would be a turn taken from another cover.
-        errand = Errand(
+        // The caller asks for missing covers again later; a second attempt now would only delay another cover.
+        options = RequestOptions(
             accept: "image/*", attempts: 1, follows: { covers.allows($1) },
             needsPublicAddress: { !hasProxy && !covers.isOwn($0) })
     }
 
-    /// - Returns: the bytes of a JPEG, PNG, GIF or WebP; `nil` when there is no cover at the address.
-    /// - Throws: ``SourceError`` that says why it could not be had, or why it was not asked for, and when to come back.
+    /// Fetches a cover.
+    ///
+    /// - Returns: the bytes of a JPEG, PNG, GIF or WebP; `nil` if there is no cover at the address.
+    /// - Throws: ``SourceError`` with the reason why it could not be fetched or was not requested, and when to try
+    ///   again.
     public func cover(at url: String) async throws -> [UInt8]? {
         guard let address = covers.fetched(url) else {
-            throw SourceError(source: nil, reason: "the cover's address is not one of the hosts covers come from")
+            throw SourceError(source: nil, reason: "the cover's address is not on a permitted host")
         }
         let source: SourceName = address.host.contains("google") ? .googleBooksCovers : .openLibraryCovers
-        let budget = Budget(policy.time, limit: Self.time)
-        budget.begin()
-        let visit = Visit(source: source, policy: policy, budget: budget, reach: Reach(), errand: errand)
-        do throws(Trouble) {
-            let answer = try await visit.get(address) { answer in
+        let deadline = Deadline(policy.time, limit: Self.timeLimit)
+        deadline.start()
+        let client = SourceClient(
+            source: source, policy: policy, deadline: deadline, unreachable: UnreachableSources(), options: options)
+        do throws(LookupError) {
+            let answer = try await client.get(address) { answer in
                 guard answer.isSuccess, !answer.looksLikeAPage, PictureKind(answer.body) == nil else { return nil }
-                return .badData(SourceError(source: source, reason: "what came instead of a cover is no picture"))
+                return .badData(SourceError(source: source, reason: "sent something other than a picture"))
             }
             return answer.isMissing ? nil : answer.body
         } catch {
             try Task.checkCancellation()
-            throw error.failure(of: source)
+            throw error.sourceError(source)
         }
     }
 }
 
-/// Which cover addresses are kept, and where they are fetched.
+/// Decides which cover addresses are stored, and from where they are fetched.
 struct CoverAddress: Sendable {
-    /// Where covers by number are fetched from (`BOOKPLATE_COVERS_URL`).
+    /// The address from which Open Library's covers are fetched (`BOOKPLATE_COVERS_URL`).
     let base: WebAddress
 
-    /// Open Library's own place for covers: what is stored, whatever the base is set to.
+    /// Open Library's own address for covers, which is stored whatever the base is set to.
     static let canonical = "https://covers.openlibrary.org"
 
-    /// The address of an Open Library cover by its number.
+    /// Returns the address of an Open Library cover by its number.
     static func ofOpenLibrary(_ number: Int) -> String { canonical + "/b/id/\(number)-L.jpg" }
 
-    /// An address as a source gives it, in the form that is stored.
+    /// Returns the form in which the address from a source is stored.
     ///
-    /// - Returns: `nil` for what will never be fetched.
+    /// - Returns: `nil` for an address that will never be fetched.
     func stored(_ text: String?) -> String? {
         guard let text, let address = WebAddress(text.cleaned) else { return nil }
         if isOwn(address) { return address.description }
@@ -93,16 +99,16 @@ struct CoverAddress: Sendable {
         return address.secured.description
     }
 
-    /// Whether the cover server is set to this machine, and the address lies there.
+    /// Returns true if the cover server is set to this machine, and the address is on it.
     func isOwn(_ address: WebAddress) -> Bool { base.isLoopback && address.origin == base.origin }
 
-    /// Whether a cover, or a redirect on the way to it, may be fetched from here.
+    /// Returns true if a cover, or a redirect on the way to it, may be fetched from this address.
     func allows(_ address: WebAddress) -> Bool {
         isOwn(address) || address.origin == base.origin
             || (address.scheme == .https && address.port == nil && CoverHosts.allows(address.host))
     }
 
-    /// Where a stored address is fetched: Open Library's at the base that is set.
+    /// Returns the address from which a stored one is fetched: Open Library's below the configured base.
     func fetched(_ stored: String) -> WebAddress? {
         guard let address = WebAddress(stored) else { return nil }
         guard address.origin == Self.canonical else { return allows(address) ? address : nil }
@@ -111,7 +117,7 @@ struct CoverAddress: Sendable {
     }
 }
 
-/// The kinds of picture a cover may be, told by their first bytes and never by what the server says.
+/// The kinds of picture a cover may be, recognised by their first bytes and never by the server's headers.
 enum PictureKind: Sendable, CaseIterable {
     case jpeg, png, gif, webp
 

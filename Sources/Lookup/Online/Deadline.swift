@@ -2,79 +2,81 @@ import Bookplate
 import FoundationEssentials
 import Synchronization
 
-/// The time that one lookup may take from its first request on, whichever source it asks: 8 s, of which 3 s for connecting. A cover
-/// has 10 s, and its waits count.
-final class Budget: Sendable {
-    static let whole: Duration = .seconds(8)
+/// The time limit of one lookup, counted from its first request, whichever sources it asks: 8 s, of which 3 s for
+/// connecting. A cover has 10 s, including its waits.
+final class Deadline: Sendable {
+    static let lookupLimit: Duration = .seconds(8)
 
-    private let time: Timekeeper
+    private let time: LookupClock
     private let limit: Duration
     private let state: Mutex<State>
 
     private struct State {
-        var begun: Duration?
+        var start: Duration?
         var connecting: Duration = .seconds(3)
     }
 
-    /// A full budget that begins to run with the first request.
-    init(_ time: Timekeeper, limit: Duration = whole) {
+    /// Creates a deadline that starts to run with the first request.
+    init(_ time: LookupClock, limit: Duration = lookupLimit) {
         self.time = time
         self.limit = limit
         state = Mutex(State())
     }
 
-    /// What was left of a batch's budget when its common request was done, running from now on: books that wait behind each other
-    /// do not take each other's time.
-    init(_ rest: Rest, _ time: Timekeeper) {
+    /// Creates a deadline from the remainder of a batch after its common request. It runs from now on, so that books
+    /// waiting behind each other do not use up each other's time.
+    init(_ remainder: Remainder, _ time: LookupClock) {
         self.time = time
-        limit = rest.remaining
-        state = Mutex(State(begun: rest.hasBegun ? time.elapsed() : nil, connecting: rest.connecting))
+        limit = remainder.time
+        state = Mutex(
+            State(start: remainder.hasStarted ? time.elapsed() : nil, connecting: remainder.connecting))
     }
 
-    struct Rest: Sendable {
-        fileprivate var remaining: Duration
-        fileprivate var hasBegun: Bool
+    struct Remainder: Sendable {
+        fileprivate var time: Duration
+        fileprivate var hasStarted: Bool
         fileprivate var connecting: Duration
     }
 
-    var rest: Rest {
+    var remainder: Remainder {
         let state = state.withLock(\.self)
-        return Rest(remaining: remaining, hasBegun: state.begun != nil, connecting: state.connecting)
+        return Remainder(time: remaining, hasStarted: state.start != nil, connecting: state.connecting)
     }
 
-    func begin() { state.withLock { $0.begun = $0.begun ?? time.elapsed() } }
+    func start() { state.withLock { $0.start = $0.start ?? time.elapsed() } }
 
-    /// Never negative.
+    /// The remaining time, never negative.
     var remaining: Duration {
-        guard let start = state.withLock(\.begun) else { return limit }
+        guard let start = state.withLock(\.start) else { return limit }
         return max(.zero, limit - (time.elapsed() - start))
     }
 
-    /// How long the next connection may take. A source before others takes at most two of the three seconds, so that with the
-    /// network gone two sources need no more than three to say so.
+    /// Returns the time for the next connection. A source followed by others gets at most two of the three seconds, so
+    /// that without a network two sources need no more than three seconds to fail.
     func connecting(keepsSome: Bool) -> Duration {
         let left = state.withLock(\.connecting)
         return keepsSome ? min(left, .seconds(2)) : max(left, .seconds(1))
     }
 
-    /// Notes a connection that did not come about.
+    /// Deducts the time of a connection that failed.
     func spendConnecting(keepsSome: Bool) {
         let spent = connecting(keepsSome: keepsSome)
         state.withLock { $0.connecting = max(.seconds(1), $0.connecting - spent) }
     }
 }
 
-/// The sources that one call could not reach, or that refused it for want of a key: they are not tried again for each of its books.
-final class Reach: Sendable {
-    private let lost = Mutex<[SourceName: Trouble]>([:])
+/// The sources that one call could not reach, or that refused it for lack of a key. They are not asked again for its
+/// other books.
+final class UnreachableSources: Sendable {
+    private let errors = Mutex<[SourceName: LookupError]>([:])
 
-    func lose(_ source: SourceName, _ trouble: Trouble) { lost.withLock { $0[source] = trouble } }
-    func trouble(with source: SourceName) -> Trouble? { lost.withLock { $0[source] } }
+    func add(_ source: SourceName, _ error: LookupError) { errors.withLock { $0[source] = error } }
+    func error(of source: SourceName) -> LookupError? { errors.withLock { $0[source] } }
 }
 
-/// Time as the lookup sees it: a clock for how long, the calendar's time for what processes share.
-struct Timekeeper: Sendable {
-    /// Since the timekeeper was made.
+/// The time as a lookup uses it: a clock for durations, and the calendar time for the state that processes share.
+struct LookupClock: Sendable {
+    /// Returns the time since this value was created.
     let elapsed: @Sendable () -> Duration
     let sleep: @Sendable (Duration) async throws -> Void
     let date: @Sendable () -> Date

@@ -1,10 +1,10 @@
 import Bookplate
 import HTTP
 
-/// Google Books: one ISBN a request. Source: developers.google.com/books/docs/v1/reference/volumes.
+/// Google Books, with one ISBN per request. Source: developers.google.com/books/docs/v1/reference/volumes.
 ///
-/// Without a key today's answer is a lasting 429. It is asked all the same, since that may change; the 429 then counts as *not asked*
-/// until the next day.
+/// Without a key it currently always answers 429. It is asked all the same, since that may change; the 429 then counts
+/// as *not asked* until the next day.
 struct GoogleBooks: OnlineSource {
     let base: WebAddress
     let key: String?
@@ -14,34 +14,34 @@ struct GoogleBooks: OnlineSource {
     var batchSize: Int { 1 }
     var hasKey: Bool { key != nil }
 
-    /// What a person can do about it.
+    /// The reason for *not asked*, with what the user can do about it.
     static let needsKey =
         "needs a key: make one at console.cloud.google.com (Books API) and set BOOKPLATE_GOOGLEBOOKS_KEY"
 
-    func lookUp(_ isbns: [ISBN], on visit: Visit) async -> [ISBN: SourceAnswer] {
+    func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
         var answers: [ISBN: SourceAnswer] = [:]
-        for isbn in isbns { answers[isbn] = await lookUp(isbn, on: visit) }
+        for isbn in isbns { answers[isbn] = await lookUp(isbn, through: client) }
         return answers
     }
 
-    private func lookUp(_ isbn: ISBN, on visit: Visit) async -> SourceAnswer {
+    private func lookUp(_ isbn: ISBN, through client: SourceClient) async -> SourceAnswer {
         let query = "books/v1/volumes?q=isbn:\(isbn.digits)" + (key.map { "&key=\($0.percentEncoded)" } ?? "")
-        do throws(Trouble) {
-            return answer(try json(await visit.get(base.appending(query), triage: triage)), isbn)
+        do throws(LookupError) {
+            return answer(try json(await client.get(base.appending(query), classify: classify)), isbn)
         } catch {
             return error.answer
         }
     }
 
-    /// What Google means by its statuses. Its reasons: cloud.google.com/apis/design/errors.
-    private func triage(_ answer: HTTPAnswer) -> Trouble? {
+    /// Returns the meaning of Google's error statuses. Its reasons: cloud.google.com/apis/design/errors.
+    private func classify(_ answer: HTTPAnswer) -> LookupError? {
         switch answer.status {
         case 429 where key == nil: return .notAsked(reason: Self.needsKey)
         case 400, 403: break
         default: return nil
         }
-        let error: JSON?
-        do throws(JSONError) { error = try JSONReader.read(answer.body)["error"] } catch { return nil }
+        let error: JSONValue?
+        do throws(JSONError) { error = try JSONValue(parsing: answer.body)["error"] } catch { return nil }
         guard let error, case .object = error else { return nil }
         var reasons =
             FieldLimits.texts(error["errors"], key: "reason") + FieldLimits.texts(error["details"], key: "reason")
@@ -55,17 +55,17 @@ struct GoogleBooks: OnlineSource {
             return .blocked(failure("the Books API is not enabled for its key; enable it at console.cloud.google.com"))
         }
         if has("dailyLimitExceeded", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded") {
-            return .temporary(failure("was asked too often (403)", retryAfter: RetryAfter.unsaid))
+            return .temporary(failure("was asked too often (403)", retryAfter: RetryAfter.default))
         }
         let refusal = failure("refuses to answer (\(answer.status)): \(message)")
         return answer.status == 403 ? .blocked(refusal) : .badData(refusal)
     }
 
-    private func answer(_ json: JSON, _ isbn: ISBN) -> SourceAnswer {
-        guard case .object = json else { return .badData(failure("an answer that is no object")) }
+    private func answer(_ json: JSONValue, _ isbn: ISBN) -> SourceAnswer {
+        guard case .object = json else { return .badData(failure("an answer that is not an object")) }
         let items = json["items"]?.items ?? []
         guard !items.isEmpty else {
-            guard json["totalItems"]?.integer != nil else { return .badData(failure("an answer without a count")) }
+            guard json["totalItems"]?.wholeNumber != nil else { return .badData(failure("an answer without a count")) }
             return .notFound
         }
         var weak: Metadata?
@@ -73,10 +73,10 @@ struct GoogleBooks: OnlineSource {
         for item in items.prefix(FieldLimits.items) {
             guard var metadata = metadata(item) else { continue }
             switch RecordMatch(isbn, listed: Self.numbers(item)) {
-            case .sure: return .found(metadata)
+            case .certain: return .found(metadata)
             case .anotherBook(let number): other = other ?? number
             case .weak:
-                // A record with other kinds of number is about something that has no ISBN.
+                // A record that lists only other kinds of number is about something without an ISBN.
                 guard item["volumeInfo"]?["industryIdentifiers"]?.items.isEmpty ?? true else { continue }
                 metadata.isWeakMatch = true
                 metadata.sources[.identifiers] = name
@@ -84,16 +84,16 @@ struct GoogleBooks: OnlineSource {
             }
         }
         if let weak { return .found(weak) }
-        guard let other else { return .badData(failure("a record that names neither title nor number")) }
+        guard let other else { return .badData(failure("a record with neither title nor number")) }
         return .badData(failure("answered with the record of another book, \(other)"))
     }
 
-    private static func numbers(_ item: JSON) -> [String] {
+    private static func numbers(_ item: JSONValue) -> [String] {
         FieldLimits.texts(item["volumeInfo"]?["industryIdentifiers"], key: "identifier")
     }
 
     /// - Returns: `nil` without a title.
-    private func metadata(_ item: JSON) -> Metadata? {
+    private func metadata(_ item: JSONValue) -> Metadata? {
         guard let info = item["volumeInfo"], let title = FieldLimits.text(info["title"], limit: TextLimit.title) else {
             return nil
         }

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import HTTP
 
-/// Why a source gave no record.
-enum Trouble: Error, Sendable, Equatable {
+/// The reason why a source returned no record.
+enum LookupError: Error, Sendable, Equatable {
     case notAsked(reason: String)
     case temporary(SourceError)
     case blocked(SourceError)
@@ -18,19 +18,19 @@ enum Trouble: Error, Sendable, Equatable {
         }
     }
 
-    func failure(of source: SourceName) -> SourceError {
+    func sourceError(_ source: SourceName) -> SourceError {
         switch self {
         case .notAsked(let reason): SourceError(source: source, reason: reason)
         case .temporary(let failure), .blocked(let failure), .badData(let failure): failure
         }
     }
 
-    /// What a transfer that failed means.
+    /// Creates the error for a transfer that failed.
     init(_ error: TransportError, of source: SourceName, at now: Date) {
         let failure = SourceError(source: source, reason: error.description)
         switch error {
         case .tls(.notYetValid), .tls(.expired), .tls(.unknownIssuer):
-            // Before the program was written: the clock was lost with the battery, and no certificate can be right.
+            // Before this program was written: the clock was lost with the battery, and no certificate can be valid.
             self = now < Self.earliest ? .temporary(.clockNotSet(source, now)) : Self.certificate(error, failure)
         case .tls(.wrongHost): self = .blocked(failure)
         case .tooLarge, .garbled: self = .badData(failure)
@@ -40,13 +40,13 @@ enum Trouble: Error, Sendable, Equatable {
 
     private static let earliest = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
 
-    private static func certificate(_ error: TransportError, _ failure: SourceError) -> Trouble {
+    private static func certificate(_ error: TransportError, _ failure: SourceError) -> LookupError {
         error == .tls(.unknownIssuer) ? .blocked(failure) : .temporary(failure)
     }
 
-    /// What an answer means that is neither a record nor a plain "no such record".
+    /// Creates the error for an answer that is neither a record nor a plain "no such record".
     ///
-    /// - Returns: `nil` for 2xx, 404 and 410, which the source itself understands.
+    /// - Returns: `nil` for 2xx, 404 and 410, which the source handles.
     init?(_ answer: HTTPAnswer, of source: SourceName, at now: Date) {
         func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {
             SourceError(source: source, reason: reason, retryAfter: retryAfter)
@@ -59,10 +59,10 @@ enum Trouble: Error, Sendable, Equatable {
         case 511: self = .blocked(failure("the network wants a sign-in (511)"))
         case 401, 403, 407, 451: self = .blocked(failure("refuses to answer (\(answer.status))"))
         case 429:
-            self = .temporary(failure("was asked too often (429)", retryAfter: retryAfter ?? RetryAfter.unsaid))
+            self = .temporary(failure("was asked too often (429)", retryAfter: retryAfter ?? RetryAfter.default))
         case 408, 425, 500...:
             self = .temporary(failure("is out of order (\(answer.status))", retryAfter: retryAfter))
-        default: self = .badData(failure("an answer that makes no sense (\(answer.status))"))
+        default: self = .badData(failure("an unexpected answer (\(answer.status))"))
         }
     }
 }
@@ -77,7 +77,7 @@ extension SourceError {
 }
 
 extension HTTPAnswer {
-    /// Whether the body is HTML where data was asked for. A picture is none, whatever the server calls it.
+    /// True if the body is HTML instead of data. A picture is not, whatever content type the server states.
     var looksLikeAPage: Bool {
         guard PictureKind(body) == nil else { return false }
         if contentType.contains("html") { return true }
@@ -87,17 +87,17 @@ extension HTTPAnswer {
 
 /// The Retry-After header (RFC 9110, 10.2.3).
 enum RetryAfter {
-    /// For a 429 without the header.
-    static let unsaid: Duration = .seconds(60)
+    /// The wait after a 429 without the header.
+    static let `default`: Duration = .seconds(60)
     private static let range: ClosedRange<Double> = 1...3600
 
-    /// - Parameter text: seconds or a date; for anything else ``unsaid``.
+    /// - Parameter text: seconds or a date; anything else means ``default``.
     /// - Returns: between a second and an hour.
     static func duration(_ text: String, at now: Date) -> Duration {
         if let seconds = Double(text), seconds.isFinite { return clamped(seconds) }
-        // Numbers are no dates to us, though they are to curl_getdate().
+        // curl_getdate() accepts bare numbers as dates; they are not.
         guard text.contains(":"), case .success(let curl) = CurlLibrary.shared, let date = curl.date(text) else {
-            return unsaid
+            return `default`
         }
         return clamped(date.timeIntervalSince(now))
     }

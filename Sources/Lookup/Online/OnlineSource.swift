@@ -1,38 +1,39 @@
 import Bookplate
 import HTTP
 
-/// A metadata source on the internet. Unlike ``MetadataSource`` it is told how much time and how many turns are left: a ``Visit``.
+/// A metadata source on the internet. Unlike a ``MetadataSource`` it sends its requests through a ``SourceClient``,
+/// which enforces the deadline and the rate limits.
 protocol OnlineSource: Sendable {
     var name: SourceName { get }
-    /// How many ISBNs go into one request.
+    /// The number of ISBNs in one request.
     var batchSize: Int { get }
-    /// Whether asking goes on although the source refused for want of a key: one has been set since.
+    /// True if the source has an API key. It is then asked even if it refused before for lack of one.
     var hasKey: Bool { get }
 
     /// Asks for up to ``batchSize`` ISBNs.
     ///
     /// - Returns: an answer for every ISBN.
-    func lookUp(_ isbns: [ISBN], on visit: Visit) async -> [ISBN: SourceAnswer]
+    func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer]
 
-    /// Asks for what one found record still lacks, where this source has another place to look.
-    func completed(_ metadata: Metadata, of isbn: ISBN, on visit: Visit) async -> Metadata
+    /// Asks for the fields that a found record lacks, if this source has another address for them.
+    func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata
 }
 
 extension OnlineSource {
     var hasKey: Bool { false }
-    func completed(_ metadata: Metadata, of isbn: ISBN, on visit: Visit) async -> Metadata { metadata }
+    func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata { metadata }
 
     func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {
         SourceError(source: name, reason: reason, retryAfter: retryAfter)
     }
 
-    /// What an answer says, where one that nothing is there makes no sense.
-    func json(_ answer: HTTPAnswer) throws(Trouble) -> JSON {
+    /// Parses an answer from an address at which there is always something, so that a 404 is an error.
+    func json(_ answer: HTTPAnswer) throws(LookupError) -> JSONValue {
         guard !answer.isMissing else {
             throw .badData(failure("answered \(answer.status); is its base address right?"))
         }
         do throws(JSONError) {
-            return try JSONReader.read(answer.body)
+            return try JSONValue(parsing: answer.body)
         } catch {
             throw .badData(failure("an answer that cannot be read: \(error)"))
         }
@@ -40,7 +41,7 @@ extension OnlineSource {
 }
 
 extension Metadata {
-    /// The facts for which another source is asked. A description or subjects alone are worth no request.
+    /// The fields for which another source is asked. A description or subjects alone are not worth a request.
     static let essentials: Set<Field> = [
         .title, .authors, .publisher, .publishedDate, .pageCount, .language, .coverURL,
     ]
@@ -48,19 +49,19 @@ extension Metadata {
     var missingEssentials: Set<Field> { Self.essentials.subtracting(filledFields) }
 }
 
-/// Whether a record that lists these numbers is about `isbn`.
+/// The match between an ISBN and a record, by the numbers that the record lists.
 enum RecordMatch {
-    case sure, weak
+    case certain, weak
     case anotherBook(String)
 
-    /// - Parameter numbers: ISBN-10 and ISBN-13 as the record lists them, in any shape.
+    /// - Parameter numbers: ISBN-10 and ISBN-13 as the record lists them, in any form.
     init(_ isbn: ISBN, listed numbers: [String]) {
         let texts = numbers.prefix(FieldLimits.items).map { String($0.prefix(40)) }.filter { !$0.isEmpty }
         let listed = texts.compactMap { text in
             do throws(ISBNRefusal) { return try ISBN(text) } catch { return nil as ISBN? }
         }
         if listed.contains(isbn) {
-            self = .sure
+            self = .certain
         } else if let other = listed.first {
             self = .anotherBook(other.digits)
         } else {

@@ -1,10 +1,11 @@
 import Bookplate
 import HTTP
 
-/// Open Library: many ISBNs in one request; what that answer lacks is repaired from the edition itself.
+/// Open Library, with many ISBNs in one request; fields missing in that answer are filled from the edition's own
+/// record.
 ///
-/// Source: openlibrary.org/dev/docs/api/books. `jscmd=data` takes the authors from the work and has no languages; `jscmd=details` and
-/// `/isbn/{isbn}.json` give the edition's own record.
+/// Source: openlibrary.org/dev/docs/api/books. `jscmd=data` has the authors of the work and no languages;
+/// `jscmd=details` and `/isbn/{isbn}.json` return the edition's own record.
 struct OpenLibrary: OnlineSource {
     let base: WebAddress
     let covers: CoverAddress
@@ -12,38 +13,41 @@ struct OpenLibrary: OnlineSource {
     var name: SourceName { .openLibrary }
     var batchSize: Int { 20 }
 
-    /// More authors than this are not asked for one by one.
+    /// The most authors that are requested one by one.
     private static let authorRequests = 3
 
-    func lookUp(_ isbns: [ISBN], on visit: Visit) async -> [ISBN: SourceAnswer] {
-        let records: [String: JSON]
-        do throws(Trouble) {
-            records = try await books(isbns, "data", on: visit)
+    func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
+        let records: JSONValue
+        do throws(LookupError) {
+            records = try await books(isbns, "data", through: client)
         } catch {
             return isbns.answered { _ in error.answer }
         }
         var answers = isbns.answered { isbn in records[isbn.bibkey].map { answer($0, isbn) } ?? .notFound }
-        await repairTogether(&answers, on: visit)
+        await repairTogether(&answers, through: client)
         return answers
     }
 
-    /// The members of the answer: the bibkeys asked for, those unknown are absent.
-    private func books(_ isbns: [ISBN], _ command: String, on visit: Visit) async throws(Trouble) -> [String: JSON] {
+    /// Returns the records by the bibkeys that were asked for; unknown ones are absent.
+    private func books(
+        _ isbns: [ISBN], _ command: String, through client: SourceClient
+    ) async throws(LookupError) -> JSONValue {
         let keys = isbns.map(\.bibkey).joined(separator: ",")
         let address = base.appending("api/books?bibkeys=\(keys)&format=json&jscmd=\(command)")
-        guard case .object(let records) = try json(await visit.get(address)) else {
-            throw .badData(failure("an answer that is no object"))
+        let records = try json(await client.get(address))
+        guard case .object = records else {
+            throw .badData(failure("an answer that is not an object"))
         }
         return records
     }
 
-    private func answer(_ record: JSON, _ isbn: ISBN) -> SourceAnswer {
-        guard case .object = record else { return .badData(failure("a record that is no object")) }
+    private func answer(_ record: JSONValue, _ isbn: ISBN) -> SourceAnswer {
+        guard case .object = record else { return .badData(failure("a record that is not an object")) }
         guard var metadata = OpenLibraryRecord.metadata(record, covers: covers) else {
             return .badData(failure("a record without a title"))
         }
         switch RecordMatch(isbn, listed: OpenLibraryRecord.numbers(record)) {
-        case .sure: break
+        case .certain: break
         case .weak: metadata.isWeakMatch = true
         case .anotherBook(let other): return .badData(failure("answered with the record of another book, \(other)"))
         }
@@ -51,14 +55,17 @@ struct OpenLibrary: OnlineSource {
         return .found(metadata)
     }
 
-    /// Fills what the editions know better, for all of a batch with one request. One book alone is repaired by ``completed(_:of:on:)``,
-    /// and a batch whose editions do not come stays as it is: what was found is worth more than a second failure.
-    private func repairTogether(_ answers: inout [ISBN: SourceAnswer], on visit: Visit) async {
-        let lacking = answers.keys.sorted().filter { Self.isRepairable(answers[$0]) }
-        guard lacking.count > 1 else { return }
-        let records: [String: JSON]
-        do throws(Trouble) { records = try await books(lacking, "details", on: visit) } catch { return }
-        for isbn in lacking {
+    /// Fills missing fields from the editions, for a whole batch with one request. A single book is repaired by
+    /// ``complete(_:of:through:)``. If the request fails, the records stay as they are: a found record is worth more
+    /// than a second failure.
+    private func repairTogether(_ answers: inout [ISBN: SourceAnswer], through client: SourceClient) async {
+        let incomplete = answers.keys.sorted().filter { Self.isRepairable(answers[$0]) }
+        guard incomplete.count > 1 else { return }
+        let records: JSONValue
+        do throws(LookupError) {
+            records = try await books(incomplete, "details", through: client)
+        } catch { return }
+        for isbn in incomplete {
             guard case .found(var metadata)? = answers[isbn], let edition = records[isbn.bibkey]?["details"] else {
                 continue
             }
@@ -72,59 +79,60 @@ struct OpenLibrary: OnlineSource {
         return metadata.authorNames.isEmpty || metadata.language == nil
     }
 
-    /// Asks for the edition, and for its authors where only their keys are known. A miss or a failure leaves the record as it is.
-    func completed(_ metadata: Metadata, of isbn: ISBN, on visit: Visit) async -> Metadata {
+    /// Asks for the edition, and for its authors if only their keys are known. If that fails, the record stays as it
+    /// is.
+    func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata {
         var metadata = metadata
-        do throws(Trouble) {
-            let answer = try await visit.get(base.appending("isbn/\(isbn.digits).json"))
+        do throws(LookupError) {
+            let answer = try await client.get(base.appending("isbn/\(isbn.digits).json"))
             guard !answer.isMissing else { return metadata }
             let edition = try json(answer)
             fill(&metadata, from: edition, isbn)
             guard metadata.authorNames.isEmpty else { return metadata }
             var authors: [Contributor] = []
             for key in OpenLibraryEdition.authorKeys(edition).prefix(Self.authorRequests) {
-                let author = try await visit.get(base.appending("authors/\(key).json"))
+                let author = try await client.get(base.appending("authors/\(key).json"))
                 guard !author.isMissing, let name = FieldLimits.text(try json(author)["name"]) else { continue }
                 authors.append(Contributor(name: name))
             }
             metadata.authors.insert(contentsOf: authors, at: 0)
             if !authors.isEmpty { metadata.sources[.authors] = name }
         } catch {
-            // The record is found all the same; another source, or a refresh, may fill the rest.
+            // The record is usable all the same; another source, or a refresh, may fill the rest.
         }
         return metadata
     }
 
-    private func fill(_ metadata: inout Metadata, from edition: JSON, _ isbn: ISBN) {
+    private func fill(_ metadata: inout Metadata, from edition: JSONValue, _ isbn: ISBN) {
         var more = OpenLibraryEdition.metadata(edition)
         more.attribute(to: name)
         let number = more.identifiers["openlibrary"]?.first
         let isSameEdition = number.map { metadata.identifiers["openlibrary"]?.contains($0) == true } ?? false
         switch RecordMatch(isbn, listed: OpenLibraryEdition.numbers(edition)) {
         case .anotherBook: return
-        case .sure where metadata.isWeakMatch && !isSameEdition:
-            // The edition is the book asked for; the record may be another, and gives it nothing.
+        case .certain where metadata.isWeakMatch && !isSameEdition:
+            // The edition is the requested book; the record may be another and is discarded.
             if more.title != nil { metadata = more }
             return
         case .weak where !metadata.isWeakMatch && !isSameEdition: return
-        case .sure: metadata.isWeakMatch = false
+        case .certain: metadata.isWeakMatch = false
         case .weak: break
         }
         metadata.fillGaps(from: more)
-        // The work knows who wrote it, the edition who translated it.
+        // The work lists the authors, the edition its translators.
         metadata.authors += more.authors.filter { $0.role != .author && !metadata.authors.contains($0) }
     }
 }
 
 extension ISBN {
-    /// The key under which Open Library is asked and answers.
+    /// The key of the ISBN in Open Library's requests and answers.
     fileprivate var bibkey: String { "ISBN:\(digits)" }
 }
 
 /// A record of `/api/books?jscmd=data`.
 enum OpenLibraryRecord {
     /// - Returns: `nil` without a title.
-    static func metadata(_ record: JSON, covers: CoverAddress) -> Metadata? {
+    static func metadata(_ record: JSONValue, covers: CoverAddress) -> Metadata? {
         guard let title = FieldLimits.text(record["title"], limit: TextLimit.title) else { return nil }
         var metadata = Metadata()
         metadata.title = title
@@ -143,8 +151,8 @@ enum OpenLibraryRecord {
         return metadata
     }
 
-    /// The ISBNs it lists.
-    static func numbers(_ record: JSON) -> [String] {
+    /// Returns the ISBNs that a record lists.
+    static func numbers(_ record: JSONValue) -> [String] {
         FieldLimits.texts(record["identifiers"]?["isbn_13"]) + FieldLimits.texts(record["identifiers"]?["isbn_10"])
     }
 }

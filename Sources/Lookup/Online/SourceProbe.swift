@@ -3,20 +3,20 @@ import FoundationEssentials
 import HTTP
 import Synchronization
 
-/// Asks every online source for itself, for a person who wants to know which of them answers.
+/// Asks every online source separately, to find out which of them answers.
 ///
-/// The policy are those of a lookup: turns, rests and a remembered "needs a key" count, and the cache is passed over.
+/// The rules are those of a lookup: rate limits, Retry-After and a stored "needs a key" apply. The cache is not used.
 public struct SourceProbe: Sendable {
     private let sources: [any OnlineSource]
     private let policy: RequestPolicy
     private let isOffline: Bool
 
-    /// What one source did.
+    /// The result for one source.
     public struct Finding: Sendable, Equatable {
         public var source: SourceName
         public var answer: SourceAnswer
-        /// How far the clock of whoever answered is ahead of this machine's, from the Date header; to a second, and late by the
-        /// time the answer took. `nil` when nobody answered, or without a date.
+        /// The time by which the server's clock is ahead of this machine's, from the Date header; precise to a second,
+        /// and too low by the time the answer took. `nil` without an answer or a date.
         public var clockLead: Duration?
 
         public init(source: SourceName, answer: SourceAnswer, clockLead: Duration? = nil) {
@@ -27,9 +27,9 @@ public struct SourceProbe: Sendable {
     }
 
     /// - Parameters:
-    ///   - states: the machine's memory of the sources.
-    ///   - clock: for waits and time limits.
-    ///   - now: the calendar's time.
+    ///   - states: the rate limits of the sources.
+    ///   - clock: measures waits and time limits.
+    ///   - now: returns the calendar time.
     public init(
         _ configuration: LookupConfiguration, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -39,18 +39,18 @@ public struct SourceProbe: Sendable {
             OpenLibrary(base: configuration.openLibrary, covers: covers),
             GoogleBooks(base: configuration.googleBooks, key: configuration.googleBooksKey, covers: covers),
         ]
-        policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: Timekeeper(clock, date: now))
+        policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now))
         isOffline = configuration.isOffline
     }
 
-    /// Asks all of them at the same time for one book.
+    /// Asks all sources at the same time for one book.
     ///
-    /// - Parameter patience: for the answer of one source, and once more for its turn.
-    /// - Returns: what each did, in the order in which a lookup asks them.
-    public func ask(for isbn: ISBN, patience: Duration = .seconds(6)) async -> [Finding] {
+    /// - Parameter timeout: the time for the answer of one source, and again for waiting on its rate limit.
+    /// - Returns: the results, in the order in which a lookup asks the sources.
+    public func ask(for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
         await withTaskGroup(of: (Int, Finding).self) { group in
             for (index, source) in sources.enumerated() {
-                group.addTask { (index, await ask(source, for: isbn, patience)) }
+                group.addTask { (index, await ask(source, for: isbn, timeout)) }
             }
             var findings: [(Int, Finding)] = []
             for await finding in group { findings.append(finding) }
@@ -58,31 +58,31 @@ public struct SourceProbe: Sendable {
         }
     }
 
-    private func ask(_ source: any OnlineSource, for isbn: ISBN, _ patience: Duration) async -> Finding {
+    private func ask(_ source: any OnlineSource, for isbn: ISBN, _ timeout: Duration) async -> Finding {
         guard !isOffline else {
             return Finding(source: source.name, answer: .notAsked(reason: "offline is switched on"))
         }
         let lead = ClockLead()
         var policy = policy
-        policy.witness = { [date = policy.time.date] in lead.see($0, at: date()) }
-        let visit = Visit(
-            source: source.name, policy: policy, budget: Budget(policy.time, limit: patience), reach: Reach(),
-            honoursNotAsked: !source.hasKey)
-        let answers = await source.lookUp([isbn], on: visit)
+        policy.observe = { [date = policy.time.date] in lead.record($0, at: date()) }
+        let client = SourceClient(
+            source: source.name, policy: policy, deadline: Deadline(policy.time, limit: timeout),
+            unreachable: UnreachableSources(), honoursNotAsked: !source.hasKey)
+        let answers = await source.lookUp([isbn], through: client)
         return Finding(source: source.name, answer: answers[isbn] ?? .notFound, clockLead: lead.duration)
     }
 }
 
-/// Remembers the last Date header.
+/// The lead of the server's clock by the last Date header.
 private final class ClockLead: Sendable {
-    private let seen = Mutex<Duration?>(nil)
+    private let last = Mutex<Duration?>(nil)
 
-    var duration: Duration? { seen.withLock(\.self) }
+    var duration: Duration? { last.withLock(\.self) }
 
-    func see(_ answer: HTTPAnswer, at now: Date) {
+    func record(_ answer: HTTPAnswer, at now: Date) {
         guard let text = answer.date, case .success(let curl) = CurlLibrary.shared, let date = curl.date(text) else {
             return
         }
-        seen.withLock { $0 = .seconds(Int64(date.timeIntervalSince(now))) }
+        last.withLock { $0 = .seconds(Int64(date.timeIntervalSince(now))) }
     }
 }

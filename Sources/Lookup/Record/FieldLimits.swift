@@ -1,20 +1,21 @@
 import Bookplate
 import HTTP
 
-/// Texts of strangers, cleaned and cut to what the library keeps.
+/// Cleans untrusted text from the sources and cuts it to the library's limits.
 enum FieldLimits {
     /// The most items of any list.
     static let items = 100
-    /// More pages than any book has: beyond it a source has slipped. A person may say more (``NumberLimit/pages``).
+    /// The plausible numbers of pages; a higher one is an error of the source. A user may enter more
+    /// (``NumberLimit/pages``).
     static let pages = 1...100_000
 
-    /// - Returns: the text without control characters, at most `limit` characters; `nil` when nothing is left.
-    static func text(_ value: JSON?, limit: Int = TextLimit.name) -> String? {
+    /// - Returns: the text without control characters, at most `limit` characters; `nil` if nothing is left.
+    static func text(_ value: JSONValue?, limit: Int = TextLimit.name) -> String? {
         value?.string.flatMap { text($0, limit: limit) }
     }
 
     static func text(_ value: String, limit: Int = TextLimit.name) -> String? {
-        // Cut roughly before, exactly after cleaning: counting the characters of 5 MB is slow.
+        // Cut roughly before cleaning and exactly after it, because counting the characters of 5 MB is slow.
         let bounded = value.utf8.count > limit * 16 ? String(value.unicodeScalars.prefix(limit * 4)) : value
         // Only a description has lines.
         let cleaned = limit >= TextLimit.description ? bounded.cleaned : bounded.onOneLine.cleaned
@@ -23,10 +24,10 @@ enum FieldLimits {
         return cut.isEmpty ? nil : cut
     }
 
-    /// The texts of a list, or the one text that stands in its place; each once.
+    /// Returns the texts of a list, or a single text given instead of a list; each once.
     ///
-    /// - Parameter key: where the text is when the items are objects: `{"name": "Penguin"}`.
-    static func texts(_ value: JSON?, key: String = "name") -> [String] {
+    /// - Parameter key: the member with the text if the items are objects: `{"name": "Penguin"}`.
+    static func texts(_ value: JSONValue?, key: String = "name") -> [String] {
         var texts: [String] = []
         let items = value?.items ?? []
         for item in items.isEmpty ? [value].compactMap(\.self) : items {
@@ -36,26 +37,27 @@ enum FieldLimits {
         return texts
     }
 
-    static func pages(_ value: JSON?) -> Int? { value?.integer.flatMap { pages.contains($0) ? $0 : nil } }
+    static func pages(_ value: JSONValue?) -> Int? { value?.wholeNumber.flatMap { pages.contains($0) ? $0 : nil } }
 
-    /// An https link for a person to follow.
-    static func link(_ value: JSON?) -> String? {
+    /// Returns an https link for a person to follow.
+    static func link(_ value: JSONValue?) -> String? {
         guard let text = value?.string, let address = WebAddress(text.cleaned) else { return nil }
         return address.secured.description
     }
 }
 
 extension String {
-    /// Line breaks and tabs as spaces.
+    /// The text with line breaks and tabs replaced by spaces.
     fileprivate var onOneLine: String {
         contains { $0.isNewline || $0 == "\t" } ? String(map { $0.isNewline || $0 == "\t" ? " " : $0 }) : self
     }
 }
 
-/// Language codes of the sources as the library keeps them: ISO 639-1 where there is one, else ISO 639-2.
+/// Converts the language codes of the sources to those of the library: ISO 639-1 if there is one, else ISO 639-2.
 enum LanguageCode {
-    /// - Parameter text: "eng", "/languages/eng", "en", "pt-BR"; MARC's codes are those of ISO 639-2/B and a few of their own.
-    /// - Returns: `nil` for what looks like no code, and for those that name no language (und, mul, zxx, mis).
+    /// - Parameter text: "eng", "/languages/eng", "en", "pt-BR"; MARC uses the codes of ISO 639-2/B and a few of its
+    ///   own.
+    /// - Returns: `nil` if the text is not a code, or a code for no particular language (und, mul, zxx, mis).
     static func normalized(_ text: String) -> String? {
         let last = text.prefix(64).split(separator: "/").last ?? ""
         let code = String(last.prefix { $0 != "-" && $0 != "_" }).lowercased()
@@ -71,8 +73,9 @@ enum LanguageCode {
         table.split(whereSeparator: \.isWhitespace).map { (String($0.prefix(3)), String($0.suffix(2))) },
         uniquingKeysWith: { first, _ in first })
 
-    /// ISO 639-2, both B and T codes, with their ISO 639-1 code. Source: the registration authority's list (Library of Congress,
-    /// loc.gov/standards/iso639-2), as Debian's iso-codes 4.15 has it. The last line: codes that MARC has given up, still in records.
+    /// The codes of ISO 639-2, both B and T, with their ISO 639-1 code. Source: the registration authority's list
+    /// (Library of Congress, loc.gov/standards/iso639-2), as in Debian's iso-codes 4.15. The last line has codes that
+    /// MARC has withdrawn but that still occur in records.
     private static let table = """
         aar:aa abk:ab afr:af aka:ak alb:sq amh:am ara:ar arg:an arm:hy asm:as ava:av ave:ae aym:ay aze:az bak:ba bam:bm
         baq:eu bel:be ben:bn bih:bh bis:bi bod:bo bos:bs bre:br bul:bg bur:my cat:ca ces:cs cha:ch che:ce chi:zh chu:cu
@@ -89,4 +92,9 @@ enum LanguageCode {
         ven:ve vie:vi vol:vo wel:cy wln:wa wol:wo xho:xh yid:yi yor:yo zha:za zho:zh zul:zu
         scr:hr scc:sr mol:ro iri:ga esp:eo fri:fy tag:tl taj:tg tar:tt gae:gd gag:gl int:ia lap:se mla:mg gua:gn
         """
+}
+
+extension JSONValue {
+    /// A whole number, also as text: some sources put numbers in quotes.
+    var wholeNumber: Int? { integer ?? string.flatMap { Int($0.cleaned) } }
 }

@@ -1,10 +1,10 @@
 import Bookplate
 
-/// An edition as Open Library stores it: `/isbn/{isbn}.json`, `jscmd=details`, and a row of the editions dump.
+/// An edition as Open Library stores it, in `/isbn/{isbn}.json`, `jscmd=details` and the rows of the editions dump.
 /// Source: openlibrary.org/type/edition.
 enum OpenLibraryEdition {
-    /// Everything but authors that are known only by their keys.
-    static func metadata(_ edition: JSON) -> Metadata {
+    /// Converts an edition to metadata, without authors that are known only by their keys.
+    static func metadata(_ edition: JSONValue) -> Metadata {
         var metadata = Metadata()
         metadata.title = title(edition)
         metadata.subtitle = FieldLimits.text(edition["subtitle"], limit: TextLimit.title)
@@ -20,7 +20,7 @@ enum OpenLibraryEdition {
         metadata.description = FieldLimits.text(
             edition["description"]?["value"] ?? edition["description"], limit: TextLimit.description)
         metadata.subjects = FieldLimits.texts(edition["subjects"])
-        metadata.coverURL = edition["covers"]?.items.lazy.compactMap(\.integer).first { $0 > 0 }
+        metadata.coverURL = edition["covers"]?.items.lazy.compactMap(\.wholeNumber).first { $0 > 0 }
             .map(CoverAddress.ofOpenLibrary)
         metadata.identifiers = identifiers(edition["identifiers"])
         metadata.identifiers["openlibrary"] = number(of: edition).map { [$0] }
@@ -29,26 +29,26 @@ enum OpenLibraryEdition {
         return metadata
     }
 
-    /// The ISBNs it lists, in whatever shape.
-    static func numbers(_ edition: JSON) -> [String] {
+    /// Returns the ISBNs that an edition lists, in any form.
+    static func numbers(_ edition: JSONValue) -> [String] {
         FieldLimits.texts(edition["isbn_13"]) + FieldLimits.texts(edition["isbn_10"])
     }
 
-    /// The keys of its authors, `OL23919A`, in their order.
-    static func authorKeys(_ edition: JSON) -> [String] {
+    /// Returns the keys of the authors, such as `OL23919A`, in order.
+    static func authorKeys(_ edition: JSONValue) -> [String] {
         (edition["authors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
-            // Works nest it once more: {"author": {"key": …}}.
+            // Works nest the key one level deeper: {"author": {"key": …}}.
             let key = item["key"]?.string ?? item["author"]?["key"]?.string ?? item["author"]?.string
             return key.flatMap { number(in: $0, "/authors/OL", "A") }.map { "OL\($0)A" }
         }
     }
 
-    /// Open Library's own number of an edition, or of a record about one: `OL123M`.
-    static func number(of edition: JSON) -> String? {
+    /// Returns Open Library's number of an edition, or of a record about one, such as `OL123M`.
+    static func number(of edition: JSONValue) -> String? {
         edition["key"]?.string.flatMap { number(in: $0, "/books/OL", "M") }.map { "OL\($0)M" }
     }
 
-    /// The number of a key such as `/books/OL123M`.
+    /// Returns the number in a key such as `/books/OL123M`.
     static func number(in key: String, _ prefix: String, _ suffix: String) -> Int64? {
         guard key.utf8.count < 40, key.hasPrefix(prefix), key.hasSuffix(suffix) else { return nil }
         let digits = key.dropFirst(prefix.count).dropLast(suffix.count)
@@ -56,10 +56,10 @@ enum OpenLibraryEdition {
         return number
     }
 
-    /// Identifiers of other systems; the ISBNs stand elsewhere.
-    static func identifiers(_ value: JSON?) -> [String: [String]] {
+    /// Returns the identifiers of other systems, without the ISBNs.
+    static func identifiers(_ value: JSONValue?) -> [String: [String]] {
         var identifiers: [String: [String]] = [:]
-        for (scheme, texts) in value?.members ?? [:] where identifiers.count < 20 {
+        for (scheme, texts) in value?.members ?? [] where identifiers.count < 20 {
             let isPlain =
                 scheme.utf8.count <= 32
                 && scheme.utf8.allSatisfy {
@@ -71,15 +71,15 @@ enum OpenLibraryEdition {
         return identifiers
     }
 
-    private static func title(_ edition: JSON) -> String? {
+    private static func title(_ edition: JSONValue) -> String? {
         guard let title = FieldLimits.text(edition["title"], limit: TextLimit.title) else { return nil }
-        // "The " apart from "hobbit": older records keep the article by itself.
+        // Older records keep the article apart: "The " and "hobbit".
         guard let article = FieldLimits.text(edition["title_prefix"]) else { return title }
         return FieldLimits.text("\(article) \(title)", limit: TextLimit.title)
     }
 
-    /// Those named with what they did; mere names among them are authors already.
-    private static func contributors(_ edition: JSON) -> [Contributor] {
+    /// Returns the contributors with a known role; those without a role are listed as authors already.
+    private static func contributors(_ edition: JSONValue) -> [Contributor] {
         (edition["contributors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
             guard let name = FieldLimits.text(item["name"]), let role = FieldLimits.text(item["role"]) else {
                 return nil
@@ -93,7 +93,7 @@ enum OpenLibraryEdition {
         }
     }
 
-    private static func language(_ value: JSON?) -> String? {
+    private static func language(_ value: JSONValue?) -> String? {
         value?.items.lazy.compactMap { $0["key"]?.string ?? $0.string }.compactMap(LanguageCode.normalized).first
     }
 
@@ -105,7 +105,8 @@ enum OpenLibraryEdition {
         return names("paper", "hard", "cover", "bound", "binding", "spiral", "board") ? .physical : nil
     }
 
-    /// "Discworld ; 3", "Penguin classics #12", "Culture, bk. 2": the name and, where one ends it, the number.
+    /// Splits "Discworld ; 3", "Penguin classics #12" or "Culture, bk. 2" into the name and, if there is one at the
+    /// end, the number.
     private static func series(_ text: String?) -> (name: String?, number: String?) {
         guard let text else { return (nil, nil) }
         guard let mark = text.lastIndex(where: { ";#,(".contains($0) }) else { return (text, nil) }

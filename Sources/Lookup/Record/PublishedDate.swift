@@ -1,16 +1,17 @@
 import Bookplate
 
-/// Reads the free text that sources give as a date of publication.
+/// Parses the free text that sources give as a date of publication.
 enum PublishedDate {
-    /// - Parameter text: "2015", "March 2009", "1984-10", "January 22, 1988", "22 Jan. 1988", "c1998", "[1969?]", "03/17/1969".
-    /// - Returns: as much of the day as the text gives away without doubt; `nil` when not even one year does.
+    /// - Parameter text: for example "2015", "March 2009", "1984-10", "January 22, 1988", "22 Jan. 1988", "c1998",
+    ///   "[1969?]", "03/17/1969".
+    /// - Returns: the year, and month and day as far as they are unambiguous; `nil` if there is no year.
     static func day(in text: String) -> CalendarDay? {
         let text = text.prefix(100).cleanedForDates
         if let exact = CalendarDay(text) { return exact }
         let words = words(of: text)
         let numbers = words.compactMap { word in word.allSatisfy(\.isASCIIDigit) ? word : nil }
         let years = numbers.filter { $0.count == 4 }.compactMap { Int($0) }.filter { (1000...2199).contains($0) }
-        // "1969-1971", "1990, c1985": the first is the edition's own.
+        // Of "1969-1971" or "1990, c1985", the first year is the edition's own.
         guard let year = years.first else { return compact(numbers) }
         guard years.count == 1 else { return CalendarDay(year: year) }
         let small = numbers.filter { $0.count <= 2 }.compactMap { Int($0) }
@@ -22,7 +23,7 @@ enum PublishedDate {
         return numeric(year: year, small: small, yearIsFirst: numbers.first?.count == 4) ?? CalendarDay(year: year)
     }
 
-    /// "1984/10", "2022.02.09", "17/03/1969": month and day only where the order is beyond doubt.
+    /// Parses "1984/10", "2022.02.09" or "17/03/1969", with month and day only if their order is unambiguous.
     private static func numeric(year: Int, small: [Int], yearIsFirst: Bool) -> CalendarDay? {
         switch (small.count, yearIsFirst) {
         case (1, _): return CalendarDay(year: year, month: small[0])
@@ -34,7 +35,7 @@ enum PublishedDate {
         }
     }
 
-    /// "19690317".
+    /// Parses "19690317".
     private static func compact(_ numbers: [Substring]) -> CalendarDay? {
         guard numbers.count == 1, let digits = numbers.first, digits.count == 8,
             let year = Int(digits.prefix(4)), (1000...2199).contains(year),
@@ -43,7 +44,7 @@ enum PublishedDate {
         return CalendarDay(year: year, month: month, day: day)
     }
 
-    /// Runs of ASCII digits and runs of letters; "c1998" is two words, "22nd" is 22.
+    /// Splits the text into runs of ASCII digits and runs of letters; "c1998" is two words.
     private static func words(of text: String) -> [Substring] {
         var words: [Substring] = []
         var start = text.startIndex
@@ -66,7 +67,8 @@ enum PublishedDate {
             .map { $0 + 1 }
     }
 
-    /// English, French, Spanish, German and Italian, whose first three letters are given as well; without diacritics.
+    /// The months in English, French, Spanish, German and Italian, without diacritics; their first three letters are
+    /// accepted as well.
     private static let months: [[String]] = [
         ["january", "janvier", "enero", "januar", "gennaio"],
         ["february", "fevrier", "febrero", "februar", "febbraio"],
@@ -84,7 +86,7 @@ extension Character {
 }
 
 extension Substring {
-    /// In lower case, without the diacritics that month names have.
+    /// The text in lower case, without the diacritics of month names.
     fileprivate var cleanedForDates: String {
         let plain: [Character: Character] = ["é": "e", "û": "u", "ä": "a"]
         return String(String(self).cleaned.lowercased().map { plain[$0] ?? $0 })

@@ -5,13 +5,13 @@ import Library
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Write a checked copy of the library.",
+        commandName: "backup", abstract: "Write a verified copy of the library.",
         discussion: """
-            Unless told where, it goes into the folder backups beside the library, and
-            into the setting backupFolder when that is there. Of the backups that scan
-            made itself, a folder keeps the newest of each of the last seven days and
-            of the last four weeks that have one; a file that you named yourself
-            stays. The first change of a day makes a backup without being told.
+            Without a target, the backup is written to the folder backups beside the
+            library and, if it is set, to the folder of the setting backupFolder. Of
+            the backups that scan named, a folder keeps the newest of each of the last
+            seven days and of the last four weeks that have one; a file that you named
+            is kept. The first change of a day makes a backup automatically.
 
               scan backup
               scan backup /media/usb/books/
@@ -20,20 +20,20 @@ struct BackupCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A folder, an existing one or with a / at its end, or a file.", valueName: "target"),
+        help: ArgumentHelp("A folder (an existing one, or a path that ends in /) or a file.", valueName: "target"),
         completion: .file())
     var target: String?
-    @Flag(help: "List the backups that there are, newest first; of the folder that is named, too.") var list = false
-    @OptionGroup var places: PathOptions
+    @Flag(help: "List backups, newest first, including those in the given folder.") var list = false
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let settings = try places.settings()
+        let settings = try paths.settings()
         if list { return try BackupList(settings, json: output.json).show(also: target) }
         let library = try Wiring(settings: settings).requireLibrary()
         defer { Interrupts.giveBack() }
         Interrupts.onEnd { library.abandonBackups() }
-        Interrupts.handle { "Interrupted. What was not finished is removed; older backups are as they were." }
+        Interrupts.handle { "Interrupted. The unfinished backup was removed; older backups are unchanged." }
         if let target {
             let isFolder = target.hasSuffix("/") || isFolder(target)
             return try await report { progress in
@@ -59,12 +59,12 @@ struct BackupCommand: AsyncParsableCommand {
         bar.finish()
         if output.json { return Output.shared.line(report.json) }
         Output.shared.line(report.path)
-        let removed = report.removed.isEmpty ? "" : " \(counted(report.removed.count, "older backup")) made room."
-        Output.shared.note("\(counted(report.books, "book")), \(report.bytes) bytes, checked.\(removed)")
+        let removed = report.removed.isEmpty ? "" : " Removed \(counted(report.removed.count, "older backup"))."
+        Output.shared.note("\(counted(report.books, "book")), \(report.bytes) bytes, verified.\(removed)")
     }
 }
 
-/// The backups of the places where a library's are.
+/// The backups in the folders in which backups of a library are kept.
 struct BackupList {
     private let settings: Settings
     private let json: Bool
@@ -74,12 +74,12 @@ struct BackupList {
         self.json = json
     }
 
-    /// The folder beside the library, then the setting's.
+    /// The folder beside the library, then that of the setting.
     var folders: [String] {
         [settings[.library].map { LibraryFile.ownBackupFolder(of: $0) }, settings[.backupFolder]].compactMap(\.self)
     }
 
-    /// Newest first, each folder for itself. A folder that cannot be read is told and passed over.
+    /// Returns the backups folder by folder, newest first. A folder that cannot be read is reported and skipped.
     func backups(also folder: String? = nil) -> [StoredBackup] {
         (folders + [folder].compactMap(\.self)).flatMap { folder in
             do {
@@ -95,8 +95,8 @@ struct BackupList {
         let backups = backups(also: folder)
         for backup in backups { Output.shared.line(json ? backup.json.text : Self.line(for: backup)) }
         if backups.isEmpty, !json {
-            let places = (folders + [folder].compactMap(\.self)).joined(separator: ", ")
-            Output.shared.note("There is no backup in \(places). scan backup writes one.")
+            let searched = (folders + [folder].compactMap(\.self)).joined(separator: ", ")
+            Output.shared.note("There is no backup in \(searched). scan backup writes one.")
         }
     }
 
@@ -133,12 +133,12 @@ func isFolder(_ path: String) -> Bool {
 
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put a backup in the library's place; what was there is moved aside.",
+        commandName: "restore", abstract: "Replace the library with a backup; the old library is moved aside.",
         discussion: """
-            Every other scan that has the library open must be closed first. Without
-            a name it shows the backups of this library, and offers the newest on a
-            terminal; another library's must be named. The backup is checked before
-            anything is touched.
+            First close every other scan that has the library open. Without a name,
+            scan restore lists the backups of this library and, on a terminal, offers
+            to restore the newest; the backup of another library must be named. The
+            backup is verified before anything is changed.
 
               scan restore
               scan restore library-2026-11-21T093000Z.sqlite
@@ -147,15 +147,15 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A file, or the name of one in the folder backups or the setting backupFolder.", valueName: "backup"),
+            "A backup file, or the name of one in the folder backups or in backupFolder.", valueName: "backup"),
         completion: .file())
     var backup: String?
-    @Flag(help: "Do not ask: without a name, the newest.") var yes = false
-    @OptionGroup var places: PathOptions
+    @Flag(help: "Do not ask for confirmation; without a name, restore the newest backup.") var yes = false
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let settings = try places.settings()
+        let settings = try paths.settings()
         guard let path = settings[.library] else {
             throw CommandError(.configuration, "no library is set. Name one with --library.")
         }
@@ -166,22 +166,22 @@ struct RestoreCommand: AsyncParsableCommand {
             report = try LibraryFile.restore(from: backup, to: path, keeping: identity, at: Date())
         } catch LibraryError.foreign(_, let what) {
             throw CommandError(
-                .corrupt, "\(backup) is \(what), not a backup of Bookplate. The library was left as it is.")
+                .corrupt, "\(backup) is \(what), not a backup of Bookplate. The library was not changed.")
         } catch LibraryError.corrupt(let damaged, let what) where damaged != path {
-            throw CommandError(.corrupt, "the backup \(backup) is damaged (\(what)). The library was left as it is.")
+            throw CommandError(.corrupt, "the backup \(backup) is damaged (\(what)). The library was not changed.")
         }
         if report.isAccessClosed {
             Output.shared.note(
-                "Whom the library let in that was there could not be read: no access code is set now, and no station is paired. "
+                "The access code and the paired stations of the old library could not be read, so there are none now. "
                     + "Set a code with 'scan kiosk code', and pair the stations again.")
         }
         if output.json { return Output.shared.line(report.json) }
-        let aside = report.movedAside.first.map { " What was there before is now \($0)." } ?? ""
+        let aside = report.movedAside.first.map { " The old library is now \($0)." } ?? ""
         Output.shared.note("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
-    /// The id of the library that is there, for which it is opened as every command does; `nil` when there is none, or it is
-    /// damaged: what is to be restored then is told by the names.
+    /// Returns the id of the existing library, which is opened to read it; `nil` if there is none, or it is damaged: then the
+    /// backups of this library are recognised by their names.
     private func identity(of path: String) async -> String? {
         guard FileManager.default.fileExists(atPath: path), let library = try? LibraryFile.open(at: path) else {
             return nil
@@ -190,7 +190,7 @@ struct RestoreCommand: AsyncParsableCommand {
         return try? await library.identity()
     }
 
-    /// - Returns: the file, `nil` when the person says no.
+    /// - Returns: the backup file, or `nil` if the user declines.
     private func chosen(_ settings: Settings, for path: String, _ identity: String?) throws -> String? {
         let list = BackupList(settings, json: false)
         if let backup { return try file(named: backup, in: list) }
@@ -198,37 +198,37 @@ struct RestoreCommand: AsyncParsableCommand {
         let own = LibraryFile.ownBackups(among: found, of: path, identity: identity)
         let backups = own.backups
         guard let newest = backups.first else {
-            let places = list.folders.joined(separator: ", ")
+            let searched = list.folders.joined(separator: ", ")
             guard found.contains(where: { $0.problem == nil }) else {
-                throw CommandError(.nothing, "there is no backup in \(places). scan backup writes one.")
+                throw CommandError(.nothing, "there is no backup in \(searched). scan backup writes one.")
             }
             throw CommandError(
                 .nothing,
-                "there is no backup of this library in \(places), only of others. scan backup --list shows them; one that is named is restored."
+                "there is no backup of this library in \(searched), only of other libraries. scan backup --list shows them; name the one to restore."
             )
         }
         if own.areMixed {
             for backup in backups { Output.shared.line(BackupList.line(for: backup)) }
             throw CommandError(
                 .usage,
-                "these are backups of several libraries, and which of them this one is cannot be read. Name the backup to restore."
+                "these are backups of several libraries, and this library's id cannot be read. Name the backup to restore."
             )
         }
         if yes { return newest.path }
         for backup in backups { Output.shared.line(BackupList.line(for: backup)) }
         let what = "\(newest.path.printable) with \(counted(newest.books ?? 0, "book"))"
         let isMeant = try Asking.mayGoOn(
-            "Put the newest, \(what), in the library's place?", yes: false, json: output.json,
-            .choice("name the backup to restore; --yes takes the newest."))
+            "Replace the library with the newest backup, \(what)?", yes: false, json: output.json,
+            .choice("name the backup to restore; --yes restores the newest."))
         return isMeant ? newest.path : nil
     }
 
     private func file(named name: String, in list: BackupList) throws -> String {
-        let places =
+        let candidates =
             [name] + (name.contains("/") ? [] : list.folders.flatMap { ["\($0)/\(name)", "\($0)/\(name).sqlite"] })
-        guard let file = places.first(where: { FileManager.default.fileExists(atPath: $0) && !isFolder($0) }) else {
+        guard let file = candidates.first(where: { FileManager.default.fileExists(atPath: $0) && !isFolder($0) }) else {
             throw CommandError(
-                .unreadable, "there is no backup \(name.printable). scan backup --list shows those that there are.")
+                .unreadable, "there is no backup \(name.printable). scan backup --list shows the backups.")
         }
         return file
     }

@@ -1,17 +1,18 @@
 import Bookplate
 import Library
 
-/// What a person names things by: an ISBN, an id, or words that fit one thing only.
+/// Finds the book that a user names by ISBN, by id or by words that fit no other book.
 extension LibraryFile {
-    /// How many books are listed where several fit.
+    /// The number of books listed when several fit.
     private static let listed = 10
 
-    /// An act follows, so that a name is taken more narrowly than a search: what was written on a book names no book.
+    /// Returns the one book with this name. A name is matched more narrowly than a search, since the book is then changed: words
+    /// in tags, notes and quotes do not name a book.
     ///
     /// - Parameters:
-    ///   - name: an ISBN, an id or the end of one, six characters at least, or words of title, subtitle, authors and series.
-    ///   - inTrash: where to look.
-    /// - Throws: ``CommandError`` when nothing fits, or several things do; then it lists them.
+    ///   - name: an ISBN, an id or its last six or more characters, or words of title, subtitle, authors and series.
+    ///   - inTrash: true to look in the trash only, false to look in the library only.
+    /// - Throws: ``CommandError`` if no book fits, or several do; then the message lists them.
     func book(named name: String, inTrash: Bool = false) async throws -> Book {
         if let book = try await book(ID(rawValue: name.lowercased())), (book.copy.deleted != nil) == inTrash {
             return book
@@ -23,9 +24,10 @@ extension LibraryFile {
             matches = try await books(fitting: name, inTrash: inTrash)
         }
         let place = inTrash ? "in the trash" : "in the library"
-        let next = inTrash ? "scan library trash shows what is" : "scan library search finds it by the words it has"
+        let advice =
+            inTrash ? "scan library trash lists those there are" : "scan library search finds books by other words"
         guard let first = matches.first else {
-            throw CommandError(.nothing, "there is no book \"\(name.prefix(80).printable)\" \(place). \(next).")
+            throw CommandError(.nothing, "there is no book \"\(name.prefix(80).printable)\" \(place). \(advice).")
         }
         guard matches.count == 1 else {
             let list = matches.prefix(Self.listed).map { book in
@@ -34,19 +36,19 @@ extension LibraryFile {
             let rest = matches.count > Self.listed ? "\n  and more" : ""
             throw CommandError(
                 .nothing,
-                "\"\(name.prefix(80).printable)\" fits several books; name one by its id, or the end of it:\n"
+                "\"\(name.prefix(80).printable)\" fits several books. Name one by its id, or by the end of it:\n"
                     + list.joined(separator: "\n") + rest)
         }
         return first
     }
 
-    /// Books whose title is just the name; without one, all whose words or whose id's end it is.
+    /// Returns the books whose whole title is the name; without one, the books that have its words, or whose id ends in it.
     private func books(fitting text: String, inTrash: Bool) async throws -> [Book] {
         let name = BookName(text)
         guard name.hasLetter else {
             throw CommandError(
                 .usage,
-                "\"\(text.prefix(80).printable)\" names no book: give its ISBN, its id, or words of its title or authors."
+                "\"\(text.prefix(80).printable)\" does not name a book. Give its ISBN, its id, or words of its title or authors."
             )
         }
         var query = BookQuery()
@@ -56,7 +58,7 @@ extension LibraryFile {
         repeat {
             let page = try await books(matching: query)
             for hit in page.hits {
-                // The best come first, and what only tags, notes and quotes have comes last.
+                // The best matches come first; those in tags, notes and quotes only come last.
                 isPast = !name.isBrief && (BookName.isBeside(hit) || fits.count > Self.listed)
                 if isPast { break }
                 if name.fits(hit) { fits.append(hit) }
@@ -73,7 +75,7 @@ extension LibraryFile {
     }
 }
 
-/// Words as the name of a book.
+/// The words of a book's name, and the rule that says which search results they name.
 private struct BookName {
     private let folded: String
     private let words: [Substring]
@@ -83,12 +85,13 @@ private struct BookName {
         words = Self.words(of: folded)
     }
 
-    /// Signs alone name nothing.
+    /// False for punctuation alone, which names nothing.
     var hasLetter: Bool { !words.isEmpty }
-    /// Search has these from the newest to the oldest, whatever they fit best.
+    /// True for a word of one or two letters, whose search results are ordered by date, not by the quality of the match.
     var isBrief: Bool { words.count == 1 && words[0].count <= 2 }
 
-    /// One letter begins half of all books, so that it names only what is called just that; and two letters are a word.
+    /// Returns true if the name fits a search result. A single letter must be the whole title, and one of two letters a whole
+    /// word, since they begin a word in half of all books.
     func fits(_ hit: BookHit) -> Bool {
         guard !Self.isBeside(hit) else { return false }
         let metadata = hit.book.edition.metadata
@@ -103,7 +106,7 @@ private struct BookName {
         return short.allSatisfy(found.contains)
     }
 
-    /// Whether it was found by what was written beside the book, not by what is on it.
+    /// Returns true if the book was found by what was added to it, such as a note, and not by its title, authors or series.
     static func isBeside(_ hit: BookHit) -> Bool {
         switch hit.match?.field {
         case .title, .isbn, .author, .subtitle, .series: false
@@ -113,7 +116,7 @@ private struct BookName {
 
     private static func words(of folded: String) -> [Substring] { folded.split { !$0.isLetter && !$0.isNumber } }
 
-    /// In scripts without spaces, where a word ends cannot be seen: Thai to Khmer, Han, Kana.
+    /// Returns true for scripts without spaces, in which the end of a word is not visible: Thai to Khmer, Han, Kana.
     private static func isWithoutSpaces(_ word: Substring) -> Bool {
         word.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
@@ -126,9 +129,9 @@ private struct BookName {
 }
 
 extension Intake {
-    /// Waiting items by id, the end of an id, or ISBN; all of them when there are no names.
+    /// Returns the waiting items named by id, the end of an id, or ISBN; all of them without names.
     ///
-    /// - Throws: ``CommandError`` when a name fits nothing.
+    /// - Throws: ``CommandError`` if a name fits no item.
     func waitingItems(named names: [String]) async throws -> [IntakeItem] {
         let waiting = try await items(in: [.waiting])
         guard !names.isEmpty else { return waiting }
@@ -139,7 +142,7 @@ extension Intake {
             let fits = waiting.filter { $0.isbn == isbn || (ending.count >= 4 && $0.id.rawValue.hasSuffix(ending)) }
             guard !fits.isEmpty else {
                 throw CommandError(
-                    .nothing, "\"\(name.prefix(80).printable)\" is not in the queue; scan intake list shows what is.")
+                    .nothing, "\"\(name.prefix(80).printable)\" is not in the queue. scan intake list shows the queue.")
             }
             chosen += fits.filter { item in !chosen.contains { $0.id == item.id } }
         }
@@ -149,17 +152,4 @@ extension Intake {
 
 extension Substring {
     var printable: String { String(self).printable }
-}
-
-extension ISBN {
-    /// Parses a number that a person typed.
-    ///
-    /// - Throws: ``CommandError`` that says which digit or rule is wrong.
-    init(refusingWith status: ExitStatus, _ text: String) throws {
-        do throws(ISBNRefusal) {
-            try self.init(text)
-        } catch {
-            throw CommandError(status, "\"\(text.prefix(80).printable)\" is no ISBN: \(error).")
-        }
-    }
 }

@@ -3,25 +3,27 @@ import Bookplate
 import Foundation
 import Library
 
-/// `12 days left`: how long a book can still be taken out of the trash.
+/// Returns "12 days left": the time during which a book can still be taken out of the trash.
 func timeLeft(inTrashSince deleted: Date, now: Date = Date()) -> String {
     "\(counted(Trash.daysLeft(deleted: deleted, now: now), "day")) left"
 }
 
 /// Prints a list of books.
 struct BookList {
-    let places: PathOptions
+    let paths: PathOptions
     let json: Bool
 
-    /// JSON is printed in pieces of this many.
-    private static let piece = 500
+    /// The number of books read at once for JSON.
+    private static let chunkSize = 500
 
-    /// - Returns: how many books fit in all.
+    /// Prints the books that match, or with `--counts` their counts.
+    ///
+    /// - Returns: the number of books that match in all.
     @discardableResult
     func show(_ options: ListOptions, text: String = "", inTrash: Bool = false) async throws -> Int {
         var query = try options.query(text: text)
         query.inTrash = inTrash
-        guard let library = try Wiring(settings: places.settings()).openExistingLibrary() else {
+        guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
             if !json {
                 Output.shared.note("There is no library yet. \(Wiring.firstBook)")
             }
@@ -33,34 +35,35 @@ struct BookList {
                 if json { Output.shared.line(facets.json) } else { FacetSheet(facets: facets).show() }
                 return try await library.books(matching: query).total
             }
-            return json ? try await list(library, query, limit: options.limit) : try await page(library, query)
+            return json
+                ? try await printJSON(library, query, limit: options.limit) : try await printLines(library, query)
         } catch let refusal as SearchRefusal {
             throw CommandError(.usage, "--after: " + refusal.description)
         }
     }
 
-    /// All there is, or `limit` books, one object a line.
-    private func list(_ library: LibraryFile, _ query: BookQuery, limit: Int?) async throws -> Int {
+    /// Prints all books, or at most `limit`, one object per line.
+    private func printJSON(_ library: LibraryFile, _ query: BookQuery, limit: Int?) async throws -> Int {
         var query = query
         var left = limit ?? .max
         var count = 0
         repeat {
-            query.limit = min(left, Self.piece)
+            query.limit = min(left, Self.chunkSize)
             let page = try await library.books(matching: query)
             for hit in page.hits { Output.shared.line(hit.json) }
             count += page.hits.count
             left -= page.hits.count
             query.after = page.next
         } while query.after != nil && left > 0
-        // On standard error: every line of the output is a book.
+        // On standard error, since every line of the output is a book.
         if let next = query.after { Output.shared.note("--after \(next) shows more.") }
         return count
     }
 
-    private func page(_ library: LibraryFile, _ query: BookQuery) async throws -> Int {
+    private func printLines(_ library: LibraryFile, _ query: BookQuery) async throws -> Int {
         let page = try await library.books(matching: query)
         if page.hits.isEmpty {
-            Output.shared.note(query.after == nil ? try await EmptyList(library, query).text() : "That was all.")
+            Output.shared.note(query.after == nil ? try await EmptyList(library, query).text() : "There are no more.")
             return page.total
         }
         let width = terminalSize().columns
@@ -75,7 +78,8 @@ struct BookList {
         return page.total
     }
 
-    /// Why it was found: `Matched in notes: “…the ⟦spice⟧ must…”`; on a terminal with colours the match is strong instead.
+    /// Returns where the book matched: `Matched in notes: “…the ⟦spice⟧ must…”`, with the match in bold instead of brackets on a
+    /// terminal with colours.
     static func reason(_ match: BookHit.Match) -> String {
         let style = Output.shared.style
         let excerpt = match.snippet.parts.map { part in
@@ -103,7 +107,7 @@ struct BookList {
     }
 }
 
-/// What to say when a list is empty: why, and what to do next.
+/// The message for an empty list: why it is empty, and what to do next.
 struct EmptyList {
     private let search: any Search
     private let query: BookQuery
@@ -115,7 +119,8 @@ struct EmptyList {
 
     func text() async throws -> String {
         if !query.text.isEmpty, !query.hasWords {
-            return "\"\(query.text.prefix(80).printable)\" has no word to look for. scan library list shows every book."
+            return
+                "\"\(query.text.prefix(80).printable)\" contains no word to search for. scan library list shows every book."
         }
         let isWordless = query.text.isEmpty
         if isWordless, !query.hasFilters {
@@ -125,24 +130,24 @@ struct EmptyList {
         var wishes = BookQuery()
         wishes.isOnWishlist = true
         if isWordless, query.isOnWishlist == true, try await total(wishes) == 0 {
-            return "Nothing is on the wishlist. scan --isbn NUMBER --wishlist puts a book on it."
+            return "The wishlist is empty. scan --isbn NUMBER --wishlist puts a book on it."
         }
         let place = query.inTrash ? "in the trash" : "in the library"
         var text =
             isWordless
-            ? "No book \(place) fits."
-            : "No book \(place) fits \"\(query.text.prefix(80).printable)\"."
-        var ways: [String] = []
+            ? "No book \(place) matches."
+            : "No book \(place) matches \"\(query.text.prefix(80).printable)\"."
+        var alternatives: [String] = []
         for (name, without) in withoutOne {
             let count = try await total(without)
-            if count > 0 { ways.append("without \(name) there \(count == 1 ? "is 1" : "are \(count)")") }
+            if count > 0 { alternatives.append("without \(name) there \(count == 1 ? "is 1" : "are \(count)")") }
         }
-        if !ways.isEmpty {
-            text += " But " + ways.joined(separator: ", ") + "."
+        if !alternatives.isEmpty {
+            text += " But " + alternatives.joined(separator: ", ") + "."
         } else if query.hasFilters {
             text += " Try fewer filters."
         } else {
-            text += " Every word must be found, as the beginning of a word; try fewer, or shorter ones."
+            text += " Every word must match the beginning of a word; try fewer or shorter words."
         }
         return text
     }
@@ -153,7 +158,7 @@ struct EmptyList {
         return try await search.books(matching: query).total
     }
 
-    /// The query without one of its filters, or without its words, each with the name of what was left out.
+    /// The query without each of its filters, with the name of the option left out.
     private var withoutOne: [(name: String, query: BookQuery)] {
         let drops: [(String, (inout BookQuery) -> Void)] = [
             ("--status", { $0.statuses = [] }), ("--tag", { $0.tags = [] }), ("--shelf", { $0.shelves = [] }),
@@ -170,7 +175,7 @@ struct EmptyList {
     }
 }
 
-/// Prints how many books each value of each filter would give.
+/// Prints the number of books for each value of each filter.
 struct FacetSheet {
     let facets: BookFacets
 
@@ -191,46 +196,52 @@ struct FacetSheet {
     }
 }
 
-/// What narrows a list down, and its order.
+/// The filters and the order of a list.
 struct ListOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("toRead, reading, read, onHold or dnf (can be repeated: either).", valueName: "status"))
+    @Option(
+        help: ArgumentHelp(
+            "With this status (can be repeated: any of them).",
+            valueName: "status"))
     var status: [Copy.Status] = []
-    @Option(name: .customLong("tag"), help: ArgumentHelp("With this tag (can be repeated: either).", valueName: "name"))
+    @Option(
+        name: .customLong("tag"), help: ArgumentHelp("With this tag (can be repeated: any of them).", valueName: "name")
+    )
     var tags: [String] = []
-    @Option(help: ArgumentHelp("On this shelf (can be repeated: either).", valueName: "name"))
+    @Option(help: ArgumentHelp("On this shelf (can be repeated: any of them).", valueName: "name"))
     var shelf: [String] = []
-    @Option(help: ArgumentHelp("By this author (can be repeated: either).", valueName: "name"))
+    @Option(help: ArgumentHelp("By this author (can be repeated: any of them).", valueName: "name"))
     var author: [String] = []
-    @Option(help: ArgumentHelp("In this language: en, de, grc (can be repeated: either).", valueName: "code"))
+    @Option(help: ArgumentHelp("In this language: en, de, grc (can be repeated: any of them).", valueName: "code"))
     var language: [String] = []
     @Option(
         help: ArgumentHelp(
-            "0 to 5 stars, 4 being 4 to under 5; or unrated (can be repeated: either).", valueName: "stars"))
+            "With this rating: 0 to 5 stars, where 4 means 4 to under 5, or unrated (can be repeated: any of them).",
+            valueName: "stars"))
     var rating: [RatingBand] = []
-    @Flag(help: "Only what is on the wishlist.") var wishlist = false
-    @Flag(help: "Only what is owned.") var owned = false
+    @Flag(help: "Only books on the wishlist.") var wishlist = false
+    @Flag(help: "Only books that you own.") var owned = false
     @Flag(help: "Only favourites.") var favourite = false
     @Option(
         help: ArgumentHelp(
-            "Added then: 2024, 2024-03, today, 2024-03-01..2024-04, ..2023 or 2024-11...", valueName: "days"))
+            "Added on these days: 2024, 2024-03, today, 2024-03-01..2024-04, ..2023 or 2024-11...", valueName: "days"))
     var added: String?
-    @Option(help: ArgumentHelp("Started then.", valueName: "days")) var started: String?
-    @Option(help: ArgumentHelp("Finished then.", valueName: "days")) var finished: String?
-    @Option(help: "added, started, finished, title, author or rating; without it what fits best, or was added last.")
+    @Option(help: ArgumentHelp("Started on these days.", valueName: "days")) var started: String?
+    @Option(help: ArgumentHelp("Finished on these days.", valueName: "days")) var finished: String?
+    @Option(help: "The order (default: best match, or last added).")
     var sort: BookQuery.Sort?
-    @Flag(help: "Turn the order of --sort round.") var reverse = false
-    @Option(help: "How many at the most; 50, and with --json all.") var limit: Int?
-    @Option(help: ArgumentHelp("Go on after the page that named this.", valueName: "token")) var after: String?
-    @Flag(help: "Say how many books each value of each filter would give, instead of listing them.") var counts = false
+    @Flag(help: "Reverse the order of --sort.") var reverse = false
+    @Option(help: "The maximum number of books (default: 50, or all with --json).") var limit: Int?
+    @Option(help: ArgumentHelp("Continue after the page that gave this token.", valueName: "token")) var after: String?
+    @Flag(help: "Show the number of books for each value of each filter instead of the books.") var counts = false
 
-    /// A person waits for a count for a moment, not for ever.
+    /// The limit up to which matches are counted, so that the count stays fast.
     private static let countLimit = 100_000
 
     func query(text: String = "") throws -> BookQuery {
         let limit = limit ?? 50
-        guard limit > 0 else { throw CommandError(.usage, "--limit is 1 or more.") }
+        guard limit > 0 else { throw CommandError(.usage, "--limit takes 1 or more.") }
         guard !reverse || sort != nil else {
-            throw CommandError(.usage, "--reverse turns the order of --sort round; name one: --sort added.")
+            throw CommandError(.usage, "--reverse reverses the order of --sort; give one, such as --sort added.")
         }
         var query = BookQuery()
         query.text = text
@@ -243,11 +254,11 @@ struct ListOptions: ParsableArguments {
         query.isOnWishlist = wishlist ? true : nil
         query.isOwned = owned ? true : nil
         query.isFavourite = favourite ? true : nil
-        let when = When.here
-        query.added = try added.map { try when.range($0, for: "--added") }
-        query.started = try started.map { try when.range($0, for: "--started") }
-        query.finished = try finished.map { try when.range($0, for: "--finished") }
-        query.zone = when.zone
+        let localTime = LocalTime.current
+        query.added = try added.map { try localTime.range($0, for: "--added") }
+        query.started = try started.map { try localTime.range($0, for: "--started") }
+        query.finished = try finished.map { try localTime.range($0, for: "--finished") }
+        query.zone = localTime.zone
         query.sort = sort
         query.isReversed = reverse
         query.limit = limit

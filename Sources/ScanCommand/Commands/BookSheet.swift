@@ -2,7 +2,7 @@ import Bookplate
 import Foundation
 import Library
 
-/// All of one book, as its page shows it; what is empty is left out.
+/// Everything about one book, in the order of its web page; empty fields are left out.
 struct BookSheet {
     let book: Book
     let notes: [Note]
@@ -11,8 +11,8 @@ struct BookSheet {
     var zone = TimeZone.current
     var style = Output.shared.style
 
-    /// Prints the book from the library. As JSON it is the book's object, and beside its keys `notes`, `quotes` and
-    /// `flags`, which no other command prints with a book.
+    /// Prints the book from the library. As JSON it is the book's object with three more keys, `notes`, `quotes` and `flags`,
+    /// which no other command prints with a book.
     static func show(_ book: Book, from library: some Annotations, json: Bool) async throws {
         let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
         if json { return Output.shared.line(whole.json) }
@@ -37,7 +37,7 @@ struct BookSheet {
         return lines
     }
 
-    /// Status, stars and what else marks the book.
+    /// The status, the stars and the other marks of the book.
     private var badge: String {
         let copy = book.copy
         let status = "● \(copy.status.displayName)"
@@ -96,7 +96,7 @@ struct BookSheet {
         ]
     }
 
-    /// Only a book that is read shows when.
+    /// The day on which the book was finished; `nil` unless its status is Read.
     private var finished: CalendarDay? { book.copy.status == .read ? book.copy.reading?.finished : nil }
 
     private var progress: String? {
@@ -104,7 +104,7 @@ struct BookSheet {
         return ReadingBar(amount: amount, pageCount: book.edition.metadata.pageCount).textForOutput
     }
 
-    /// One line for each time through the book, oldest first; what was taken back is not shown.
+    /// A line for each reading, oldest first; cancelled readings are not shown.
     private var readings: [String] {
         book.copy.countedReadings.map { reading in
             let days = [reading.started, reading.finished ?? reading.stopped].map { $0?.description ?? "?" }

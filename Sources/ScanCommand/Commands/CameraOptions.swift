@@ -2,28 +2,29 @@ import ArgumentParser
 import Bookplate
 import Capture
 
-/// Which camera, and what it is asked for.
+/// The camera to use, and the frames to ask it for.
 struct CameraOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The camera: /dev/video0, /dev/bookplate, or part of its name.", valueName: "device"))
     var device: String?
 
-    @Option(help: ArgumentHelp("Size to ask the camera for (default: 1280x720).", valueName: "WxH"))
+    @Option(help: ArgumentHelp("The frame size to ask the camera for (default: 1280x720).", valueName: "WxH"))
     var size: FrameSize?
 
     @Option(
-        help: ArgumentHelp("Frames a second to ask for; with --frames, the rate of a recording.", valueName: "number"))
+        help: ArgumentHelp(
+            "The frame rate to ask for; with --frames, the frame rate of a recording.", valueName: "number"))
     var fps: Int?
 
-    @Option(help: ArgumentHelp("Pixel format to ask for: GREY, YUYV, NV12, YU12 or MJPG.", valueName: "fourcc"))
+    @Option(help: ArgumentHelp("The pixel format to ask for: GREY, YUYV, NV12, YU12 or MJPG.", valueName: "fourcc"))
     var format: PixelFormat?
 
     func validate() throws {
         if let fps, !(1...240).contains(fps) { throw ValidationError("--fps takes 1 to 240.") }
     }
 
-    /// The flags, else the settings in force.
+    /// Combines the options with the settings; an option wins.
     ///
-    /// - Throws: ``CommandError`` when a setting makes no sense.
+    /// - Throws: ``CommandError`` for an invalid setting.
     func captureSettings(_ settings: Settings) throws -> CaptureSettings {
         var wanted = CaptureSettings()
         wanted.device = device ?? settings[.camera]
@@ -34,7 +35,7 @@ struct CameraOptions: ParsableArguments {
         return wanted
     }
 
-    /// Whether any of it was given.
+    /// True if any of these options was given.
     var isUsed: Bool { device != nil || size != nil || fps != nil || format != nil }
 }
 
@@ -51,12 +52,12 @@ struct FrameSize: ExpressibleByArgument, Equatable {
         (self.width, self.height) = (width, height)
     }
 
-    /// - Throws: ``CommandError`` when it is no size.
+    /// - Throws: ``CommandError`` if the setting is not a size.
     init(setting: String?) throws {
         guard let size = setting.flatMap(FrameSize.init(argument:)) else {
             throw CommandError(
                 .configuration,
-                "cameraSize is \"\((setting ?? "").prefix(40).printable)\"; it is a size such as 1280x720.")
+                "cameraSize is \"\((setting ?? "").prefix(40).printable)\"; it must be a size such as 1280x720.")
         }
         self = size
     }

@@ -6,8 +6,8 @@ struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices", abstract: "List cameras with their formats, and handheld scanners.",
         discussion: """
-            The first camera listed is the one that scan takes; another is named by
-            path or part of its name:
+            scan uses the first camera listed. To use another, give its path or part of
+            its name:
 
               scan devices
               scan devices --json | jq 'select(.usable)'
@@ -32,21 +32,21 @@ struct DevicesCommand: ParsableCommand {
         if !usable { throw CommandError(.unavailable, Self.advice(cameras)) }
     }
 
-    /// What to do where no camera can be used.
+    /// Returns the advice for a machine without a usable camera.
     private static func advice(_ cameras: [CameraDevice]) -> String {
         let denied = cameras.contains { $0.refusal?.contains("permission denied") ?? false }
         if denied {
             return
-                "no camera may be opened. Join the group 'video' and sign in anew, or install udev/70-bookplate.rules."
+                "permission denied for every camera. Join the group 'video' and log in again, or install udev/70-bookplate.rules."
         }
         return """
-            no usable camera. Plug in a USB webcam; a Raspberry Pi camera module goes through \
+            no usable camera. Plug in a USB webcam; for a Raspberry Pi camera module use \
             rpicam-vid --codec mjpeg -t 0 -o - | scan --frames -
             """
     }
 }
 
-/// The list for a person, within 80 columns as far as names and paths allow.
+/// The list for people, within 80 columns where names and paths allow it.
 struct DeviceList {
     let cameras: [CameraDevice]
     let scanners: [ScannerDevice]
@@ -58,7 +58,9 @@ struct DeviceList {
         for scanner in scanners {
             lines.append(style.strong(scanner.name.oneLine.fitted(79)))
             lines.append(
-                row("scanner", scanner.refusal ?? "for this alone: scan --scanner \(scanner.byID ?? scanner.path)"))
+                row(
+                    "scanner",
+                    scanner.refusal ?? "to read it exclusively: scan --scanner \(scanner.byID ?? scanner.path)"))
         }
         let refused = cameras.filter { $0.refusal != nil }
         if !refused.isEmpty { lines.append(style.faint("Not used:")) }
@@ -84,7 +86,7 @@ struct DeviceList {
 
     private func row(_ title: String, _ text: String) -> String { "  " + title.padded(9) + text.oneLine }
 
-    /// As many side by side as fit beside the title.
+    /// Joins as many texts on a line as fit beside the title.
     private func packed(_ texts: [String]) -> [String] {
         var lines: [String] = []
         for text in texts {
@@ -99,14 +101,14 @@ struct DeviceList {
 }
 
 extension CameraDevice.Mode {
-    /// "1280x720: 30 10", the rates in frames a second.
+    /// "1280x720: 30 10", with the rates in frames per second.
     fileprivate var text: String {
         rates.isEmpty ? "\(width)x\(height)" : "\(width)x\(height): " + rates.map(\.shortRate).joined(separator: " ")
     }
 }
 
 extension Double {
-    /// With two decimals where it needs them.
+    /// The rate with two decimals at most: "30", "29.97".
     fileprivate var shortRate: String {
         let hundredths = (self * 100).rounded() / 100
         return Int(exactly: hundredths).map { "\($0)" } ?? "\(hundredths)"

@@ -5,14 +5,14 @@ import Foundation
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Look at camera, library, sources and clock, and say what to do.",
+        commandName: "doctor", abstract: "Check camera, library, sources and clock, and advise what to do.",
         discussion: """
-            Looks through the camera for some seconds: hold the back of a book up to
-            it. Nothing is captured or saved. The library is opened as every command
-            opens it, which brings one of an earlier version up to date.
+            Watches the camera for some seconds: hold the back of a book up to it.
+            Nothing is captured or saved. The library is opened as by any command,
+            which upgrades a library of an earlier version.
 
               scan doctor
-              scan doctor --seconds 30    while the camera is being placed
+              scan doctor --seconds 30    while you position the camera
               scan doctor --json          {"check","state","fact","next"}
 
             Exit codes: 0 a book could be scanned now, 69 not.
@@ -20,10 +20,10 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup var camera: CameraOptions
 
-    @Option(help: ArgumentHelp("How long to look through the camera.", valueName: "number"))
+    @Option(help: ArgumentHelp("How long to watch the camera, in seconds.", valueName: "number"))
     var seconds = 5
 
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -32,39 +32,40 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         var report = DoctorReport(json: output.json)
-        async let surroundings = DoctorFindings(places: places).look()
+        async let found = DoctorFindings(paths: paths).gather()
         report.add(DeviceChecks.ofThisMachine().all, under: "Camera")
-        let sight = try await lookThroughCamera(askedFor())
-        report.add(CameraChecks(sight: sight).all)
-        let found = await surroundings
-        report.add(found.library, under: "Library")
-        report.add(found.metadata, under: "Metadata")
-        report.add(station(found), under: "Station")
+        let camera = try await watchCamera(captureSettings())
+        report.add(CameraChecks(findings: camera).all)
+        let findings = await found
+        report.add(findings.library, under: "Library")
+        report.add(findings.metadata, under: "Metadata")
+        report.add(station(findings), under: "Station")
         try report.end()
     }
 
-    /// Settings that make no sense are told by a check of their own.
-    private func askedFor() -> CaptureSettings {
-        do { return try camera.captureSettings(places.settings()) } catch { return CaptureSettings() }
+    /// Returns the settings to open the camera with. Invalid settings are reported by a check of their own.
+    private func captureSettings() -> CaptureSettings {
+        do { return try camera.captureSettings(paths.settings()) } catch { return CaptureSettings() }
     }
 
-    private func lookThroughCamera(_ settings: CaptureSettings) async throws -> CameraSight {
-        let look = CameraLook(source: V4L2Camera(settings), asked: settings, duration: .seconds(seconds))
+    private func watchCamera(_ settings: CaptureSettings) async throws -> CameraFindings {
+        let probe = CameraProbe(
+            source: V4L2Camera(settings), requested: settings, duration: .seconds(seconds))
         defer { Output.shared.status("") }
-        Interrupts.onEnd { look.leave() }
+        Interrupts.onEnd { probe.leave() }
         Interrupts.handle {
             Output.shared.status("")
             return nil
         }
-        return try await look.run { glance, sight in Output.shared.status(CameraSight.line(glance, sight)) }
+        return try await probe.run { snapshot, findings in Output.shared.status(findings.line(snapshot)) }
     }
 
-    private func station(_ found: DoctorFindings.Findings) -> [Check] {
+    private func station(_ findings: DoctorFindings.Findings) -> [Check] {
         let environment = ProcessInfo.processInfo.environment
         return [
             StationChecks.scanners(ScannerDevice.all()),
             StationChecks.sound(player: Sounds(isMuted: false, ring: {}).playerPath),
-            ClockCheck.check(now: Date(), leads: found.clockLeads),
+            ClockCheck.check(now: Date(), leads: findings.clockLeads),
             StationChecks.terminal(
                 size: Output.shared.isTerminal ? terminalSize() : nil, hasColour: Output.shared.style.isOn,
                 locale: StationChecks.locale(environment)),

@@ -5,14 +5,14 @@ struct ISBNCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "isbn", abstract: "Check and convert ISBNs.",
         discussion: """
-            Takes ISBN-10 and ISBN-13 with or without hyphens, and says which digit or
-            rule is wrong.
+            Takes ISBN-10 and ISBN-13, with or without hyphens. For an invalid number it
+            says which digit or rule is wrong.
 
               scan isbn 0-441-47812-3
               scan isbn --json 9791032305690 9780441478126
             """)
 
-    @Argument(help: ArgumentHelp("The numbers; - reads them from standard input, one a line.", valueName: "text"))
+    @Argument(help: ArgumentHelp("The numbers; - reads them from standard input, one per line.", valueName: "text"))
     var texts: [String]
 
     @OptionGroup var output: OutputOptions
@@ -43,7 +43,7 @@ struct ISBNCommand: ParsableCommand {
             if output.json {
                 Output.shared.line(Self.json(input: text, isbn: nil, error: error.description))
             } else {
-                Output.shared.complain("\"\(String(text.prefix(80)).printable)\" is no ISBN: \(error).")
+                Output.shared.complain("\"\(String(text.prefix(80)).printable)\" is not an ISBN: \(error).")
             }
         }
     }
@@ -57,9 +57,23 @@ struct ISBNCommand: ParsableCommand {
 }
 
 extension EnteredNumber {
-    /// Says what is wrong with it; nothing when nothing is.
+    /// Prints a warning if the number is not a valid ISBN.
     static func warn(_ number: EnteredNumber?) {
         guard let number, let refusal = number.refusal else { return }
-        Output.shared.complain("\"\(number.text.prefix(80).printable)\" is no ISBN: \(refusal). It is kept as text.")
+        Output.shared.complain(
+            "\"\(number.text.prefix(80).printable)\" is not a valid ISBN: \(refusal). It is kept as text.")
+    }
+}
+
+extension ISBN {
+    /// Parses a number that the user typed.
+    ///
+    /// - Throws: ``CommandError`` with the given status, which says which digit or rule is wrong.
+    init(refusingWith status: ExitStatus, _ text: String) throws {
+        do throws(ISBNRefusal) {
+            try self.init(text)
+        } catch {
+            throw CommandError(status, "\"\(text.prefix(80).printable)\" is not an ISBN: \(error).")
+        }
     }
 }

@@ -8,7 +8,7 @@ struct IndexCommand: AsyncParsableCommand {
         commandName: "index", abstract: "The offline index: a metadata source that needs no network.",
         discussion: """
             Built from Open Library's dumps (https://openlibrary.org/developers/dumps):
-            editions, and where they are given authors and works, as text or gzip.
+            editions and, optionally, authors and works, as text or gzip.
 
               scan index build editions.txt.gz authors.txt.gz --out index.sqlite
               scan index info index.sqlite
@@ -18,9 +18,9 @@ struct IndexCommand: AsyncParsableCommand {
 
     struct Build: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "build", abstract: "Build an index; the one that is there stays until it is done.")
-        @Argument(help: ArgumentHelp("Dumps, .txt or .txt.gz.", valueName: "file")) var dumps: [String]
-        @Option(help: ArgumentHelp("Where to.", valueName: "file")) var out: String
+            commandName: "build", abstract: "Build an index; an existing one is replaced when the new one is complete.")
+        @Argument(help: ArgumentHelp("The dumps, .txt or .txt.gz.", valueName: "file")) var dumps: [String]
+        @Option(help: ArgumentHelp("The index file to write.", valueName: "file")) var out: String
 
         func run() throws {
             let bar = ProgressBar("MB", total: 0)
@@ -32,22 +32,23 @@ struct IndexCommand: AsyncParsableCommand {
                 "\(report.editions) editions, \(report.isbns) ISBNs, \(report.authors) authors, from \(report.rowsRead) rows."
             )
             let left = [
-                (report.wrongColumns, "with a wrong number of columns"), (report.junk, "that make no sense"),
+                (report.wrongColumns, "with the wrong number of columns"), (report.junk, "that are not readable"),
                 (report.tooLong, "that are too long"), (report.withoutISBN, "without an ISBN"),
             ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-            if !left.isEmpty { Output.shared.note("Left out: " + left.joined(separator: ", ") + ".") }
+            if !left.isEmpty { Output.shared.note("Rows left out: " + left.joined(separator: ", ") + ".") }
         }
     }
 
     struct Info: ParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "info", abstract: "Say what an index holds.")
-        @Argument(help: ArgumentHelp("The index; else the one of the settings.", valueName: "file")) var file: String?
-        @OptionGroup var places: PathOptions
+        static let configuration = CommandConfiguration(commandName: "info", abstract: "Show the contents of an index.")
+        @Argument(help: ArgumentHelp("The index (default: the one in the settings).", valueName: "file")) var file:
+            String?
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            guard let path = try file ?? places.settings()[.index] else {
-                throw CommandError(.nothing, "no index is set; name a file, or build one with scan index build.")
+            guard let path = try file ?? paths.settings()[.index] else {
+                throw CommandError(.nothing, "no index is set. Name a file, or build one with scan index build.")
             }
             let info = try OfflineIndex(path: path).info()
             let json: JSONValue = [

@@ -92,8 +92,8 @@ struct IntakeCommand: AsyncParsableCommand {
                 throw CommandError(
                     .nothing, "\"\(name.printable)\" fits several items; name one by the id in front:\n\(list)")
             }
-            let change = try fields.change()
-            try await library.edit(item.id) { metadata, _ in change(&metadata) }
+            let edit = try fields.edit()
+            try await library.edit(item.id) { metadata, _ in try edit.apply(to: &metadata) }
             guard let kept = try await library.item(item.id) else { return }
             if output.json {
                 Output.shared.line(kept.json)

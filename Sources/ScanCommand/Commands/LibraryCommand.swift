@@ -5,9 +5,9 @@ import Library
 
 struct LibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "library", abstract: "The books: list, search, show, add, edit, delete, trash, restore.",
+        commandName: "library", abstract: "The books: list, search, show, add, edit, delete, trash, restore, purge.",
         discussion: """
-            A book is named by its ISBN, its id, or words that fit one book only.
+            Name a book by its ISBN, its id, or words that match no other book.
 
               scan library list --shelf "Living room" --sort title
               scan library list --finished 2024..2025 --rating 4 --rating 5
@@ -25,11 +25,11 @@ struct LibraryCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List books.")
         @OptionGroup var filters: ListOptions
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await BookList(places: places, json: output.json).show(filters)
+            try await BookList(paths: paths, json: output.json).show(filters)
         }
     }
 
@@ -38,30 +38,31 @@ struct LibraryCommand: AsyncParsableCommand {
             commandName: "search",
             abstract: "Search titles, authors, series, ISBNs, tags, notes and quotes.",
             discussion: """
-                Every word must be found, as the beginning of a word; case and
-                diacritics do not matter. The best come first: titles before authors,
-                series, tags, notes. Each hit says where it matched.
+                Every word must match the beginning of a word; case and diacritics do
+                not matter. The best matches come first: titles before authors, series,
+                tags and notes. Each result shows where it matched.
                 """)
-        @Argument(help: "The words.") var words: [String]
+        @Argument(help: "The words to search for.") var words: [String]
         @OptionGroup var filters: ListOptions
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let found = try await BookList(places: places, json: output.json).show(
+            let found = try await BookList(paths: paths, json: output.json).show(
                 filters, text: words.joined(separator: " "))
             if found == 0 { throw ExitCode(ExitStatus.nothing.rawValue) }
         }
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show all of one book.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show everything about one book.")
         @OptionGroup var named: NamedBook
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: named.name)
             try await BookSheet.show(book, from: library, json: output.json)
         }
@@ -70,32 +71,33 @@ struct LibraryCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Move books to the trash, where they stay for 30 days (scan undo, scan library restore).",
+            abstract:
+                "Move books to the trash, where they stay for 30 days (scan undo or scan library restore brings them back).",
             discussion: "  scan library delete 9780441478125 \"left hand\"")
         @OptionGroup var named: NamedBooks
-        @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PathOptions
+        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
             var books: [Book] = []
             for name in named.names { books.append(try await library.book(named: name)) }
             let what = books.count > 3 ? counted(books.count, "book") : quoted(books.map(\.displayTitle))
             guard try Asking.mayGoOn("Move \(what) to the trash?", yes: yes, json: output.json) else { return }
             _ = try await library.trash(books.map(\.id), at: Date())
-            try await tell(books, library, output, "In the trash")
+            try await printChanged(books, library, output, "In the trash")
         }
     }
 
     struct Trash: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "trash", abstract: "List the trash.")
         @OptionGroup var filters: ListOptions
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await BookList(places: places, json: output.json).show(filters, inTrash: true)
+            try await BookList(paths: paths, json: output.json).show(filters, inTrash: true)
         }
     }
 
@@ -104,21 +106,21 @@ struct LibraryCommand: AsyncParsableCommand {
             commandName: "restore", abstract: "Take books out of the trash.",
             discussion: "  scan library restore 9780441478125 \"left hand\"")
         @OptionGroup var named: NamedBooks
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
             var books: [Book] = []
             for name in named.names { books.append(try await library.book(named: name, inTrash: true)) }
             _ = try await library.restore(books.map(\.id), at: Date())
-            try await tell(books, library, output, "Back in the library")
+            try await printChanged(books, library, output, "Back in the library")
         }
     }
 }
 
-/// Tells what became of books: each as JSON as it is now, or a line for a person.
-private func tell(
+/// Prints the books after a change: as JSON each as it is now, else a line each.
+private func printChanged(
     _ books: [Book], _ library: LibraryFile, _ output: OutputOptions, _ what: String
 ) async throws {
     if !output.json { return Output.shared.changed(books.map { "\(what): \($0.displayTitle.oneLine)" }) }
@@ -129,7 +131,7 @@ private func tell(
 
 struct LibraryAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Enter a book by hand; a title is enough.",
+        commandName: "add", abstract: "Add a book by hand; a title is enough.",
         discussion: """
               scan library add --title "Faust" --author "J. W. von Goethe"
               scan library add --title "Beowulf" --translator "Seamus Heaney" \\
@@ -137,18 +139,18 @@ struct LibraryAddCommand: AsyncParsableCommand {
                 --rating 4.5 --note "Read it aloud."
             """)
 
-    @Option(help: ArgumentHelp("Its ISBN; a wrong one is kept as text, with a warning.", valueName: "number")) var isbn:
-        String?
+    @Option(help: ArgumentHelp("Its ISBN; an invalid one is kept as text, with a warning.", valueName: "number"))
+    var isbn: String?
     @OptionGroup var fields: MetadataOptions
     @OptionGroup var preset: PresetOptions
     @OptionGroup var facts: CopyFactOptions
     @OptionGroup var days: ReadingDayOptions
     @Option(
         name: .customLong("note"),
-        help: ArgumentHelp("A note on it (can be repeated); - takes one from standard input.", valueName: "text"))
+        help: ArgumentHelp("A note on the book (can be repeated); - reads it from standard input.", valueName: "text"))
     var notes: [String] = []
-    @Flag(help: "Save another copy of what is owned already.") var anotherCopy = false
-    @OptionGroup var places: PathOptions
+    @Flag(help: "Save another copy of a book that you already own.") var anotherCopy = false
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws { try days.check(with: preset.status) }
@@ -156,10 +158,10 @@ struct LibraryAddCommand: AsyncParsableCommand {
     func run() async throws {
         let now = Date()
         var metadata = Metadata()
-        try fields.change()(&metadata)
+        try fields.edit().apply(to: &metadata)
         let facts = try facts.change()
         let notes = try notes.map { Note(text: try EnteredText.read($0, as: "note"), created: now) }
-        let dates = try days.edit(.here)
+        let dates = try days.edit(.current)
         let number = try isbn.map { try EnteredNumber($0) }
         let confirmed: Confirmed
         do {
@@ -167,15 +169,15 @@ struct LibraryAddCommand: AsyncParsableCommand {
                 enteredBy: .form, isbn: number?.isbn, isbnText: number?.text, metadata: metadata,
                 preset: preset.preset(), anotherCopy: anotherCopy)
         } catch let refusal as TextRefusal {
-            throw CommandError(.usage, refusal.description + ". Give it one with --title.")
+            throw CommandError(.usage, refusal.description + ". Give the book a title with --title.")
         }
         EnteredNumber.warn(number)
-        let library = try Wiring(settings: places.settings()).openLibrary()
+        let library = try Wiring(settings: paths.settings()).openLibrary()
         switch try await library.enter(confirmed, notes: notes, dates: dates, at: now, facts) {
         case .owned(let book):
             throw CommandError(
                 .nothing,
-                "you have \(quoted([book.displayTitle])) already, \(book.status). --another-copy adds a second one."
+                "you already have \(quoted([book.displayTitle])): \(book.status). --another-copy adds another copy."
             )
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             guard let book = try await library.book(copy) else { return }
@@ -190,7 +192,7 @@ struct LibraryAddCommand: AsyncParsableCommand {
 
 struct LibraryEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "edit", abstract: "Change what the library says of a book.",
+        commandName: "edit", abstract: "Edit a book and its copy.",
         discussion: """
               scan library edit 9780441478125 --shelf Attic --tag sf --rating 4.5
               scan library edit beowulf --translator "Seamus Heaney" --would-recommend
@@ -199,28 +201,28 @@ struct LibraryEditCommand: AsyncParsableCommand {
     @OptionGroup var named: NamedBook
     @Option(
         help: ArgumentHelp(
-            "Its right ISBN; a wrong one is kept as text, with a warning; \"\" for none.", valueName: "number"))
+            "Its correct ISBN; an invalid one is kept as text, with a warning; \"\" clears it.", valueName: "number"))
     var isbn: String?
     @OptionGroup var fields: MetadataOptions
     @OptionGroup var copy: CopyOptions
     @OptionGroup var facts: CopyFactOptions
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if fields.isEmpty, copy.isEmpty, facts.isEmpty, isbn == nil {
-            throw ValidationError("Say what to change, such as --title or --shelf.")
+            throw ValidationError("Give what to change, such as --title or --shelf.")
         }
     }
 
     func run() async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
-        let (changeEdition, changeCopy, changeFacts) = (try fields.change(), try copy.change(), try facts.change())
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
+        let (edit, changeCopy, changeFacts) = (try fields.edit(), try copy.change(), try facts.change())
         let number = try isbn.map { $0.isEmpty ? nil : try EnteredNumber($0) }
         let before = try await library.book(named: named.name)
         if let number { EnteredNumber.warn(number) }
         let (book, _) = try await library.update(before.id, at: Date()) { book in
-            changeEdition(&book.edition.metadata)
+            try edit.apply(to: &book.edition.metadata)
             changeCopy(&book.copy)
             changeFacts(&book.copy)
             if let number { (book.edition.isbn, book.edition.isbnText) = (number?.isbn, number?.text) }
@@ -233,13 +235,14 @@ struct LibraryEditCommand: AsyncParsableCommand {
     }
 }
 
-/// Only from the trash, so that one slip is never enough; and it cannot be undone, so it asks.
+/// Deletes books for good: only from the trash, so that one slip never loses a book, and only when confirmed, since it cannot
+/// be undone.
 struct LibraryPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Delete books in the trash for good, before their 30 days are over.",
         discussion: """
-            With their readings, notes and quotes, and out of the log of changes.
-            This cannot be undone; only a backup still has them.
+            Removes the books with their readings, notes and quotes, and from the
+            change history. This cannot be undone; only backups still have them.
 
               scan library purge 9780441478125
               scan library purge --all
@@ -247,22 +250,22 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A book in the trash: ISBN, id or words each; quote a name of several words.", valueName: "book"))
+            "A book in the trash: an ISBN, id or words for each; quote a name of several words.", valueName: "book"))
     var names: [String] = []
-    @Flag(help: "Everything that is in the trash.") var all = false
-    @Flag(help: "Do not ask.") var yes = false
-    @OptionGroup var places: PathOptions
+    @Flag(help: "Delete everything in the trash.") var all = false
+    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if all != names.isEmpty { throw ValidationError("Name the books, or say --all.") }
+        if all != names.isEmpty { throw ValidationError("Name the books, or give --all.") }
     }
 
     func run() async throws {
-        let wiring = try Wiring(settings: places.settings())
-        // Where there is no library there is no trash to empty, but no book either.
+        let wiring = try Wiring(settings: paths.settings())
+        // Without a library the trash is empty, but a named book does not exist.
         guard let library = try all ? wiring.openExistingLibrary() : wiring.requireLibrary() else {
-            return tellEmpty()
+            return printEmpty()
         }
         var books: [Book] = []
         for name in names { books.append(try await library.book(named: name, inTrash: true)) }
@@ -272,7 +275,7 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
             query.limit = .max
             books = try await library.books(matching: query).books
         }
-        guard !books.isEmpty else { return tellEmpty() }
+        guard !books.isEmpty else { return printEmpty() }
         if !output.json { for book in books { Output.shared.line(BookList.line(for: book, width: 80)) } }
         guard
             try Asking.mayGoOn(
@@ -282,11 +285,11 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
         if output.json {
             for book in books { Output.shared.line(book.json) }
         } else {
-            Output.shared.line("\(counted(books.count, "book")) gone for good.")
+            Output.shared.line("\(counted(books.count, "book")) deleted for good.")
         }
     }
 
-    private func tellEmpty() {
+    private func printEmpty() {
         if !output.json { Output.shared.note("The trash is empty.") }
     }
 }

@@ -5,7 +5,7 @@ import Decoder
 import Foundation
 import Station
 
-/// The live camera, or what stands for one.
+/// The options of the live camera, or of a stream in its place.
 struct LiveOptions: ParsableArguments {
     @OptionGroup var camera: CameraOptions
 
@@ -13,38 +13,40 @@ struct LiveOptions: ParsableArguments {
     var frames: String?
 
     @Option(
-        help: ArgumentHelp("Take a handheld scanner for this alone (exclusive).", valueName: "/dev/input/by-id/..."))
+        help: ArgumentHelp(
+            "Read a handheld scanner exclusively: other programs do not get its input.",
+            valueName: "/dev/input/by-id/..."))
     var scanner: String?
 
     func validate() throws {
         guard let frames else { return }
-        if frames != "-" { throw ValidationError("--frames reads standard input: --frames -.") }
+        if frames != "-" { throw ValidationError("--frames reads standard input only: --frames -.") }
         if camera.device != nil || camera.size != nil || camera.format != nil {
             throw ValidationError(
-                "--device, --size and --format are for a camera; with --frames - the program that writes the frames decides."
+                "--device, --size and --format apply to a camera; with --frames - the program that writes the frames decides."
             )
         }
         if isatty(STDIN_FILENO) == 1 {
             throw ValidationError(
-                "--frames - reads frames, and standard input is a terminal. Pipe them in: "
+                "--frames - reads frames, but standard input is a terminal. Pipe them in: "
                     + "rpicam-vid -t 0 -n --codec mjpeg -o - | scan --frames -")
         }
     }
 
-    /// The camera, or standard input.
+    /// Returns the camera, or standard input with `--frames -`.
     func source(_ settings: Settings, preview: (any PreviewTap)? = nil) throws -> any FrameSource {
         frames == nil
             ? V4L2Camera(try camera.captureSettings(settings), preview: preview)
             : FrameStream(descriptor: 0, rate: camera.fps.map(Double.init), preview: preview)
     }
 
-    /// From its frames to captured books.
+    /// Returns a live scan, which turns the frames into captured books.
     func scan(_ settings: Settings, preview: (any PreviewTap)? = nil) throws -> LiveScan {
         LiveScan(
             source: try source(settings, preview: preview), makeDecoder: { try FrameReader() },
             thumbnail: { frame, corners in frame.thumbnail(around: corners) })
     }
 
-    /// Whether any of it was given: it goes with no other way in.
+    /// True if any of these options was given. They go with no other input.
     var isUsed: Bool { camera.isUsed || frames != nil || scanner != nil }
 }

@@ -4,11 +4,11 @@ import Foundation
 
 struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lookup", abstract: "Ask the metadata sources, and save nothing.",
+        commandName: "lookup", abstract: "Ask the metadata sources about ISBNs, without saving anything.",
         discussion: """
             Asks the library, the answer cache, the offline index, Open Library and
-            Google Books, in that order, and merges what they say. --refresh passes
-            over the library and the cache.
+            Google Books, in that order, and merges the answers. --refresh skips the
+            library and the cache.
 
               scan lookup 9780441478125
               scan lookup --json --refresh 0-441-47812-3
@@ -17,10 +17,10 @@ struct LookupCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("ISBNs in any form.", valueName: "isbn"))
     var numbers: [String]
 
-    @Flag(help: "Ask the sources although an answer is known.")
+    @Flag(help: "Ask the sources even if an answer is known.")
     var refresh = false
 
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
@@ -34,7 +34,7 @@ struct LookupCommand: AsyncParsableCommand {
                 Output.shared.complain("\(error)")
             }
         }
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.openExistingLibrary()
         var known: [ISBN: [Book]] = [:]
         if let library, !refresh { known = try await library.books(with: isbns) }
@@ -43,10 +43,10 @@ struct LookupCommand: AsyncParsableCommand {
             guard let edition = books.first?.edition else { continue }
             answers[isbn] = LookupAnswer(isbn: isbn, outcome: .found(edition.metadata, from: .library))
         }
-        let open = isbns.filter { answers[$0] == nil }
-        if !open.isEmpty {
-            let bar = ProgressBar("looked up", total: open.count)
-            for await answer in wiring.lookup(library).lookUp(open, refresh: refresh) {
+        let unknown = isbns.filter { answers[$0] == nil }
+        if !unknown.isEmpty {
+            let bar = ProgressBar("looked up", total: unknown.count)
+            for await answer in wiring.lookup(library).lookUp(unknown, refresh: refresh) {
                 answers[answer.isbn] = answer
                 bar.advance()
             }
@@ -78,10 +78,10 @@ struct LookupCommand: AsyncParsableCommand {
             Output.shared.line("  \(facts)")
             if metadata.isWeakMatch {
                 Output.shared.line(
-                    "  " + Output.shared.style.attention("perhaps another book: the source names no ISBN"))
+                    "  " + Output.shared.style.attention("possibly another book: the source gives no ISBN"))
             }
             Output.shared.line(
-                "  " + Output.shared.style.faint(source.displayName + (answer.isCached ? ", answered before" : "")))
+                "  " + Output.shared.style.faint(source.displayName + (answer.isCached ? ", cached" : "")))
         case .notFound(let asked):
             Output.shared.line(
                 "\(number)  not found; asked \(asked.map(\.displayName).joined(separator: ", "))")
@@ -89,8 +89,8 @@ struct LookupCommand: AsyncParsableCommand {
         case .blocked(let failure): Output.shared.complain("\(number): \(failure).")
         case .badData(let failure): Output.shared.complain("\(number): \(failure).")
         }
-        for left in answer.notAsked {
-            Output.shared.note("  not asked: \(left.source.displayName), \(left.reason.oneLine)")
+        for skipped in answer.notAsked {
+            Output.shared.note("  not asked: \(skipped.source.displayName), \(skipped.reason.oneLine)")
         }
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Library
 import Station
 
-/// What every command that touches the library or the sources takes.
+/// The options of every command that uses the library or the sources.
 struct PathOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The library file.", valueName: "file"), completion: .file())
     var library: String?
@@ -12,7 +12,7 @@ struct PathOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The offline index.", valueName: "file"), completion: .file())
     var index: String?
 
-    @Flag(help: "Ask no online source.")
+    @Flag(help: "Do not ask any online source.")
     var offline = false
 
     func settings() throws -> Settings {
@@ -24,38 +24,38 @@ struct PathOptions: ParsableArguments {
     }
 }
 
-/// The one book that a command is about: several words need no quotes, since nothing else follows them.
+/// The one book that a command is about. Several words need no quotes, since nothing follows them.
 struct NamedBook: ParsableArguments {
-    @Argument(help: ArgumentHelp("ISBN, id or words.", valueName: "book")) var words: [String]
+    @Argument(help: ArgumentHelp("An ISBN, an id or words.", valueName: "book")) var words: [String]
 
     var name: String { words.joined(separator: " ") }
 }
 
-/// Books, one an argument.
+/// Several books, each named by one argument.
 struct NamedBooks: ParsableArguments {
-    @Argument(help: ArgumentHelp("ISBN, id or words each; quote a name of several words.", valueName: "book"))
+    @Argument(help: ArgumentHelp("An ISBN, id or words for each; quote a name of several words.", valueName: "book"))
     var names: [String]
 }
 
 /// `--json`
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print JSON, one object a line.")
+    @Flag(help: "Print JSON, one object per line.")
     var json = false
 }
 
-/// What a batch gives every book it saves.
+/// The preset that a batch gives to every book it saves.
 struct PresetOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name"))
     var shelf: String?
 
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("Give the books this tag (can be repeated).", valueName: "name"))
+        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"))
     var tags: [String] = []
 
-    @Option(help: ArgumentHelp("toRead, reading, read, onHold or dnf.", valueName: "status"))
+    @Option(help: ArgumentHelp("Give the books this status.", valueName: "status"))
     var status: Copy.Status = .toRead
 
-    @Flag(help: "The books are wishes, not owned.")
+    @Flag(help: "Put the books on the wishlist instead of marking them as owned.")
     var wishlist = false
 
     /// - Throws: ``CommandError`` when a name is empty or too long.
@@ -72,19 +72,21 @@ extension Copy.Status: ExpressibleByArgument {
     public init?(argument: String) { self.init(parsing: argument) }
 }
 
-/// Who says yes, and to what.
+/// The options that confirm candidates in advance.
 struct ConfirmOptions: ParsableArguments {
-    @Flag(help: "Save what is found without asking; never a second copy.")
+    @Flag(help: "Save every book that is found without asking; never add a second copy.")
     var yes = false
 
-    @Flag(help: "Save another copy of what is owned already (with --yes).")
+    @Flag(help: "Save another copy of books that you already own (with --yes).")
     var anotherCopy = false
 
     func validate() throws {
-        if anotherCopy, !yes { throw ValidationError("--another-copy goes with --yes; at the prompt it is the key c.") }
+        if anotherCopy, !yes {
+            throw ValidationError("--another-copy goes with --yes; at the prompt, press c instead.")
+        }
     }
 
-    /// The person in advance, the person at the keyboard, or nobody.
+    /// Returns who confirms: the user in advance, the user at the keyboard, or nobody.
     func answer(json: Bool) -> CaptureRun.Answer {
         if yes { return .advance }
         if json { return .leave }
@@ -92,22 +94,23 @@ struct ConfirmOptions: ParsableArguments {
     }
 }
 
-/// What a person can say of a copy on the command line, while entering it and later.
+/// The facts about a copy that can be given when it is entered and changed later.
 struct CopyFactOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Stars, 0.25 to 5 in quarters; 0 clears.", valueName: "stars")) var rating: Double?
-    @Flag(inversion: .prefixedNo, help: "Whether it is owned.") var owned: Bool?
-    @Flag(inversion: .prefixedNo, help: "Whether it is a favourite.") var favourite: Bool?
-    @Option(help: ArgumentHelp("Who recommended it; \"\" clears it.", valueName: "who")) var recommendedBy: String?
-    @Flag(help: "Whether you would recommend it.") var recommendation: Recommendation?
-    @Flag(name: .customLong("public"), inversion: .prefixedNo, help: "Whether an export for others may contain it.")
+    @Option(help: ArgumentHelp("The rating in stars, 0.25 to 5 in quarters; 0 clears it.", valueName: "stars"))
+    var rating: Double?
+    @Flag(inversion: .prefixedNo, help: "Mark it as owned or not.") var owned: Bool?
+    @Flag(inversion: .prefixedNo, help: "Mark it as a favourite or not.") var favourite: Bool?
+    @Option(help: ArgumentHelp("Who recommended it; \"\" clears it.", valueName: "name")) var recommendedBy: String?
+    @Flag(help: "Say whether you would recommend it.") var recommendation: Recommendation?
+    @Flag(name: .customLong("public"), inversion: .prefixedNo, help: "Allow or forbid it in exports for others.")
     var isPublic: Bool?
-    @Option(help: ArgumentHelp("Pages that you want to read of it a day; 0 clears.", valueName: "pages"))
+    @Option(help: ArgumentHelp("The number of pages that you want to read a day; 0 clears it.", valueName: "pages"))
     var dailyGoal: Int?
     @Option(
-        help: ArgumentHelp("Counts it for a cultural goal, such as \"African Literature\".", valueName: "category"))
+        help: ArgumentHelp("Count it towards a cultural goal, such as \"African Literature\".", valueName: "category"))
     var culturalGoal: String?
-    @Flag(help: "It counts for no cultural goal.") var noCulturalGoal = false
-    @Option(help: ArgumentHelp("The day on which it came: 2026-01-15, today or yesterday.", valueName: "day"))
+    @Flag(help: "Count it towards no cultural goal.") var noCulturalGoal = false
+    @Option(help: ArgumentHelp("The day on which it was added: 2026-01-15, today or yesterday.", valueName: "day"))
     var added: String?
 
     enum Recommendation: EnumerableFlag {
@@ -137,23 +140,23 @@ struct CopyFactOptions: ParsableArguments {
 
     func validate() throws {
         if culturalGoal != nil, noCulturalGoal {
-            throw ValidationError("--cultural-goal and --no-cultural-goal say two things; give one of them.")
+            throw ValidationError("--cultural-goal and --no-cultural-goal contradict each other; give one of them.")
         }
     }
 
-    /// What was given, checked, as a change.
+    /// Checks the options and returns them as a change.
     ///
-    /// - Parameter zone: where the days are.
-    /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for what cannot be.
+    /// - Parameter zone: the time zone of the days.
+    /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for an invalid value.
     func change(in zone: TimeZone = .current) throws -> @Sendable (inout Copy) -> Void {
         if let rating, rating != 0, !Copy.isRating(rating) {
-            throw CommandError(.usage, "--rating is 0.25 to 5 in quarters, or 0 for none.")
+            throw CommandError(.usage, "--rating takes 0.25 to 5 in quarters, or 0 for none.")
         }
         if dailyGoal != 0 { try NumberLimit.check(dailyGoal, as: "daily goal", in: NumberLimit.goal) }
         func text(_ text: String?, _ what: String) throws -> String?? {
             try text.map { $0.isEmpty ? nil : try $0.checked(as: what, limit: TextLimit.name) }
         }
-        let recommender = try text(recommendedBy, "name of who recommended it")
+        let recommender = try text(recommendedBy, "recommender's name")
         let category = try text(culturalGoal, "cultural goal")
         let added = try added.map { try Self.instant(of: $0, in: zone) }
         let given = self
@@ -172,24 +175,25 @@ struct CopyFactOptions: ParsableArguments {
     }
 
     private static func instant(of text: String, in zone: TimeZone) throws -> (day: CalendarDay, instant: Date) {
-        let day = try When(now: Date(), zone: zone).wholeDay(text, for: "--added")
+        let day = try LocalTime(now: Date(), zone: zone).wholeDay(text, for: "--added")
         return (day, day.noon(in: zone))
     }
 }
 
-/// What a person can change of a copy on the command line, besides ``CopyFactOptions``.
+/// The facts about a copy that can be changed later, besides ``CopyFactOptions``.
 struct CopyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The shelf it stands on; \"\" takes it off.", valueName: "name")) var shelf: String?
+    @Option(help: ArgumentHelp("The shelf it stands on; \"\" takes it off its shelf.", valueName: "name")) var shelf:
+        String?
     @Option(name: .customLong("tag"), help: ArgumentHelp("Add this tag (can be repeated).", valueName: "name"))
     var tags: [String] = []
-    @Option(name: .customLong("untag"), help: ArgumentHelp("Take this tag off (can be repeated).", valueName: "name"))
+    @Option(name: .customLong("untag"), help: ArgumentHelp("Remove this tag (can be repeated).", valueName: "name"))
     var untags: [String] = []
-    @Option(help: ArgumentHelp("toRead, reading, read, onHold or dnf.", valueName: "status")) var status: Copy.Status?
-    @Flag(inversion: .prefixedNo, help: "Whether it is on the wishlist.") var wishlist: Bool?
+    @Option(help: ArgumentHelp("The status of the copy.", valueName: "status")) var status: Copy.Status?
+    @Flag(inversion: .prefixedNo, help: "Put it on the wishlist or take it off.") var wishlist: Bool?
 
     var isEmpty: Bool { shelf == nil && tags.isEmpty && untags.isEmpty && status == nil && wishlist == nil }
 
-    /// What was given, checked, as a change.
+    /// Checks the options and returns them as a change.
     ///
     /// - Throws: ``TextRefusal`` for a name that is empty, damaged or too long.
     func change() throws -> @Sendable (inout Copy) -> Void {

@@ -7,21 +7,21 @@ import PrintedText
 
 /// `--ocr`
 struct PrintOptions: ParsableArguments {
-    @Flag(help: "Read printed ISBNs, with tesseract, in photos in which no bar code names a book.")
+    @Flag(help: "Read printed ISBNs, with tesseract, in photos without the bar code of a book.")
     var ocr = false
 
-    /// Reads the print of a photo; `nil` when nobody asked for it.
+    /// Returns a function that reads the print of a photo, or `nil` without `--ocr`.
     ///
-    /// Where tesseract is missing it says so for the first photo that needs it: photos with a bar code are read without it.
+    /// If tesseract is missing, the first photo that needs it prints an error: photos with a bar code are read without it.
     func reader() -> (@Sendable (PhotoFile) throws -> [PrintedISBN])? {
         guard ocr else { return nil }
         do throws(TesseractError) {
             let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
             return { try tesseract.isbns(in: $0) }
         } catch {
-            let isTold = SharedValue(false)
+            let isReported = SharedValue(false)
             return { _ in
-                if !isTold.exchange(true) {
+                if !isReported.exchange(true) {
                     Output.shared.complain(
                         "tesseract is not installed, so printed numbers are not read. Install it: apt install tesseract-ocr."
                     )
@@ -31,32 +31,32 @@ struct PrintOptions: ParsableArguments {
         }
     }
 
-    /// What print said, each number marked as what it is.
-    func show(_ reading: PhotoResult) {
-        for number in reading.printed {
+    /// Prints the printed numbers, each marked as read from print.
+    func show(_ result: PhotoResult) {
+        for number in result.printed {
             Output.shared.line(
-                "\(reading.name.oneLine): isbn \(number.isbn.hyphenated) (read from print: \(number.text))")
+                "\(result.name.oneLine): isbn \(number.isbn.hyphenated) (read from print: \(number.text))")
         }
-        // That it is missing was said once.
-        if let trouble = reading.printTrouble, trouble != .notInstalled {
-            Output.shared.complain("\(reading.name): \(trouble).".oneLine)
+        // A missing tesseract has been reported already.
+        if let error = result.printTrouble, error != .notInstalled {
+            Output.shared.complain("\(result.name): \(error).".oneLine)
         }
     }
 }
 
 extension PhotoResult {
-    /// Whether a error of its own was made of it.
-    var hasTrouble: Bool { error != nil || (printTrouble != nil && printTrouble != .notInstalled) }
+    /// True if an error was printed for this photo.
+    var hasError: Bool { error != nil || (printTrouble != nil && printTrouble != .notInstalled) }
 
-    /// Why nothing, or not all, could be read: of the photo, and of its print.
-    var whatIsMissing: String? {
+    /// The reasons why the photo or its print could not be read, or not completely.
+    var errorText: String? {
         let reasons = [error, printTrouble?.description].compactMap { $0 }
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     }
 }
 
 extension PrintedISBN {
-    /// `corrected` tells that letters were taken for the digits they look like.
+    /// `corrected` is true if letters were read as the digits they resemble.
     var json: JSONValue {
         ["isbn13": .string(isbn.digits), "text": .string(text), "corrected": .bool(isCorrected)]
     }

@@ -7,23 +7,23 @@ struct Scan: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Point a camera at a book; confirm; it is in your library.",
         usage: """
-            scan [--device CAMERA] [--frames -] [the same as below]
+            scan [--device CAMERA] [--frames -] [the options below]
             scan --image FILE... [--yes] [--shelf NAME] [--tag NAME] [--wishlist]
-            scan --isbn NUMBER... [the same]
-            scan --stdin [the same]
-            scan --hub ADDRESS [all of the above]
+            scan --isbn NUMBER... [the same options]
+            scan --stdin [the same options]
+            scan --hub ADDRESS [any of the above]
             scan COMMAND ...
             """,
         discussion: """
-            Ways in (all of their options: scan capture --help):
+            Ways to capture (scan capture --help shows all options):
               scan                        the camera, live
               scan --image cover.jpg      photos, folders of photos, - for standard input
               scan --isbn 9780441478125   typed numbers
               scan --stdin                lines, as handheld scanners type them
               scan --frames -             an MJPEG stream, as rpicam-vid writes it
 
-            Each candidate is shown with what the sources know of it, and saved when
-            you say so. Nothing else is.
+            Each candidate is shown with what the sources know about it. Nothing is
+            saved until you confirm it.
 
             Exit codes: 0 done, 3 no ISBN or no such book, 4 candidates left
             unconfirmed, 64 usage, 65 library damaged, 66 an input unreadable, 69 a
@@ -60,19 +60,19 @@ struct Scan: AsyncParsableCommand {
         } catch {
             failure = error
         }
-        // Told before what follows: on a large library a backup takes a while.
+        // Printed before the backup, which takes a while on a large library.
         let error = failure.flatMap { exitCode(for: $0) == .failure ? CommandError(describing: $0) : nil }
         Output.shared.status("")
         if let error { Output.shared.complain(error.description) }
         await OpenedLibraries.backUpWhatChanged()
         if let error { exit(withError: ExitCode(error.status.rawValue)) }
-        // What the argument parser throws itself: exit codes, help, wrong usage.
+        // Thrown by the argument parser: exit codes, help, wrong usage.
         if let failure { exit(withError: failure) }
     }
 }
 
-/// The release, as in CHANGELOG.md.
+/// The version of the program.
 let productVersion = "0.1.0"
 
-/// Where the project lives; part of the User-Agent, as the sources ask.
+/// The project's address. Sources ask for it in the User-Agent.
 let productURL = "https://github.com/bookplate/bookplate"

@@ -5,11 +5,11 @@ import Library
 
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "settings", abstract: "Show every setting with its value and where it comes from; set, unset.",
+        commandName: "settings", abstract: "Show every setting with its value and origin; set, unset.",
         discussion: """
             A flag wins over the environment, the environment over the file, the file
-            over the default. Goals and automatic dates belong to the library and are
-            kept in it, whichever program opens it; scan undo takes their changes back.
+            over the default. Goals, automatic dates and the guest view are settings of
+            the library and are stored in it; scan undo takes their changes back.
 
               scan settings
               scan settings set contact me@example.org
@@ -20,11 +20,11 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "show", abstract: "Show every setting.")
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let settings = try places.settings()
+            let settings = try paths.settings()
             for setting in Setting.allCases {
                 line(
                     name: setting.rawValue, value: settings.shown(setting),
@@ -32,14 +32,14 @@ struct SettingsCommand: AsyncParsableCommand {
                     explanation: setting.explanation)
             }
             try await showLibrarySettings(settings)
-            if !output.json { Output.shared.note("The file is \(settings.places.settingsFile).") }
+            if !output.json { Output.shared.note("The settings file is \(settings.paths.settingsFile).") }
         }
 
-        /// A library that cannot be opened is complained of after all the rest.
+        /// Shows the library's settings. If the library cannot be opened, throws after all settings are shown.
         private func showLibrarySettings(_ settings: Settings) async throws {
             var stored: [String: String] = [:]
             var failure: (any Error)?
-            var note = "There is no library yet: goals and dates have their defaults."
+            var note = "There is no library yet; its settings have their defaults."
             do {
                 if let library = try Wiring(settings: settings).openExistingLibrary() {
                     stored = try await library.settings()
@@ -76,17 +76,19 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set", abstract: "Write a setting to the settings file, or to the library what belongs to it.",
+            commandName: "set",
+            abstract: "Write a setting to the settings file or, if it belongs to the library, to the library.",
             discussion: "  scan settings set backupFolder /media/usb/books\n  scan settings set dailyGoal 30")
-        @Argument(help: "Its name.", completion: .list(NamedSetting.allValueStrings)) var name: NamedSetting
-        @Argument(help: "Its value; - reads it from standard input, so that a key stays out of the shell's history.")
+        @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
+            NamedSetting
+        @Argument(help: "Its value; - reads it from standard input, which keeps a key out of the shell history.")
         var value: String
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
 
         func run() async throws {
             let given = (value == "-" ? (readLine() ?? "") : value).cleaned
             guard !given.isEmpty else {
-                throw CommandError(.usage, "the value is empty; scan settings unset \(name.name) takes it away.")
+                throw CommandError(.usage, "the value is empty. scan settings unset \(name.name) removes the setting.")
             }
             guard given.utf8.count <= 4096 else { throw CommandError(.usage, "the value is longer than 4096 bytes.") }
             switch name {
@@ -109,9 +111,10 @@ struct SettingsCommand: AsyncParsableCommand {
             guard let value = setting.value(parsing: given) else {
                 throw CommandError(
                     .configuration,
-                    "\"\(given.prefix(40).printable)\" is no value for \(setting.rawValue); it is \(setting.allowed).")
+                    "\"\(given.prefix(40).printable)\" is not a value for \(setting.rawValue); it takes \(setting.allowed)."
+                )
             }
-            let library = try Wiring(settings: places.settings()).openLibrary()
+            let library = try Wiring(settings: paths.settings()).openLibrary()
             try await library.set(setting.rawValue, to: value, at: Date())
             Output.shared.note("\(setting.rawValue) is set in the library \(library.path ?? "").")
         }
@@ -120,10 +123,11 @@ struct SettingsCommand: AsyncParsableCommand {
     struct Unset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Take a setting out of the settings file, or back to its default in the library.",
+            abstract: "Remove a setting from the settings file, or reset a setting of the library to its default.",
             discussion: "  scan settings unset yearlyGoal")
-        @Argument(help: "Its name.", completion: .list(NamedSetting.allValueStrings)) var name: NamedSetting
-        @OptionGroup var places: PathOptions
+        @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
+            NamedSetting
+        @OptionGroup var paths: PathOptions
 
         func run() async throws {
             switch name {
@@ -134,7 +138,7 @@ struct SettingsCommand: AsyncParsableCommand {
                 try file.write(values)
                 Output.shared.note("\(setting.rawValue) is no longer set in \(file.path).")
             case .library(let setting):
-                guard let library = try Wiring(settings: places.settings()).openExistingLibrary() else {
+                guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
                     throw CommandError(.nothing, "there is no library yet, so \(setting.rawValue) is not set.")
                 }
                 try await library.set(setting.rawValue, to: nil, at: Date())

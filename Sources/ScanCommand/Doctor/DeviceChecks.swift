@@ -1,12 +1,12 @@
 import Capture
 import Foundation
 
-/// What of this machine's devices is a camera, and whether this account may open it.
+/// Judges which of this machine's devices are usable cameras, and whether this account may open them.
 struct DeviceChecks {
     let devices: [CameraDevice]
     let access: [DeviceAccess]
 
-    /// As the machine and the account are now.
+    /// Examines this machine and this account.
     static func ofThisMachine() -> DeviceChecks {
         let devices = CameraDevice.all()
         return DeviceChecks(devices: devices, access: devices.compactMap { DeviceAccess(path: $0.path) })
@@ -21,17 +21,17 @@ struct DeviceChecks {
         }
         guard !usable.isEmpty else {
             return refused.isEmpty
-                ? Check("cameras", .attention, "none is connected", next: "Plug in a USB webcam; it needs no driver.")
+                ? Check("cameras", .attention, "none connected", next: "Plug in a USB webcam; it needs no driver.")
                 : Check(
                     "cameras", .attention, "none can be used: \(refused.joined(separator: ", "))",
-                    next: "scan devices says more of each.")
+                    next: "scan devices shows details of each.")
         }
         let left = refused.isEmpty ? "" : "; not used: \(refused.joined(separator: ", "))"
         let names = usable.map { "\($0.path) \($0.name) (\($0.bus))" }.joined(separator: ", ")
         return Check("cameras", .ok, names + left)
     }
 
-    /// - Returns: `nil` where there is nothing to open.
+    /// The check of the permission to open a camera; `nil` if there is none to open.
     var permission: Check? {
         guard !access.isEmpty else { return nil }
         if let open = access.first(where: \.isOpen) {
@@ -42,25 +42,25 @@ struct DeviceChecks {
 }
 
 extension DeviceAccess {
-    /// For a device that may not be opened.
+    /// The check of a device that this account may not open.
     var check: Check {
         let rule =
             "sudo cp udev/70-bookplate.rules /etc/udev/rules.d/ && sudo udevadm control --reload && sudo udevadm trigger"
         guard let group, isGroupEnough else {
             return Check(
-                "permission", .broken, "\(path) may be opened by its owner alone",
-                next: "Install the udev rule, which gives it to the group video: \(rule)")
+                "permission", .broken, "only its owner may open \(path)",
+                next: "Install the udev rule, which grants access to the group video: \(rule)")
         }
         if isMember, !isInSession {
             return Check(
                 "permission", .broken,
-                "\(path) is for the group \(group): this account is in it, but this session is older than that",
+                "\(path) is for the group \(group): this account joined it after this session began",
                 next: "Log out and in again.")
         }
         guard !isMember else {
             return Check(
                 "permission", .broken, "\(path) cannot be opened, although this account is in the group \(group)",
-                next: "Something else forbids it: a container, or a security policy. dmesg may tell.")
+                next: "Something else denies it, such as a container or a security policy; dmesg may show what.")
         }
         return Check(
             "permission", .broken, "\(path) is for the group \(group), and this account is not in it",
@@ -69,21 +69,21 @@ extension DeviceAccess {
 }
 
 extension String {
-    /// What is the matter, without what to do about it: a refusal up to its semicolon.
+    /// The reason without the advice: a refusal up to its semicolon.
     var brief: String { split(separator: ";", maxSplits: 1).first.map(String.init) ?? self }
 }
 
-/// Whether this process may open a device, and why not.
+/// The permission of this process to open a device, and the reasons if it may not.
 struct DeviceAccess: Equatable {
     var path: String
     var isOpen: Bool
-    /// The group that the device belongs to, `nil` when it has no name.
+    /// The group that the device belongs to; `nil` if it has no name.
     var group: String?
-    /// Whether that group may read and write it.
+    /// True if that group may read and write the device.
     var isGroupEnough: Bool
-    /// Whether the account is in the group by the machine's files, which count from the next log-in on.
+    /// True if the account is in the group by the machine's group file, which takes effect at the next log-in.
     var isMember: Bool
-    /// Whether this process is.
+    /// True if this process is in the group.
     var isInSession: Bool
 
     init(path: String, isOpen: Bool, group: String?, isGroupEnough: Bool, isMember: Bool, isInSession: Bool) {
@@ -91,7 +91,7 @@ struct DeviceAccess: Equatable {
         (self.isGroupEnough, self.isMember, self.isInSession) = (isGroupEnough, isMember, isInSession)
     }
 
-    /// - Returns: `nil` when there is no such device.
+    /// - Returns: `nil` if there is no such device.
     init?(path: String) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
@@ -103,7 +103,7 @@ struct DeviceAccess: Equatable {
     }
 }
 
-/// getgrgid_r(3): a name as the machine's files have it.
+/// Returns the name of a group. The corresponding call is getgrgid_r(3).
 private func groupName(_ id: gid_t) -> String? {
     var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
     // Large enough for a group with a thousand members.
@@ -112,14 +112,14 @@ private func groupName(_ id: gid_t) -> String? {
     return String(cString: found.pointee.gr_name)
 }
 
-/// getgroups(2), with the effective group, which need not be among them.
+/// Returns the groups of this process. The corresponding call is getgroups(2), which may leave out the effective group.
 private func sessionGroups() -> Set<gid_t> {
     var groups = [gid_t](repeating: 0, count: 65_536)
     let count = getgroups(Int32(groups.count), &groups)
     return Set(groups.prefix(max(0, Int(count)))).union([getegid()])
 }
 
-/// getgrouplist(3): what a new session of this account would have.
+/// Returns the groups that a new session of this account would have. The corresponding call is getgrouplist(3).
 private func accountGroups() -> Set<gid_t> {
     var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
     var buffer = [CChar](repeating: 0, count: 64 << 10)

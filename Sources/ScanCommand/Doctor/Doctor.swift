@@ -1,10 +1,11 @@
 import ArgumentParser
+import Async
 import Bookplate
 import Foundation
 import Library
 import Lookup
 
-/// Prints checks as they come, and remembers whether a book could be scanned.
+/// Prints checks as they complete, and counts those that prevent scanning.
 struct DoctorReport {
     let json: Bool
     private(set) var broken = 0
@@ -12,7 +13,7 @@ struct DoctorReport {
 
     init(json: Bool) { self.json = json }
 
-    /// - Parameter section: a heading for people; scripts get none.
+    /// - Parameter section: a heading for people; JSON has none.
     mutating func add(_ checks: [Check], under section: String? = nil) {
         broken += checks.count { $0.state == .broken }
         attention += checks.count { $0.state == .attention }
@@ -24,7 +25,7 @@ struct DoctorReport {
         }
     }
 
-    /// Sums up, and ends the command with 69 when no book can be scanned now.
+    /// Prints a summary, and ends the command with 69 if no book can be scanned now.
     func end() throws {
         if !json { Output.shared.line(summary) }
         if broken > 0 { throw ExitCode(ExitStatus.unavailable.rawValue) }
@@ -33,53 +34,53 @@ struct DoctorReport {
     private var summary: String {
         switch (broken, attention) {
         case (0, 0): "Books can be scanned."
-        case (0, _): "Books can be scanned; \(counted(attention, "thing")) could be better (▲)."
-        default: "No book can be scanned with the camera until what is marked ✕ is mended."
+        case (0, _): "Books can be scanned; \(counted(attention, "point")) could be improved (▲)."
+        default: "No book can be scanned with the camera until the problems marked ✕ are fixed."
         }
     }
 }
 
-/// One thing that the doctor looked at.
+/// The result of one check of `scan doctor`.
 struct Check: Sendable, Equatable {
     enum State: String, Sendable, CaseIterable {
         case ok
-        /// Books can be scanned, but something is not as it should be.
+        /// Books can be scanned, but something needs attention.
         case attention
-        /// Until this is mended no book can be scanned.
+        /// No book can be scanned until this is fixed.
         case broken
-        /// It was not looked at, or could not be.
+        /// It was not checked, or could not be.
         case unknown
     }
 
-    /// One word, the same in every release: scripts look for it.
+    /// One word, the same in every release, since scripts look for it.
     var name: String
     var state: State
-    /// What was seen, without a full stop.
+    /// The observed fact, without a full stop.
     var fact: String
-    /// What a person can do about it; whole sentences.
+    /// The advice, in whole sentences.
     var next: String?
 
     init(_ name: String, _ state: State, _ fact: String, next: String? = nil) {
         (self.name, self.state, self.fact, self.next) = (name, state, fact, next)
     }
 
-    /// From a message that says *what, where, what next*: its first sentence is the fact, the others are what to do.
-    init(_ name: String, _ state: State, telling message: String) {
+    /// Splits a message of the form *what, where, what next*: its first sentence is the fact, the others are the advice.
+    init(_ name: String, _ state: State, message: String) {
         var sentences = message.split(separator: ". ", maxSplits: 1, omittingEmptySubsequences: true).map(String.init)
         if sentences.count == 1, sentences[0].hasSuffix(".") { sentences[0].removeLast() }
         self.init(name, state, sentences.first ?? message, next: sentences.count > 1 ? sentences[1] : nil)
     }
 
-    /// All keys, in this order.
+    /// The result as JSON, with all keys in this order.
     var json: JSONValue {
         [
             "check": .string(name), "state": .string(state.rawValue), "fact": .string(fact), "next": JSONValue(next),
         ]
     }
 
-    /// For a person: the state by colour and shape, the fact, and below it what to do.
+    /// Returns the result for people: the state by colour and shape, the fact, and below it the advice.
     ///
-    /// - Parameter columns: of the terminal, `nil` where lines may be of any length.
+    /// - Parameter columns: the width of the terminal, or `nil` if lines may have any length.
     func text(_ style: Style, columns: Int? = nil) -> String {
         func lines(_ text: String) -> String {
             let room = columns.map { max(20, $0 - 18) }
@@ -103,7 +104,7 @@ extension Check.State {
 }
 
 extension Double {
-    /// With so many digits behind the point.
+    /// Returns the number with this many decimals; "0" or "0.0" for one that is not finite.
     func rounded(to digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
@@ -115,7 +116,7 @@ extension Double {
     }
 }
 
-/// "12 kB", "3.4 MB", "56 GB"
+/// Returns "12 kB", "3.4 MB" or "56 GB".
 func byteText(_ bytes: Int64) -> String {
     let (kilo, mega, giga) = (1_000.0, 1_000_000.0, 1_000_000_000.0)
     let count = Double(bytes)
@@ -126,40 +127,40 @@ func byteText(_ bytes: Int64) -> String {
     }
 }
 
-/// Settings, library and sources: what is looked at while the camera is. A disk or a network that hangs is not waited for.
+/// Checks settings, library and sources while the camera is being watched. Does not wait for a disk or a network that hangs.
 struct DoctorFindings: Sendable {
     struct Findings: Sendable {
         var library: [Check] = []
         var metadata: [Check] = []
-        /// How far the clocks of those who answered are ahead of this machine's.
+        /// The amounts by which the clocks of the sources that answered are ahead of this machine's.
         var clockLeads: [Duration] = []
     }
 
-    /// For opening the library, and then for checking it and for the sources.
+    /// The time limits for opening the library, and then for checking it and asking the sources.
     static let patience: (opening: Duration, asking: Duration) = (.seconds(6), .seconds(10))
-    /// For a source's turn, and again for its answer: both together end before ``patience`` does.
+    /// The time limit for a source's turn, and again for its answer; both together end before ``patience`` does.
     static let sourcePatience: Duration = .seconds(4)
 
-    let places: PathOptions
+    let paths: PathOptions
 
-    func look() async -> Findings {
+    func gather() async -> Findings {
         let wiring: Wiring
         let path: String
         do {
-            wiring = try Wiring(settings: places.settings())
+            wiring = try Wiring(settings: paths.settings())
             guard let library = wiring.settings[.library] else {
                 throw CommandError(.configuration, "no library is set. Name one with --library.")
             }
             path = library
         } catch {
             return Findings(
-                library: [Check("settings", .broken, telling: CommandError(describing: error).description)])
+                library: [Check("settings", .broken, message: CommandError(describing: error).description)])
         }
-        let opening = await answer(within: Self.patience.opening) {
+        let opening = await withTimeLimit(Self.patience.opening) {
             Result { try wiring.openExistingLibrary() }
         }
         var shared: LibraryFile?
-        // One that cannot be opened is told by its own check; the sources then are asked with this process's policy alone.
+        // A library that cannot be opened is reported by its own check; the sources are then asked without shared rate limits.
         if case .success(let opened)? = opening { shared = opened }
         async let library = library(path, opening)
         async let sources = sources(wiring, shared)
@@ -171,18 +172,18 @@ struct DoctorFindings: Sendable {
     }
 
     private func library(_ path: String, _ opening: Result<LibraryFile?, any Error>?) async -> [Check] {
-        let facts = await answer(within: Self.patience.asking) { await LibraryFacts(path, opening) }
+        let facts = await withTimeLimit(Self.patience.asking) { await LibraryFacts(path, opening) }
         return LibraryChecks(facts: facts ?? LibraryFacts(path: path, status: .unfinished), now: Date()).all
     }
 
     private func sources(_ wiring: Wiring, _ library: LibraryFile?) async -> [SourceProbe.Finding] {
-        let findings = await answer(within: Self.patience.asking) {
-            await wiring.probe(library).ask(for: SourceChecks.book, patience: Self.sourcePatience)
+        let findings = await withTimeLimit(Self.patience.asking) {
+            await wiring.probe(library).ask(for: SourceChecks.book, timeout: Self.sourcePatience)
         }
         if let findings { return findings }
         return [SourceName.openLibrary, .googleBooks].map { source in
-            let silence = SourceError(source: source, reason: "no answer in time; is there a network?")
-            return SourceProbe.Finding(source: source, answer: .temporary(silence))
+            let timeout = SourceError(source: source, reason: "no answer in time; is there a network?")
+            return SourceProbe.Finding(source: source, answer: .temporary(timeout))
         }
     }
 
@@ -195,22 +196,4 @@ struct DoctorFindings: Sendable {
             return SourceChecks.index(.failure(error), isOffline: isOffline)
         }
     }
-}
-
-/// The answer of some work, or `nil` when it takes longer: whoever hangs is left behind, cancelled.
-func answer<Answer: Sendable>(
-    within limit: Duration, _ work: @escaping @Sendable () async -> Answer
-) async -> Answer? {
-    let (answers, continuation) = AsyncStream.makeStream(of: Answer?.self)
-    let working = Task { continuation.yield(await work()) }
-    let waiting = Task {
-        try await Task.sleep(for: limit)
-        continuation.yield(nil)
-    }
-    defer {
-        working.cancel()
-        waiting.cancel()
-    }
-    for await answer in answers { return answer }
-    return nil
 }

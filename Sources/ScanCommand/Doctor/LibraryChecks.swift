@@ -2,7 +2,7 @@ import Bookplate
 import Foundation
 import Library
 
-/// Whether the library can take books.
+/// Judges whether books can be saved to the library.
 struct LibraryChecks {
     let facts: LibraryFacts
     let now: Date
@@ -11,15 +11,16 @@ struct LibraryChecks {
 
     var library: Check {
         switch facts.status {
-        case .unmade: Check("library", .ok, "none at \(facts.path) yet; it will be made at the first scan")
+        case .missing: Check("library", .ok, "none at \(facts.path) yet; the first scan creates it")
         case .open(let books, let waiting):
             Check(
-                "library", .ok, "\(facts.path): \(counted(books, "book")), \(waiting) waiting in the queue, undamaged")
-        case .failed(let error): Check("library", .broken, telling: error.description)
+                "library", .ok, "\(facts.path): \(counted(books, "book")), \(waiting) waiting in the queue, not damaged"
+            )
+        case .failed(let error): Check("library", .broken, message: error.description)
         case .unfinished:
             Check(
                 "library", .attention, "\(facts.path) is still being checked",
-                next: "Scan all the same; a backup (scan backup) checks all of it in its own time.")
+                next: "You can scan meanwhile; scan backup checks the whole library.")
         }
     }
 
@@ -27,72 +28,72 @@ struct LibraryChecks {
     static let least: Int64 = 20_000_000
 
     var disk: Check {
-        guard let free = facts.free else { return Check("disk", .unknown, "how much is free cannot be told") }
+        guard let free = facts.free else { return Check("disk", .unknown, "the free space cannot be determined") }
         let fact = "\(byteText(free)) free"
         let room = "Make room on the disk of \(facts.path), or move the library to another."
         if free < Self.least { return Check("disk", .broken, fact, next: room) }
         return free < Self.little ? Check("disk", .attention, fact, next: room) : Check("disk", .ok, fact)
     }
 
-    /// - Returns: `nil` as long as there is nothing to back up.
+    /// The check of the backups; `nil` if there is nothing to back up.
     var backup: Check? {
         guard case .open(let books, _) = facts.status, books > 0 else { return nil }
-        if let trouble = facts.backupTrouble {
+        if let error = facts.backupError {
             return Check(
-                "backup", .attention, "the folder backups cannot be read: \(trouble)",
-                next: "Look after its permissions.")
+                "backup", .attention, "the folder backups cannot be read: \(error)",
+                next: "Check its permissions.")
         }
         guard let backup = facts.backup else {
             return Check("backup", .unknown, "none in the folder backups", next: "scan backup writes one.")
         }
         let days = Int(now.timeIntervalSince(backup) / 86_400)
-        let fact = "the last was made on \(backup.utcDay)"
+        let fact = "the last one was made on \(backup.utcDay)"
         return days > 30
             ? Check("backup", .attention, "\(fact), \(days) days ago", next: "scan backup writes a new one.")
             : Check("backup", .ok, fact)
     }
 }
 
-/// What the doctor knows of the library: gathered here, judged by ``LibraryChecks``.
+/// The facts about the library, which ``LibraryChecks`` judges.
 struct LibraryFacts: Sendable {
     enum Status: Sendable, Equatable {
-        /// None yet, and it can be made.
-        case unmade
+        /// There is none yet, and it can be created.
+        case missing
         case open(books: Int, waiting: Int)
         case failed(LibraryError)
-        /// Opening or checking took longer than the doctor waits.
+        /// Opening or checking took longer than the time limit.
         case unfinished
     }
 
     var path: String
     var status: Status
-    /// On its disk, in bytes, for this account; `nil` when it cannot be told.
+    /// The free space on its disk for this account, in bytes; `nil` if it cannot be determined.
     var free: Int64?
-    /// When the newest backup was made; `nil` when there is none.
+    /// The date of the newest backup; `nil` if there is none.
     var backup: Date?
-    /// Why the backups cannot be looked at.
-    var backupTrouble: String?
+    /// The reason why the backups cannot be read.
+    var backupError: String?
 
     init(path: String, status: Status, free: Int64? = nil, backup: Date? = nil) {
         (self.path, self.status, self.free, self.backup) = (path, status, free, backup)
     }
 
-    /// Looks at a library that was opened as every command does it, and reads all of it.
+    /// Checks all of a library that was opened as by any command.
     ///
-    /// - Parameter opening: what came of it: nothing where there is no library yet, `nil` when it took too long.
+    /// - Parameter opening: the result of opening it: no library if there is none yet; `nil` if opening took too long.
     init(_ path: String, _ opening: Result<LibraryFile?, any Error>?) async {
         self.init(path: path, status: .unfinished, free: freeBytes(at: path))
         guard let opening else { return }
         do {
             guard let library = try opening.get() else {
                 try LibraryFile.checkCreation(at: path)
-                status = .unmade
+                status = .missing
                 return
             }
             do {
                 backup = try library.defaultBackupPath(at: Date()).flatMap(newestFile(beside:))
             } catch {
-                backupTrouble = error.localizedDescription
+                backupError = error.localizedDescription
             }
             status = try await Self.check(library)
         } catch let error as LibraryError {
@@ -103,7 +104,7 @@ struct LibraryFacts: Sendable {
     }
 
     private static func check(_ library: LibraryFile) async throws -> Status {
-        // A transaction that changes nothing: whether the lock is to be had.
+        // An empty transaction, which fails if another process holds the lock.
         try await library.update(.library) { _ in }
         try await library.check()
         var query = BookQuery()
@@ -113,7 +114,7 @@ struct LibraryFacts: Sendable {
     }
 }
 
-/// statvfs(3), of the nearest folder that exists.
+/// Returns the free space at the nearest folder that exists. The corresponding call is statvfs(3).
 private func freeBytes(at path: String) -> Int64? {
     var (path, facts) = (path as NSString, statvfs())
     while statvfs(path as String, &facts) != 0 {
@@ -124,16 +125,15 @@ private func freeBytes(at path: String) -> Int64? {
     return Int64(clamping: UInt64(facts.f_bavail) * UInt64(facts.f_frsize))
 }
 
-/// When the newest library file in the folder of `path` was written.
+/// Returns the date of the newest library file in the folder of `path`.
 ///
-/// - Throws: when the folder is there and cannot be read.
+/// - Throws: if the folder exists and cannot be read.
 private func newestFile(beside path: String) throws -> Date? {
     let folder = (path as NSString).deletingLastPathComponent
     let names: [String]
     do {
         names = try FileManager.default.contentsOfDirectory(atPath: folder)
     } catch CocoaError.fileReadNoSuchFile {
-        // Where there is no folder yet, there is no backup.
         return nil
     }
     return names.filter { $0.hasSuffix(".sqlite") && !$0.hasPrefix(".") }.compactMap { name in

@@ -7,14 +7,14 @@ import Synchronization
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write the library as JSON or CSV, or the timeline of what was read.",
+        commandName: "export", abstract: "Write the library as JSON or CSV, or the reading timeline.",
         discussion: """
-            json: everything, one object a line in one array; the same library gives
-            the same bytes, and scan import brings all of it back.
-            csv: one row a book, Goodreads' columns first and then ours, safe to open
-            in a spreadsheet.
-            timeline: what was started, read in sessions, finished and given up, in
-            order; CSV, or with --json one object a line.
+            json: everything, as one array with one object per line; the same library
+            gives the same bytes, and scan import restores all of it.
+            csv: one row per book, with Goodreads' columns first and then Bookplate's;
+            safe to open in a spreadsheet.
+            timeline: starts, sessions, finishes and books given up, in order; as CSV,
+            or with --json one object per line.
 
               scan export > library.json
               scan export csv --to books.csv
@@ -24,67 +24,67 @@ struct ExportCommand: AsyncParsableCommand {
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case json, csv, timeline }
 
-    @Argument(help: "json, csv or timeline.") var format: Format = .json
-    @Option(help: ArgumentHelp("The file to write; else standard output.", valueName: "file")) var to: String?
-    @Flag(help: "Replace the file if it is there.") var force = false
+    @Argument(help: "The format: json, csv or timeline.") var format: Format = .json
+    @Option(help: ArgumentHelp("The file to write (default: standard output).", valueName: "file")) var to: String?
+    @Flag(help: "Replace the file if it exists.") var force = false
     @Flag(
         name: .customLong("public"),
-        help: "For others: only books marked public, without notes, quotes, shelves, sessions and goals.")
+        help: "Export for others: only books marked public, without notes, quotes, shelves, sessions and goals.")
     var isPublic = false
-    @Flag(name: .customLong("json"), help: "The timeline as JSON, one object a line.") var isJSON = false
-    @OptionGroup var places: PathOptions
+    @Flag(name: .customLong("json"), help: "Write the timeline as JSON, one object per line.") var isJSON = false
+    @OptionGroup var paths: PathOptions
 
     func validate() throws {
-        if isJSON, format == .csv { throw ValidationError("--json goes with timeline; csv is CSV.") }
+        if isJSON, format == .csv { throw ValidationError("--json goes with timeline, not with csv.") }
         if isPublic, format == .timeline {
-            throw ValidationError("--public goes with json and csv: the timeline is of all that was read.")
+            throw ValidationError("--public goes with json and csv; the timeline always covers all books.")
         }
     }
 
     func run() async throws {
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.requireLibrary()
         if format == .timeline { return try await exportTimeline(of: library) }
         let bar = ProgressBar("editions", total: 0)
         defer { bar.finish() }
         let total = try await library.editionCount()
         let file = try to.map { try OutputFile($0, mayReplace: force) }
-        // The library gives its records out one after the other; the lock only says so to the compiler.
-        let sink = Mutex(try Sink(format: format, isForOthers: isPublic, file: file))
+        // The library exports its records one after the other; the lock only proves that to the compiler.
+        let writer = Mutex(try RecordWriter(format: format, isForOthers: isPublic, file: file))
         try await library.export { record in
-            let editions = try sink.withLock { sink in
-                try sink.take(record)
-                return sink.editions
+            let editions = try writer.withLock { writer in
+                try writer.write(record)
+                return writer.editions
             }
             if editions.isMultiple(of: 256) { bar.set(editions, of: total) }
         }
-        let books = try sink.withLock { sink in
-            try sink.finish()
-            return sink.books
+        let books = try writer.withLock { writer in
+            try writer.finish()
+            return writer.books
         }
-        if let to { Output.shared.note("\(counted(books, "book")) written to \(to).") }
+        if let to { Output.shared.note("Wrote \(counted(books, "book")) to \(to).") }
     }
 
     private func exportTimeline(of library: LibraryFile) async throws {
-        var outlet = Outlet(file: try to.map { try OutputFile($0, mayReplace: force) })
-        if !isJSON { try outlet.put(CSVWriter.line(TimelineEvent.columns)) }
-        // As above: one event after the other.
-        let sink = Mutex(outlet)
+        var text = TextWriter(file: try to.map { try OutputFile($0, mayReplace: force) })
+        if !isJSON { try text.write(CSVWriter.line(TimelineEvent.columns)) }
+        // As in run(): one event after the other.
+        let writer = Mutex(text)
         try await library.timeline(in: .current) { [isJSON] event in
-            try sink.withLock { try $0.put(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells)) }
+            try writer.withLock { try $0.write(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells)) }
         }
-        try sink.withLock { try $0.finish() }
-        if let to { Output.shared.note("The timeline is written to \(to).") }
+        try writer.withLock { try $0.finish() }
+        if let to { Output.shared.note("Wrote the timeline to \(to).") }
     }
 
-    /// Text on its way to a file or to standard output, some 64 KB at a time.
-    private struct Outlet {
+    /// Writes text to a file or to standard output, about 64 KB at a time.
+    private struct TextWriter {
         let file: OutputFile?
         private var buffer = ""
 
         init(file: OutputFile?) { self.file = file }
 
-        mutating func put(_ text: String) throws {
+        mutating func write(_ text: String) throws {
             buffer += text
             if buffer.utf8.count > 1 << 16 { try flush() }
         }
@@ -100,40 +100,41 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    private struct Sink {
+    /// Writes the records of the library as JSON or CSV.
+    private struct RecordWriter {
         let isForOthers: Bool
-        private var outlet: Outlet
+        private var text: TextWriter
         private let csv: CSVWriter?
         private var json = JSONWriter()
-        /// Records so far, which the bar counts.
+        /// The number of editions so far, which the progress bar shows.
         private(set) var editions = 0
-        /// Copies so far: what backup, import and the library's lists call books.
+        /// The number of copies so far, called books as in backup, import and lists.
         private(set) var books = 0
 
         init(format: Format, isForOthers: Bool, file: OutputFile?) throws {
             self.isForOthers = isForOthers
-            outlet = Outlet(file: file)
+            text = TextWriter(file: file)
             csv = format == .csv ? CSVWriter() : nil
-            if let csv { try outlet.put(csv.header) }
+            if let csv { try text.write(csv.header) }
         }
 
-        mutating func take(_ record: LibraryRecord) throws {
+        mutating func write(_ record: LibraryRecord) throws {
             guard let record = isForOthers ? record.forOthers : record else { return }
             if case .book(let book) = record {
                 editions += 1
                 books += book.copies.count
             }
-            try outlet.put(csv?.rows(of: record) ?? json.text(of: record))
+            try text.write(csv?.rows(of: record) ?? json.text(of: record))
         }
 
         mutating func finish() throws {
-            if csv == nil { try outlet.put(json.end) }
-            try outlet.finish()
+            if csv == nil { try text.write(json.end) }
+            try text.finish()
         }
     }
 }
 
-/// A file that is there whole or not at all: written beside its place, synced, then renamed into it.
+/// A file that is replaced atomically: written beside its final path, synced, then renamed.
 final class OutputFile {
     private let path: String
     private let partial: String
@@ -141,8 +142,8 @@ final class OutputFile {
     private var descriptor: Int32
     private var isFinished = false
 
-    /// - Parameter mayReplace: whether an older file may go; a database never does.
-    /// - Throws: ``CommandError``.
+    /// - Parameter mayReplace: true to replace an existing file; a database is never replaced.
+    /// - Throws: ``CommandError`` if the file cannot be written or may not be replaced.
     init(_ path: String, mayReplace: Bool) throws {
         self.path = path
         self.mayReplace = mayReplace
@@ -168,7 +169,7 @@ final class OutputFile {
         }
     }
 
-    /// Puts the file in its place.
+    /// Syncs the file and renames it to its final path.
     func finish() throws {
         guard fsync(descriptor) == 0 else { throw error(errno) }
         try checkTarget()
@@ -178,7 +179,7 @@ final class OutputFile {
             URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw error(errno) }
         defer { close(folder) }
-        // A file system that cannot sync folders says EINVAL.
+        // EINVAL means that the file system cannot sync folders.
         guard fsync(folder) == 0 || errno == EINVAL else { throw error(errno) }
     }
 
@@ -186,9 +187,9 @@ final class OutputFile {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return }
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw CommandError(.usage, "\(path) is no file that could be replaced; name another.")
+            throw CommandError(.usage, "\(path) is not a regular file, so it cannot be replaced. Name another file.")
         }
-        guard mayReplace else { throw CommandError(.usage, "\(path) is there already; --force replaces it.") }
+        guard mayReplace else { throw CommandError(.usage, "\(path) already exists; --force replaces it.") }
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw error(errno) }
         defer { close(file) }
@@ -196,7 +197,7 @@ final class OutputFile {
         let count = read(file, &head, head.count)
         guard count < head.count || !head.elementsEqual("SQLite format 3".utf8) else {
             throw CommandError(
-                .usage, "\(path) is a database, perhaps the library itself; it is not replaced. Name another file.")
+                .usage, "\(path) is a database, possibly the library itself, so it is not replaced. Name another file.")
         }
     }
 

@@ -7,46 +7,47 @@ import Synchronization
 
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Take books over from another tracker, or from an export.",
+        commandName: "import", abstract: "Import books from another tracker, or from an export.",
         discussion: """
             Reads the exports of Goodreads, StoryGraph, LibraryThing (tab-delimited)
-            and Openreads, and Bookplate's own CSV and JSON, known by their columns.
-            Books that are there already get only what they lack; importing the same
-            file again changes nothing. What had to be cut or doubted is flagged and
-            kept. scan undo takes the whole import back.
+            and Openreads, and Bookplate's own CSV and JSON; the format is recognised
+            by the columns. In books that you already have, only empty fields are
+            filled; importing the same file again changes nothing. Values that were cut
+            or are doubtful are flagged, and the original is kept. scan undo takes the
+            whole import back.
 
               scan import goodreads_library_export.csv --dry-run
               scan import goodreads_library_export.csv --tag goodreads
               gunzip -c export.json.gz | scan import -
             """)
 
-    @Argument(help: ArgumentHelp("Files; - for standard input.", valueName: "file")) var files: [String]
-    @Flag(help: "Say what would happen, and change nothing.") var dryRun = false
-    @Flag(help: "Tell every row, not only those with something to say.") var verbose = false
+    @Argument(help: ArgumentHelp("The files; - for standard input.", valueName: "file")) var files: [String]
+    @Flag(help: "Show what would happen, without changing anything.") var dryRun = false
+    @Flag(help: "Print every row, not only flagged and refused ones.") var verbose = false
     @Option(
         help: ArgumentHelp(
-            "Whose columns they are, if they are not recognised: goodreads, storyGraph, libraryThing, openreads or csv.",
+            "The format, if it is not recognised: goodreads, storyGraph, libraryThing, openreads or csv.",
             valueName: "name")) var format: ExchangeFormat?
     @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name")) var shelf: String?
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("Give the books this tag (can be repeated).", valueName: "name"))
+        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"))
     var tags: [String] = []
-    @Flag(help: "The books are owned, whatever the file says.") var owned = false
-    @OptionGroup var places: PathOptions
+    @Flag(help: "Mark the books as owned, whatever the file says.") var owned = false
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if files.isEmpty { throw ValidationError("name a file to import.") }
-        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be read once.") }
-        if format == .json { throw ValidationError("JSON is always recognised; --format names a table's tracker.") }
+        if files.isEmpty { throw ValidationError("Name a file to import.") }
+        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input (-) can be given only once.") }
+        if format == .json { throw ValidationError("JSON is always recognised; --format is for tables.") }
     }
 
     func run() async throws {
         let preset = try preset()
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         let report = ExitReport()
         let saved = SavedCount()
-        Interrupts.handle { [dryRun] in dryRun ? nil : saved.lastWords }
+        Interrupts.handle { [dryRun] in dryRun ? nil : saved.summary }
         var library: LibraryImport?
         var total = ImportSummary()
         for path in files {
@@ -56,14 +57,14 @@ struct ImportCommand: AsyncParsableCommand {
                 if file.format == .json, preset != ImportFile.Preset() {
                     throw CommandError(
                         .usage,
-                        "\(input.name) is Bookplate's own JSON, which keeps its own shelves and tags; leave the presets out."
+                        "\(input.name) is Bookplate's own JSON, which has its own shelves and tags. Leave out --shelf, --tag and --owned."
                     )
                 }
-                // Nothing is made before there is something to put in.
+                // The library is opened only now, so that none is created if no file can be read.
                 let target =
                     if let library { library } else { LibraryImport(into: try await open(wiring), from: names) }
                 library = target
-                try await take(file, input, into: target, saved, &total)
+                try await importRows(of: file, input, into: target, saved, &total)
             } catch let error as ExchangeError {
                 Output.shared.complain(error.description)
                 report.note(.unreadable)
@@ -73,13 +74,13 @@ struct ImportCommand: AsyncParsableCommand {
             }
         }
         if total.refused > 0 { report.note(.nothing) }
-        if library != nil { tell(total) }
+        if library != nil { printTotal(total) }
         try report.end()
     }
 
-    /// The library itself, or what a dry run takes for it.
+    /// Opens the library, or a copy in memory for a dry run.
     private func open(_ wiring: Wiring) async throws -> LibraryFile {
-        guard dryRun else { return try await PatientImport.untilPossible { try wiring.openLibrary() } }
+        guard dryRun else { return try await PatientImport.retryWhileBusy { try wiring.openLibrary() } }
         guard let library = try wiring.openExistingLibrary() else { return try LibraryFile.inMemory() }
         return try await library.temporaryCopy()
     }
@@ -94,44 +95,44 @@ struct ImportCommand: AsyncParsableCommand {
             tags: try tags.map { try $0.checked(as: "tag", limit: TextLimit.name) }, isOwned: owned)
     }
 
-    private func take(
-        _ file: ImportFile, _ input: InputFile, into library: LibraryImport, _ saved: SavedCount,
+    private func importRows(
+        of file: ImportFile, _ input: InputFile, into library: LibraryImport, _ saved: SavedCount,
         _ total: inout ImportSummary
     ) async throws {
         let bar = ProgressBar("kB", total: 0)
         defer { bar.finish() }
         if !output.json { Output.shared.note("\(input.name.oneLine): \(file.format.displayName).") }
         var run = ImportRun(file, into: PatientImport(library: library, saved: saved))
-        // Also what went in before a file broke off.
+        // Counts the rows before an error too.
         defer { total.add(run.summary) }
         while let results = try await run.next(at: Date()) {
-            for result in results { tell(result) }
+            for result in results { printResult(result) }
             bar.set(file.bytesRead >> 10, of: max(input.size, 0) >> 10)
         }
     }
 
-    private func tell(_ result: ImportResult) {
+    private func printResult(_ result: ImportResult) {
         if output.json { return Output.shared.line(result.json) }
-        var isTold = verbose || !result.doubts.isEmpty
-        let words: String
+        var isShown = verbose || !result.doubts.isEmpty
+        let text: String
         switch result.outcome {
-        case .new: words = "new"
+        case .new: text = "new"
         case .merged(_, let filled):
-            words = "merged: \(filled.joined(separator: ", "))"
-            isTold = isTold || dryRun
-        case .unchanged: words = "unchanged"
-        case .other(let isNew): words = isNew ? "new" : "unchanged"
+            text = "merged: \(filled.joined(separator: ", "))"
+            isShown = isShown || dryRun
+        case .unchanged: text = "unchanged"
+        case .other(let isNew): text = isNew ? "new" : "unchanged"
         case .refused(let reason):
-            words = "refused: \(reason)"
-            isTold = true
+            text = "refused: \(reason)"
+            isShown = true
         }
-        guard isTold else { return }
+        guard isShown else { return }
         let title = result.title.map { "\"\($0.oneLine.fitted(60))\" " } ?? ""
         let doubts = result.doubts.isEmpty ? "" : " (flagged: \(result.doubts.joined(separator: "; ").oneLine))"
-        Output.shared.line("row \(result.row)  \(title)\(words.oneLine)\(doubts)")
+        Output.shared.line("row \(result.row)  \(title)\(text.oneLine)\(doubts)")
     }
 
-    private func tell(_ total: ImportSummary) {
+    private func printTotal(_ total: ImportSummary) {
         if output.json { return Output.shared.line(total.json(isDryRun: dryRun)) }
         if total == ImportSummary() { return Output.shared.note("There are no rows to import. Nothing was changed.") }
         let counts = [
@@ -139,8 +140,9 @@ struct ImportCommand: AsyncParsableCommand {
             "\(total.refused) refused",
         ].joined(separator: ", ")
         let isChange = total.new + total.merged + total.others > 0
-        let rest = dryRun ? " Nothing was changed." : isChange ? " scan undo takes it back." : " Nothing was changed."
-        Output.shared.note((dryRun ? "Would be: " : "") + counts + "." + rest)
+        let outcome =
+            dryRun ? " Nothing was changed." : isChange ? " scan undo takes it back." : " Nothing was changed."
+        Output.shared.note((dryRun ? "Would be: " : "") + counts + "." + outcome)
     }
 }
 
@@ -164,43 +166,45 @@ extension ExchangeFormat: ExpressibleByArgument {
     }
 }
 
-/// An import that another process's lock does not end at once, as little as it does a capture: it is tried again every second.
+/// An import that waits while another process keeps the library locked, or its disk is full: it is retried every second.
 struct PatientImport: BookImport {
     let library: any BookImport
     let saved: SavedCount
     var limit: Duration = .seconds(120)
 
-    func take(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
+    func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
         do {
-            let results = try await Self.untilPossible(limit) { try await library.take(rows, at: now) }
-            // Before anything is printed: they are in, whoever interrupts.
+            let results = try await Self.retryWhileBusy(limit) { try await library.importRows(rows, at: now) }
+            // Counted before anything is printed, so that the count is right if the user interrupts.
             saved.add(results)
             return results
         } catch let error as LibraryError where error.isTransient {
             let error = CommandError(describing: error)
-            throw CommandError(error.status, error.description + " " + saved.lastWords)
+            throw CommandError(error.status, error.description + " " + saved.summary)
         }
     }
 
-    /// - Throws: what stood in the way the last time.
-    static func untilPossible<Result: Sendable>(
+    /// Retries while the error is transient.
+    ///
+    /// - Throws: the last error when the time is up.
+    static func retryWhileBusy<Result: Sendable>(
         _ limit: Duration = .seconds(120), _ act: () async throws -> Result
     ) async throws -> Result {
         let end = ContinuousClock.now + limit
-        var isTold = false
+        var isReported = false
         while true {
             do {
                 return try await act()
             } catch let error as LibraryError where error.isTransient && ContinuousClock.now < end {
-                if !isTold { Output.shared.complain("\(CommandError(describing: error)) Trying on.") }
-                isTold = true
+                if !isReported { Output.shared.complain("\(CommandError(describing: error)) Trying again.") }
+                isReported = true
                 try await Task.sleep(for: .seconds(1))
             }
         }
     }
 }
 
-/// How many books are in the library so far, for whoever interrupts.
+/// Counts the books imported so far, for the message when the import is interrupted.
 final class SavedCount: Sendable {
     private let books = Mutex(0)
 
@@ -210,22 +214,22 @@ final class SavedCount: Sendable {
         books.withLock { $0 += summary.books }
     }
 
-    var lastWords: String {
-        "\(counted(books.withLock { $0 }, "book")) of the file are in the library, each whole; the same command goes on with the rest."
+    var summary: String {
+        "\(counted(books.withLock { $0 }, "book")) imported so far. Run the same command again to import the rest."
     }
 }
 
-/// A file, or standard input, read in chunks; an errno is told as what it means.
+/// A file, or standard input, read in chunks.
 final class InputFile {
-    /// As errors call it.
+    /// The name in error messages.
     let name: String
-    /// In bytes; 0 when it is not known.
+    /// The size in bytes; 0 if it is not known.
     let size: Int
     private let descriptor: Int32
     private static let chunk = 256 << 10
 
     /// - Parameter path: `-` for standard input.
-    /// - Throws: ``CommandError`` when it cannot be opened or is a folder.
+    /// - Throws: ``CommandError`` if it cannot be opened or is a folder.
     init(_ path: String) throws {
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
@@ -240,7 +244,8 @@ final class InputFile {
 
     deinit { if descriptor > STDIN_FILENO { close(descriptor) } }
 
-    /// - Returns: `nil` at the end.
+    /// - Returns: the next chunk, or `nil` at the end.
+    /// - Throws: ``CommandError`` if it cannot be read.
     func next() throws -> [UInt8]? {
         var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in

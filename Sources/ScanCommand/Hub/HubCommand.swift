@@ -9,15 +9,15 @@ struct HubCommand: AsyncParsableCommand {
         commandName: "hub",
         abstract: "Capture into another station's library, and let others capture into this one.",
         discussion: """
-            A hub is a library that scan kiosk serves. Pair with it once, by its access
-            code; then scan --hub ADDRESS captures into it. What is captured is kept on
-            this device's own disk first and brought to the hub, once, when it is there.
-            Over the internet a hub is reached by https; within the house http will do.
+            A hub is a library that scan kiosk serves. Pair with it once, using its
+            access code; then scan --hub ADDRESS captures into it. Captured books are
+            stored on this device first, and sent to the hub once when it can be
+            reached. Use https over the internet; at home, http will do.
 
               scan hub pair 192.168.0.20            on the station
               scan --hub 192.168.0.20 --shelf Attic
-              scan hub status                       is it there, does anything wait
-              scan hub send                         now, what waits
+              scan hub status                       the hubs, and what waits for them
+              scan hub send                         send what waits now
               scan hub leave
               scan hub stations                     on the hub: who may capture
               scan hub revoke kitchen-pi
@@ -28,31 +28,34 @@ struct HubCommand: AsyncParsableCommand {
         ])
 }
 
-/// Which hub, where this station is paired with several.
+/// The hub to use, if this station is paired with several.
 struct NamedHub: ParsableArguments {
-    @Argument(help: ArgumentHelp("The hub's address; not needed where there is one.", valueName: "address"))
+    @Argument(help: ArgumentHelp("The hub's address; not needed if there is only one.", valueName: "address"))
     var address: String?
 }
 
 struct HubPairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pair", abstract: "Pair this station with a hub, by the hub's access code.",
+        commandName: "pair", abstract: "Pair this station with a hub, using the hub's access code.",
         discussion: """
             Asks for the code without showing it, or reads one line of standard input.
-            The token that the hub gives is kept in hub.json beside the settings, for
-            you alone to read. Pairing again replaces it.
+            The token that the hub returns is stored in hub.json beside the settings;
+            only you can read the file. Pairing again replaces the token.
             """)
 
-    @Argument(help: ArgumentHelp("https://books.example, or 192.168.0.20.", valueName: "address")) var address: String
-    @Option(help: ArgumentHelp("How the hub lists this station; the host name unless told.", valueName: "name"))
+    @Argument(help: ArgumentHelp("The hub's address: https://books.example, or 192.168.0.20.", valueName: "address"))
+    var address: String
+    @Option(
+        help: ArgumentHelp(
+            "The name under which the hub lists this station (default: the host name).", valueName: "name"))
     var name: String?
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
 
     func run() async throws {
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         let address = try HubAddress(address)
         let name = try (name ?? ProcessInfo.processInfo.hostName).checked(
-            as: "name of the station", limit: PairedStation.longestName)
+            as: "station name", limit: PairedStation.longestName)
         let station = try wiring.hubs.hub(at: address)?.station ?? ID()
         guard let code = SecretLine.read("Access code of \(address): "), !code.isEmpty else {
             throw CommandError(.usage, "no access code was given.")
@@ -69,19 +72,19 @@ struct HubPairCommand: AsyncParsableCommand {
 
 struct HubStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the hubs of this station, and what waits for them.")
+        commandName: "status", abstract: "Show the hubs of this station, and how many captures wait for each.")
 
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let wiring = try Wiring(settings: places.settings())
-        var isAny = false
+        let wiring = try Wiring(settings: paths.settings())
+        var hasHub = false
         for hub in try wiring.hubs.all() {
             let waiting = try await waiting(for: hub, wiring)
-            // Nothing is left to tell of a hub that was left.
+            // A hub that was left and for which nothing waits is not listed.
             if hub.token == nil, waiting == 0 { continue }
-            isAny = true
+            hasHub = true
             let status = try await status(of: hub, wiring)
             if output.json {
                 let line: JSONValue = [
@@ -90,22 +93,21 @@ struct HubStatusCommand: AsyncParsableCommand {
                 ]
                 Output.shared.line(line.text)
             } else {
-                let words =
-                    waiting == 0 ? "nothing waits for it" : "\(waiting) \(waiting == 1 ? "waits" : "wait") for it"
-                Output.shared.line("\(hub.address)  \(status.sentence)  \(words)")
+                let backlog = waiting == 0 ? "nothing waiting" : "\(waiting) waiting"
+                Output.shared.line("\(hub.address)  \(status.text)  \(backlog)")
             }
         }
-        if !isAny, !output.json { Output.shared.note("This station is paired with no hub.") }
+        if !hasHub, !output.json { Output.shared.note("This station is not paired with a hub.") }
     }
 
-    private func status(of hub: PairedHub, _ wiring: Wiring) async throws -> (word: String, sentence: String) {
-        guard hub.token != nil else { return ("unpaired", "not paired any more") }
+    private func status(of hub: PairedHub, _ wiring: Wiring) async throws -> (word: String, text: String) {
+        guard hub.token != nil else { return ("unpaired", "no longer paired") }
         let client = HubClient(
             address: try HubAddress(hub.address), userAgent: wiring.userAgent,
             certificateFile: wiring.settings[.caFile], token: { hub.token })
         do throws(HubError) {
             _ = try await client.status(of: [])
-            return ("up", "there, as \"\(hub.name.printable)\"")
+            return ("up", "connected as \"\(hub.name.printable)\"")
         } catch {
             return (error == .revoked ? "unpaired" : "away", "\(error)".printable)
         }
@@ -120,14 +122,14 @@ struct HubStatusCommand: AsyncParsableCommand {
 
 struct HubSendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send what waits for a hub now.")
+        commandName: "send", abstract: "Send the captures that wait for a hub now.")
 
     @OptionGroup var hub: NamedHub
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
 
     func run() async throws {
-        let run = try await Wiring(settings: places.settings()).openHub(hub.address)
-        // A hub that does not know this station is no hub of which to say so, though nothing waits.
+        let run = try await Wiring(settings: paths.settings()).openHub(hub.address)
+        // A hub that no longer knows this station does not have everything, even if nothing waits.
         let hasAll = try await run.finish()
         guard hasAll, run.link.status != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }
         Output.shared.note("The hub has everything.")
@@ -138,15 +140,16 @@ struct HubLeaveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave", abstract: "Give this station's token back and forget it.",
         discussion: """
-            What waits in the outbox stays there; pairing again sends it. Where the hub
-            is away the token is forgotten here, and scan hub revoke ends it there.
+            Captures that wait in the outbox stay there; pairing again sends them. If
+            the hub cannot be reached, the token is forgotten here only; revoke it at
+            the hub with scan hub revoke.
             """)
 
     @OptionGroup var hub: NamedHub
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
 
     func run() async throws {
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         var hub = try wiring.pairedHub(hub.address)
         let token = hub.token
         let client = HubClient(
@@ -157,7 +160,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
         } catch {
             if error != .revoked {
                 Output.shared.complain(
-                    "\("\(error)".printable). The token is forgotten here; scan hub revoke \"\(hub.name.printable)\" ends it at the hub."
+                    "\("\(error)".printable). The token is forgotten here. Revoke it at the hub with scan hub revoke \"\(hub.name.printable)\"."
                 )
             }
         }
@@ -171,16 +174,16 @@ struct HubStationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stations", abstract: "List the stations that may capture into this library.")
 
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let stations = try await Wiring(settings: places.settings()).openExistingLibrary()?.pairedStations() ?? []
+        let stations = try await Wiring(settings: paths.settings()).openExistingLibrary()?.pairedStations() ?? []
         if stations.isEmpty, !output.json {
-            Output.shared.note("No station is paired with this library. On the station: scan hub pair ADDRESS.")
+            Output.shared.note("No station is paired with this library. To pair one, run scan hub pair ADDRESS on it.")
         }
         for station in stations {
-            let used = station.lastUsed.map { "last here \($0.rfc3339)" } ?? "never here since"
+            let used = station.lastUsed.map { "last seen \($0.rfc3339)" } ?? "not seen since"
             let status = station.revoked.map { "revoked \($0.rfc3339)" } ?? used
             Output.shared.line(
                 output.json
@@ -192,14 +195,14 @@ struct HubStationsCommand: AsyncParsableCommand {
 
 struct HubRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Take a station's token back; what it sent stays.")
+        commandName: "revoke", abstract: "Revoke a station's token; what it sent stays.")
 
-    @Argument(help: ArgumentHelp("The station, as scan hub stations lists it.", valueName: "name")) var name: String
-    @OptionGroup var places: PathOptions
+    @Argument(help: ArgumentHelp("The station, as listed by scan hub stations.", valueName: "name")) var name: String
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         let stations = try await library.pairedStations()
         guard let station = stations.first(where: { $0.name == name || $0.id.rawValue == name }) else {
             let near = name.nearest(among: stations.map(\.name))
@@ -207,13 +210,13 @@ struct HubRevokeCommand: AsyncParsableCommand {
                 .nothing,
                 "there is no station \"\(name.prefix(80).printable)\". "
                     + (near.isEmpty
-                        ? "scan hub stations lists them." : "Near: \(near.joined(separator: ", ").printable)."))
+                        ? "scan hub stations lists them." : "Did you mean \(near.joined(separator: ", ").printable)?"))
         }
         let revoked = try await library.revoke(station.id, at: Date())
         if output.json {
             Output.shared.line(revoked.json.text)
         } else {
-            Output.shared.note("\(name.printable) may not send any more.")
+            Output.shared.note("\(name.printable) can no longer send.")
         }
     }
 }

@@ -126,7 +126,7 @@ extension HubNews {
 }
 
 extension Wiring {
-    var hubs: PairedHubs { PairedHubs(path: settings.places.hubsFile) }
+    var hubs: PairedHubs { PairedHubs(path: settings.paths.hubsFile) }
 
     var userAgent: String { "Bookplate/\(productVersion) (+\(productURL))" }
 

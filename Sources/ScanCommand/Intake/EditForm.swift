@@ -99,7 +99,8 @@ struct EditForm {
             switch field {
             case .title: edit.title = text
             case .subtitle: edit.subtitle = text
-            case .authors: edit.authors = text.split(separator: ";").map(String.init)
+            case .authors:
+                edit.authors = text.split(separator: ";").map(String.init).filter { !$0.cleanedLine.isEmpty }
             case .publisher: edit.publisher = text
             case .published: edit.publishedDate = text
             case .pages:

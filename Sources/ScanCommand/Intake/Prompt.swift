@@ -80,9 +80,8 @@ struct Prompt {
             switch event {
             case .news(let news):
                 try await run.show(news)
-                if case .known(let row, let isFirst) = news, isFirst || !isAsked(row.id) {
-                    waiting.append(row.candidate)
-                }
+                guard case .known(let row, let isFirst) = news else { continue }
+                if isFirst || !isAsked(row.id) { waiting.append(row.candidate) }
             case .newsEnded: haveNewsEnded = true
             case .key(let key): await press(key)
             case .line(let line): await handle(line)

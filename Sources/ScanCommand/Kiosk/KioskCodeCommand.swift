@@ -4,46 +4,47 @@ import Foundation
 
 struct KioskCodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "code", abstract: "Set the access code with which other devices sign in to the kiosk.",
+        commandName: "code", abstract: "Set the access code that other devices need to sign in to the kiosk.",
         discussion: """
-            Asks for the code twice, without showing it; without a terminal, takes one
-            line of standard input. The library keeps a slow hash of it. Every device
-            that had signed in has to do so again. Paired stations have tokens of their
-            own and stay: scan hub stations lists them, scan hub revoke ends one.
+            Asks for the code twice, without showing it; without a terminal, reads one
+            line of standard input. The library stores only a slow hash of the code.
+            All devices are signed out and must sign in again. Paired stations have
+            their own tokens and stay paired: scan hub stations lists them, scan hub
+            revoke removes one.
 
               scan kiosk code
-              scan kiosk code --clear                  no other device gets in
+              scan kiosk code --clear                  no other device can sign in
             """)
 
-    @Flag(help: "Take the code away: only this machine gets in.")
+    @Flag(help: "Remove the code: only this machine can use the kiosk.")
     var clear = false
 
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
 
     func run() async throws {
-        let library = try Wiring(settings: places.settings()).openLibrary()
+        let library = try Wiring(settings: paths.settings()).openLibrary()
         if clear {
             try await library.setAccessCode(nil, at: Date())
-            Output.shared.line("The access code is gone, and every sign-in with it. \(Self.stations)")
+            Output.shared.line("The access code is removed, and all devices are signed out. \(Self.stations)")
             return
         }
-        let code = try Self.asked()
+        let code = try Self.readCode()
         do {
             try await library.setAccessCode(code, at: Date())
         } catch let refusal as AccessCodeRefusal {
             throw CommandError(.usage, refusal.description + ". Nothing was changed.")
         }
-        Output.shared.line("The access code is set. Devices that had signed in have to do so again. \(Self.stations)")
+        Output.shared.line("The access code is set. All devices must sign in again. \(Self.stations)")
     }
 
     private static let stations =
-        "Paired stations stay: 'scan hub stations' lists them, 'scan hub revoke NAME' takes one out."
+        "Paired stations stay paired: 'scan hub stations' lists them, 'scan hub revoke NAME' removes one."
 
-    /// Twice where it is typed, since nobody sees it.
-    private static func asked() throws -> String {
-        // A program's input that is empty is a code that is too short.
+    /// Reads the code: twice if it is typed, since it is not shown.
+    private static func readCode() throws -> String {
+        // Empty input from a program is refused as too short a code.
         guard SecretLine.isTyped else { return SecretLine.read("") ?? "" }
-        let answers = try ["Access code: ", "The same again: "].map { question in
+        let answers = try ["Access code: ", "Repeat the code: "].map { question in
             guard let answer = SecretLine.read(question) else {
                 throw CommandError(.usage, "no code was entered. Nothing was changed.")
             }

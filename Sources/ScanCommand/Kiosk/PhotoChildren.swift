@@ -8,21 +8,22 @@ import Kiosk
 import Processes
 import Synchronization
 
-/// Reads photos that came over the web, each in a process of its own: the libraries that decode pictures are where a stranger's bytes
-/// do most harm. Two at a time; the next wait.
+/// Reads uploaded photos, each in a child process, because the libraries that decode pictures are where untrusted bytes do most
+/// harm. Two photos are read at a time; others wait.
 final class PhotoChildren: Sendable {
     private let command: ChildProcess.Command
     private let patience: Duration
     private let queue: OperationQueue
-    private let waiting = Mutex(0)
+    /// The number of photos being read or waiting.
+    private let pending = Mutex(0)
     private let limit: Int
 
-    /// This program again, whatever became of its file since it was started.
+    /// This program, even if its file was replaced after the start.
     static let thisProgram = ChildProcess.Command(path: "/proc/self/exe", arguments: ["scan", "read-photo"])
 
     /// - Parameters:
-    ///   - patience: for one photo, from its start.
-    ///   - limit: of photos under way and waiting.
+    ///   - patience: the time limit for one photo, from the start of its process.
+    ///   - limit: the number of photos that may be read or wait at once.
     init(_ command: ChildProcess.Command = thisProgram, patience: Duration = PhotoChildLimits.patience, limit: Int = 6)
     {
         (self.command, self.patience, self.limit) = (command, patience, limit)
@@ -30,15 +31,15 @@ final class PhotoChildren: Sendable {
         queue.maxConcurrentOperationCount = 2
     }
 
-    /// - Throws: ``KioskError``: refused when the photo is no sound picture, unavailable when too many wait.
+    /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many wait.
     func read(_ photo: [UInt8]) async throws -> DecodedPhoto {
-        let isFull = waiting.withLock { count in
+        let isFull = pending.withLock { count in
             if count >= limit { return true }
             count += 1
             return false
         }
-        if isFull { throw KioskError(.unavailable, "\(limit) photos are being read already") }
-        defer { waiting.withLock { $0 -= 1 } }
+        if isFull { throw KioskError(.unavailable, "\(limit) photos are already being read") }
+        defer { pending.withLock { $0 -= 1 } }
         let ending = try await withCheckedThrowingContinuation { continuation in
             queue.addOperation { [command, patience] in
                 continuation.resume(
@@ -46,9 +47,9 @@ final class PhotoChildren: Sendable {
             }
         }
         switch ending {
-        // One whole line, however it ended then: without it, it crashed, was killed, or had nothing to say.
+        // One whole line counts, however the process ended then; without one, it crashed or was killed.
         case .answered(let line, _, _) where line.last == UInt8(ascii: "\n"):
-            return try PhotoAnswer(line.dropLast()).reading()
+            return try PhotoAnswer(line.dropLast()).photo()
         case .answered: throw PhotoAnswer.unreadable("reading it failed")
         case .tooLong: throw PhotoAnswer.unreadable("reading it took too long")
         case .tooMuch: throw PhotoAnswer.unreadable("reading it failed")
@@ -56,7 +57,7 @@ final class PhotoChildren: Sendable {
     }
 }
 
-/// What a child says of its photo. It may have been taken over by the photo, so that nothing of it is believed unseen.
+/// The answer of a child process. The photo may have compromised the process, so every value is checked.
 struct PhotoAnswer: Decodable {
     private struct Code: Decodable {
         var payload: String
@@ -69,12 +70,12 @@ struct PhotoAnswer: Decodable {
     private var thumbnail: String?
     private var error: String?
 
-    static func unreadable(_ why: String) -> KioskError {
+    static func unreadable(_ reason: String) -> KioskError {
         KioskError(
-            .refused, "The photo could not be read: \(why). Take it again, or save it as an ordinary JPEG.")
+            .refused, "The photo could not be read: \(reason). Take it again, or save it as an ordinary JPEG.")
     }
 
-    /// - Throws: ``KioskError`` when it is no answer.
+    /// - Throws: ``KioskError`` if the line is not an answer.
     init(_ line: some Collection<UInt8>) throws {
         do {
             self = try JSONDecoder().decode(PhotoAnswer.self, from: Data(line))
@@ -83,8 +84,10 @@ struct PhotoAnswer: Decodable {
         }
     }
 
-    /// - Throws: ``KioskError`` with the child's reason where the photo was not read.
-    func reading() throws -> DecodedPhoto {
+    /// Returns the decoded photo.
+    ///
+    /// - Throws: ``KioskError`` with the child's reason if it could not read the photo.
+    func photo() throws -> DecodedPhoto {
         if let error { throw KioskError(.refused, String(error.cleanedLine.prefix(300))) }
         guard symbols.count <= 200 else { throw Self.unreadable("reading it failed") }
         return DecodedPhoto(symbols: try symbols.map(Self.symbol), thumbnail: try picture())
@@ -112,19 +115,19 @@ struct PhotoAnswer: Decodable {
     }
 }
 
-/// What a process that reads a stranger's photo may take. It sets them itself, before it looks at the first byte.
+/// The resource limits of a process that reads an untrusted photo. It sets them before it reads the first byte.
 enum PhotoChildLimits {
-    /// Bytes of memory: a picture of 50 megapixels in all its colours, twice.
+    /// Memory in bytes: enough for two pictures of 50 megapixels in colour.
     static let memory: rlim_t = 1 << 30
-    /// Seconds of the processor.
+    /// CPU time in seconds.
     static let processor: rlim_t = 20
-    /// Seconds from its start to its end.
+    /// The time from the start of the process to its end.
     static let patience: Duration = .seconds(25)
 
-    /// - Throws: ``CommandError`` when one cannot be set: then nothing is read.
+    /// - Throws: ``CommandError`` if a limit cannot be set; then nothing is read.
     static func apply() throws {
-        // No file grows, no core is written, few descriptors (libheif and its libraries take some to be loaded), and what could be
-        // run has no more rights.
+        // No file writes, no core dump, few descriptors (loading libheif and its libraries needs some), and no new privileges for
+        // a program that it might execute.
         let limits: [(__rlimit_resource, rlim_t)] = [
             (RLIMIT_AS, memory), (RLIMIT_CPU, processor), (RLIMIT_NOFILE, 24), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
         ]
@@ -140,10 +143,10 @@ enum PhotoChildLimits {
     }
 }
 
-/// The kiosk's own: reads one photo from standard input, within limits, and prints what came of it as one line of JSON.
+/// Reads one photo from standard input within limits and prints the result as one line of JSON. Started by the kiosk only.
 struct ReadPhotoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "read-photo", abstract: "Read one photo from standard input, with limits, for the kiosk.",
+        commandName: "read-photo", abstract: "Read one photo from standard input within limits (for the kiosk).",
         shouldDisplay: false)
 
     func run() throws {

@@ -2,20 +2,20 @@ import ArgumentParser
 import Bookplate
 import Foundation
 
-/// The settings in force, each with where it came from.
+/// The settings in effect, each with its origin.
 struct Settings {
     enum Level: String { case flag, environment, file, standard = "default" }
 
     private var values: [Setting: (value: String, level: Level)] = [:]
-    let places: Paths
+    let paths: Paths
 
-    /// - Parameter flags: what the command line says; wins over everything.
-    /// - Throws: ``CommandError`` when the settings file cannot be read or makes no sense.
+    /// - Parameter flags: the values from the command line, which win over all others.
+    /// - Throws: ``CommandError`` if the settings file cannot be read or is invalid.
     init(
         flags: [Setting: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
-        places = Paths(environment: environment)
-        let file = try SettingsFile(path: places.settingsFile).read()
+        paths = Paths(environment: environment)
+        let file = try SettingsFile(path: paths.settingsFile).read()
         for setting in Setting.allCases {
             if let value = flags[setting] {
                 values[setting] = (value, .flag)
@@ -24,39 +24,43 @@ struct Settings {
             } else if let value = file[setting] {
                 values[setting] = (value, .file)
             } else {
-                values[setting] = (setting.defaultValue(places), .standard)
+                values[setting] = (setting.defaultValue(paths), .standard)
             }
         }
     }
 
-    /// The value in force, `nil` when it is empty.
+    /// The value in effect; `nil` if it is empty.
     subscript(_ setting: Setting) -> String? {
         values[setting].flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 
     func level(of setting: Setting) -> Level { values[setting]?.level ?? .standard }
 
-    /// "1", "true", "yes" and "on" mean on.
+    /// Returns true for "1", "true", "yes" and "on".
     static func means(on value: String?) -> Bool { ["1", "true", "yes", "on"].contains(value?.lowercased()) }
 
-    /// - Throws: ``CommandError`` for a switch that says neither on nor off: guessing could ask a network that must not be asked.
+    /// Checks that a switch is on or off. A guess could use a network that must not be used.
+    ///
+    /// - Throws: ``CommandError`` for any other value.
     static func checkSwitch(_ setting: Setting, _ value: String?) throws {
         guard let value, !means(on: value), !["0", "false", "no", "off"].contains(value.lowercased()) else { return }
-        throw CommandError(.configuration, "\(setting.rawValue) is \"\(value.prefix(40).printable)\"; it is 1 or 0.")
+        throw CommandError(
+            .configuration, "\(setting.rawValue) is \"\(value.prefix(40).printable)\"; it must be 1 or 0.")
     }
 
-    /// As it may be shown: secrets masked.
+    /// Returns the value as it may be shown: a secret is masked.
     func shown(_ setting: Setting) -> String? {
         guard let value = self[setting] else { return nil }
         return setting.isSecret ? String(repeating: "•", count: 8) + value.suffix(value.count > 12 ? 4 : 0) : value
     }
 }
 
-/// The settings file: one JSON object of texts, readable by its owner only because it may hold a key.
+/// The settings file: one JSON object of strings, readable by its owner only, since it may hold a key.
 struct SettingsFile {
     let path: String
 
-    /// - Returns: nothing when there is no file.
+    /// - Returns: an empty dictionary if there is no file.
+    /// - Throws: ``CommandError`` if the file cannot be read or is invalid.
     func read() throws -> [Setting: String] {
         let data: Data
         do {
@@ -69,14 +73,15 @@ struct SettingsFile {
         guard data.count < 1 << 20, let object = try? JSONDecoder().decode([String: String].self, from: data) else {
             throw CommandError(
                 .configuration,
-                "the settings in \(path) are no JSON object of texts. Mend the file, or delete it to start anew.")
+                "the settings in \(path) are not a JSON object of strings. Correct the file, or delete it to start over."
+            )
         }
         var values: [Setting: String] = [:]
         for (name, value) in object {
             guard let setting = Setting(rawValue: name) else {
                 throw CommandError(
                     .configuration,
-                    "the settings in \(path) name \"\(name.prefix(40).printable)\", which is none. Known: "
+                    "unknown setting \"\(name.prefix(40).printable)\" in \(path). Known settings: "
                         + Setting.allCases.map(\.rawValue).joined(separator: ", ") + ".")
             }
             values[setting] = value
@@ -84,7 +89,7 @@ struct SettingsFile {
         return values
     }
 
-    /// Replaces the file whole: written beside it, fsynced, renamed.
+    /// Replaces the file atomically: writes a new file beside it, syncs it and renames it.
     func write(_ values: [Setting: String]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -99,7 +104,7 @@ struct SettingsFile {
             else {
                 throw CocoaError(.fileWriteNoPermission)
             }
-            // It may hold a key; once it has its name there is nothing to remove.
+            // The file may hold a key. Once it is renamed, there is nothing to remove.
             defer { unlink(temporary) }
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
             try handle.write(contentsOf: data + Data("\n".utf8))
@@ -112,13 +117,13 @@ struct SettingsFile {
     }
 }
 
-/// Every setting there is. Flag > environment > file > default.
+/// The settings of the program. Flag > environment > file > default.
 enum Setting: String, CaseIterable {
     case library, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey,
         contact, caFile,
         offline
 
-    /// The environment variable that sets it.
+    /// The environment variable for the setting.
     var environmentName: String {
         switch self {
         case .library: "BOOKPLATE_LIBRARY"
@@ -136,34 +141,34 @@ enum Setting: String, CaseIterable {
         }
     }
 
-    /// What it is for, in one line.
+    /// The purpose of the setting in one line.
     var explanation: String {
         switch self {
         case .library: "the library file"
-        case .backupFolder: "a second folder for backups, on a stick perhaps: used when it is there"
+        case .backupFolder: "a second folder for backups, such as on a USB stick; used if it exists"
         case .index: "the offline index, made by scan index build"
         case .camera: "the camera: a device such as /dev/bookplate, or part of its name"
-        case .cameraSize: "the size that the camera is asked for"
+        case .cameraSize: "the frame size to ask the camera for"
         case .openLibraryURL: "base address of Open Library"
         case .googleBooksURL: "base address of the Google Books API"
         case .coversURL: "base address of Open Library's covers"
         case .googleBooksKey: "API key for Google Books (console.cloud.google.com, Books API)"
         case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
-        case .caFile: "certificate authorities to trust instead of the system's (PEM)"
-        case .offline: "1 to ask no online source"
+        case .caFile: "file of certificate authorities (PEM) to trust instead of the system's"
+        case .offline: "1 to ask no online source, 0 to ask them"
         }
     }
 
     var isSecret: Bool { self == .googleBooksKey }
 
-    /// A file or folder; in the settings file always from the root.
+    /// True for a file or folder, which is an absolute path in the settings file.
     var isPath: Bool { self == .library || self == .backupFolder || self == .index || self == .caFile }
 
-    /// What holds when nothing is set; empty for none.
-    func defaultValue(_ places: Paths) -> String {
+    /// The value of a setting that is not set; empty for none.
+    func defaultValue(_ paths: Paths) -> String {
         switch self {
-        case .library: places.defaultLibrary
-        case .index: places.defaultIndex ?? ""
+        case .library: paths.defaultLibrary
+        case .index: paths.defaultIndex ?? ""
         case .cameraSize: "1280x720"
         case .openLibraryURL: "https://openlibrary.org"
         case .googleBooksURL: "https://www.googleapis.com"
@@ -174,7 +179,7 @@ enum Setting: String, CaseIterable {
     }
 }
 
-/// A setting as a person names it: of the program, kept in the settings file, or of the library, kept in it.
+/// A setting named on the command line: one of the program, stored in the settings file, or one of the library, stored in it.
 enum NamedSetting: Equatable {
     case program(Setting)
     case library(LibrarySetting)
@@ -201,7 +206,7 @@ extension NamedSetting: ExpressibleByArgument {
     static var allValueStrings: [String] { Setting.allCases.map(\.rawValue) + LibrarySetting.allCases.map(\.rawValue) }
 }
 
-/// Where things are when nobody says otherwise (XDG Base Directory Specification 0.8).
+/// The default paths (XDG Base Directory Specification 0.8).
 struct Paths {
     let environment: [String: String]
 
@@ -211,23 +216,23 @@ struct Paths {
     /// `$XDG_CONFIG_HOME/bookplate/hub.json`
     var hubsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/hub.json" }
 
-    /// The service's library when this person may use it, else one in the person's own data folder.
+    /// The service's library if this user may use it, else one in the user's own data folder.
     var defaultLibrary: String {
         let (folder, own) = ("/var/lib/bookplate", base("XDG_DATA_HOME", ".local/share") + "/bookplate/library.sqlite")
         let service = folder + "/library.sqlite"
         if access(service, R_OK | W_OK) == 0 { return service }
-        // Before the service has made it, and after it was lost: a person of its group who has no other makes it, or brings it back.
+        // If the service's library is missing, a user of its group who has no other library creates or restores it.
         let isFree = access(service, F_OK) != 0 && access(own, F_OK) != 0
         return isFree && access(folder, R_OK | W_OK | X_OK) == 0 ? service : own
     }
 
-    /// `$XDG_DATA_HOME/bookplate/index.sqlite` where there is one.
+    /// `$XDG_DATA_HOME/bookplate/index.sqlite`; `nil` if there is none.
     var defaultIndex: String? {
         let path = base("XDG_DATA_HOME", ".local/share") + "/bookplate/index.sqlite"
         return access(path, R_OK) == 0 ? path : nil
     }
 
-    /// A base directory that is not absolute counts as unset, as the specification says.
+    /// Returns a base directory. One that is not absolute counts as unset, as the specification says.
     private func base(_ name: String, _ fallback: String) -> String {
         if let path = environment[name], path.hasPrefix("/") { return path }
         let home =

@@ -9,24 +9,27 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
         let noun = Content.noun
         return CommandConfiguration(
             commandName: "list",
-            abstract: "The \(noun)s \(Content.preposition) one book, or the latest \(Content.preposition) all.",
+            abstract:
+                "List the \(noun)s \(Content.preposition) one book, or the latest \(Content.preposition) all books.",
             discussion: "  scan \(noun) list dune\n  scan \(noun) list --limit 10")
     }
-    @Argument(help: ArgumentHelp("ISBN, id or words; none means all books.", valueName: "book")) var words: [String] =
-        []
-    @Option(help: "Of all books: how many of the latest; 50, and with --json all.") var limit: Int?
-    @OptionGroup var places: PathOptions
+    @Argument(help: ArgumentHelp("An ISBN, an id or words (default: all books).", valueName: "book")) var words:
+        [String] =
+            []
+    @Option(help: "For all books: the maximum number, latest first (default: 50, or all with --json).") var limit: Int?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit is 1 or more.") }
+        if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more.") }
         if limit != nil, !words.isEmpty {
-            throw ValidationError("--limit is for all books; of one book all are shown.")
+            throw ValidationError(
+                "--limit applies to the list for all books; for one book all \(Content.noun)s are shown.")
         }
     }
 
     func run() async throws {
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         let list = AnnotationList(json: output.json)
         guard words.isEmpty else {
             let library = try wiring.requireLibrary()
@@ -34,7 +37,7 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
             return list.show(try await Content.all(of: book.id, in: library).map { Annotation($0, on: book) })
         }
         guard let library = try wiring.openExistingLibrary() else {
-            return AnnotationList.tellEmpty(Content.noun, json: output.json)
+            return AnnotationList.printEmpty(Content.noun, json: output.json)
         }
         list.showLatest(try await Content.latest(limit ?? (output.json ? .max : 50), in: library))
     }
@@ -47,16 +50,16 @@ struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
             commandName: "delete", abstract: "Delete \(Content.noun)s (scan undo takes it back).",
             discussion: "  scan \(Content.noun) delete 3fa2c1")
     }
-    @Argument(help: ArgumentHelp("Their ids or the ends of them.", valueName: Content.noun)) var names: [String]
-    @Flag(help: "Do not ask.") var yes = false
-    @OptionGroup var places: PathOptions
+    @Argument(help: ArgumentHelp("The ids, or the ends of them.", valueName: Content.noun)) var names: [String]
+    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         var annotations: [Annotation<Content>] = []
         for name in names {
-            let annotation: Annotation<Content> = try await AnnotationList.one(name, in: library)
+            let annotation: Annotation<Content> = try await AnnotationList.find(name, in: library)
             if !annotations.contains(annotation) { annotations.append(annotation) }
         }
         let list = AnnotationList(json: output.json)
@@ -64,25 +67,25 @@ struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
         let question = "Delete \(counted(annotations.count, Content.noun))?"
         guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
         try await Content.delete(annotations.map(\.content.id), in: library, at: Date())
-        list.tellDeleted(annotations)
+        list.printDeleted(annotations)
     }
 }
 
-/// What notes and quotes have in common on the command line.
+/// The common interface of notes and quotes for these commands.
 protocol PrintedAnnotation: Sendable, Equatable {
     var id: ID<Self> { get }
     var text: String { get }
     var created: Date { get }
-    /// What stands beside the date: "page 8", "discussion".
+    /// The text beside the date: "page 8", "discussion".
     var mark: String? { get }
     static func json(_ annotation: Annotation<Self>) -> JSONValue
     static var noun: String { get }
-    /// "on" or "from" a book.
+    /// "on" or "from", as in "a quote from a book".
     static var preposition: String { get }
     static func refusal(_ name: String) -> AnnotationRefusal
-    /// Those of one book, in its order.
+    /// Returns the annotations of one book, in their order.
     static func all(of copy: ID<Copy>, in library: LibraryFile) async throws -> [Self]
-    /// Those of all books, newest first.
+    /// Returns the annotations of all books, newest first.
     static func latest(_ limit: Int, in library: LibraryFile) async throws -> [Annotation<Self>]
     static func named(_ name: String, in library: LibraryFile) async throws -> [Annotation<Self>]
     static func delete(_ ids: [ID<Self>], in library: LibraryFile, at now: Date) async throws
@@ -133,11 +136,11 @@ struct AnnotationList {
     let json: Bool
     var zone = TimeZone.current
 
-    /// The one that is meant.
+    /// Returns the annotation with this name.
     ///
-    /// - Parameter name: its id or the end of it.
-    /// - Throws: ``CommandError`` when several fit, ``AnnotationRefusal`` when none does.
-    static func one<Content: PrintedAnnotation>(
+    /// - Parameter name: its id, or the end of it.
+    /// - Throws: ``CommandError`` if several fit, ``AnnotationRefusal`` if none does.
+    static func find<Content: PrintedAnnotation>(
         _ name: String, in library: LibraryFile
     ) async throws -> Annotation<Content> {
         let fits = try await Content.named(name, in: library)
@@ -145,14 +148,14 @@ struct AnnotationList {
         guard fits.count == 1 else {
             let list = fits.map { "  \($0.content.id)  \($0.book.displayTitle.oneLine)" }.joined(separator: "\n")
             throw CommandError(
-                .nothing, "\"\(name.prefix(80).printable)\" fits several; name one by more of its id:\n\(list)")
+                .nothing, "\"\(name.prefix(80).printable)\" fits several. Give more characters of one id:\n\(list)")
         }
         return first
     }
 
-    /// All of each, as a book's page shows it.
+    /// Prints each annotation in full, as on a book's page.
     func show<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>]) {
-        if annotations.isEmpty { return Self.tellEmpty(Content.noun, json: json) }
+        if annotations.isEmpty { return Self.printEmpty(Content.noun, json: json) }
         for annotation in annotations {
             if json {
                 Output.shared.line(Content.json(annotation))
@@ -162,9 +165,9 @@ struct AnnotationList {
         }
     }
 
-    /// One line each, with its book.
+    /// Prints each annotation on one line with its book.
     func showLatest<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>]) {
-        if annotations.isEmpty { return Self.tellEmpty(Content.noun, json: json) }
+        if annotations.isEmpty { return Self.printEmpty(Content.noun, json: json) }
         let width = Output.shared.isTerminal ? max(60, terminalSize().columns) : 200
         for annotation in annotations {
             if json {
@@ -178,28 +181,28 @@ struct AnnotationList {
         }
     }
 
-    /// The id's end, the date and what else there is, then the text with its line breaks, set in.
+    /// Returns the end of the id, the date and the mark on a line, and the indented text on the next lines.
     static func lines(_ content: some PrintedAnnotation, _ zone: TimeZone, _ style: Style) -> [String] {
         let head = [CalendarDay(content.created, in: zone).description, content.mark].compactMap(\.self)
         return ["  " + style.faint("\(content.id.rawValue.suffix(6))  \(head.joined(separator: " · "))")]
             + content.text.printable.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
     }
 
-    /// Tells that something was done to one.
-    func tell<Content: PrintedAnnotation>(_ what: String, _ annotation: Annotation<Content>) {
+    /// Prints an annotation after a change.
+    func printChanged<Content: PrintedAnnotation>(_ what: String, _ annotation: Annotation<Content>) {
         if json { return Output.shared.line(Content.json(annotation)) }
         Output.shared.changed([
             "\(what) \(Content.preposition) \(annotation.book.displayTitle.oneLine): \(annotation.content.id.rawValue.suffix(6))"
         ])
     }
 
-    func tellDeleted<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>]) {
+    func printDeleted<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>]) {
         if !json { return Output.shared.changed(["\(counted(annotations.count, Content.noun)) deleted."]) }
         for annotation in annotations { Output.shared.line(Content.json(annotation)) }
     }
 
-    static func tellEmpty(_ noun: String, json: Bool) {
-        if !json { Output.shared.note("There is no \(noun) yet. scan \(noun) add BOOK TEXT writes the first.") }
+    static func printEmpty(_ noun: String, json: Bool) {
+        if !json { Output.shared.note("There is no \(noun) yet. scan \(noun) add BOOK TEXT adds one.") }
     }
 }
 
@@ -207,7 +210,7 @@ struct NoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "note", abstract: "Notes on books: list, add, edit, delete.",
         discussion: """
-            A note is named by its id or the end of it, as the list shows it.
+            Name a note by its id, or by the end of the id as the list shows it.
 
               scan note add dune "The footnotes are half the fun."
               scan note add dune - < thoughts.txt
@@ -219,21 +222,22 @@ struct NoteCommand: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Write a note on a book.",
+            commandName: "add", abstract: "Add a note on a book.",
             discussion: "  scan note add dune \"Ask Ada about the ending.\" --kind discussion")
-        @Argument(help: ArgumentHelp("ISBN, id or words; quote a name of several words.", valueName: "book"))
+        @Argument(help: ArgumentHelp("An ISBN, an id or words; quote a name of several words.", valueName: "book"))
         var name: String
-        @Argument(help: "The note, at most 5,000 characters; - takes it from standard input.") var text: String
-        @Option(help: "note, or discussion for a book club.") var kind: Note.Kind = .note
-        @OptionGroup var places: PathOptions
+        @Argument(help: "The note, at most 5,000 characters; - reads it from standard input.") var text: String
+        @Option(help: "The kind: note, or discussion for a book club.") var kind: Note.Kind = .note
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: name)
             let now = Date()
             let note = Note(kind: kind, text: try EnteredText.read(text, as: "note"), created: now)
-            AnnotationList(json: output.json).tell("Noted", try await library.add(note, to: book.id, at: now))
+            AnnotationList(json: output.json).printChanged(
+                "Added a note", try await library.add(note, to: book.id, at: now))
         }
     }
 
@@ -241,26 +245,26 @@ struct NoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "edit", abstract: "Change a note; its date stays.",
             discussion: "  scan note edit 3fa2c1 \"It was the butler.\"")
-        @Argument(help: ArgumentHelp("Its id or the end of it.", valueName: "note")) var name: String
-        @Argument(help: "The new text; - takes it from standard input.") var text: String?
-        @Option(help: "note or discussion.") var kind: Note.Kind?
-        @OptionGroup var places: PathOptions
+        @Argument(help: ArgumentHelp("Its id, or the end of it.", valueName: "note")) var name: String
+        @Argument(help: "The new text; - reads it from standard input.") var text: String?
+        @Option(help: "The kind: note or discussion.") var kind: Note.Kind?
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            if text == nil, kind == nil { throw ValidationError("Say what to change: a text, or --kind.") }
+            if text == nil, kind == nil { throw ValidationError("Give what to change: a text, or --kind.") }
         }
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
-            let note: Annotation<Note> = try await AnnotationList.one(name, in: library)
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
+            let note: Annotation<Note> = try await AnnotationList.find(name, in: library)
             let text = try text.map { try EnteredText.read($0, as: "note") }
             let kind = kind
             let edited = try await library.editNote(note.content.id, at: Date()) { note in
                 note.text = text ?? note.text
                 note.kind = kind ?? note.kind
             }
-            AnnotationList(json: output.json).tell("Changed the note", edited)
+            AnnotationList(json: output.json).printChanged("Changed the note", edited)
         }
     }
 }
@@ -271,7 +275,7 @@ struct QuoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quote", abstract: "Quotes from books: list, add, edit, delete.",
         discussion: """
-            A quote is named by its id or the end of it, as the list shows it.
+            Name a quote by its id, or by the end of the id as the list shows it.
 
               scan quote add dune "Fear is the mind-killer." --page 8
               scan quote list dune
@@ -282,22 +286,23 @@ struct QuoteCommand: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Copy a passage out of a book.",
+            commandName: "add", abstract: "Add a quote from a book.",
             discussion: "  scan quote add dune \"Fear is the mind-killer.\" --page 8")
-        @Argument(help: ArgumentHelp("ISBN, id or words; quote a name of several words.", valueName: "book"))
+        @Argument(help: ArgumentHelp("An ISBN, an id or words; quote a name of several words.", valueName: "book"))
         var name: String
-        @Argument(help: "The passage, at most 5,000 characters; - takes it from standard input.") var text: String
+        @Argument(help: "The passage, at most 5,000 characters; - reads it from standard input.") var text: String
         @Option(help: "The page it is on.") var page: Int?
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             try NumberLimit.check(page, as: "page", in: NumberLimit.pages)
-            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: name)
             let now = Date()
             let quote = Quote(text: try EnteredText.read(text, as: "quote"), page: page, created: now)
-            AnnotationList(json: output.json).tell("Quoted", try await library.add(quote, to: book.id, at: now))
+            AnnotationList(json: output.json).printChanged(
+                "Added a quote", try await library.add(quote, to: book.id, at: now))
         }
     }
 
@@ -305,27 +310,27 @@ struct QuoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "edit", abstract: "Change a quote; its date stays.",
             discussion: "  scan quote edit 3fa2c1 --page 9")
-        @Argument(help: ArgumentHelp("Its id or the end of it.", valueName: "quote")) var name: String
-        @Argument(help: "The new text; - takes it from standard input.") var text: String?
-        @Option(help: "The page it is on; 0 clears.") var page: Int?
-        @OptionGroup var places: PathOptions
+        @Argument(help: ArgumentHelp("Its id, or the end of it.", valueName: "quote")) var name: String
+        @Argument(help: "The new text; - reads it from standard input.") var text: String?
+        @Option(help: "The page it is on; 0 clears it.") var page: Int?
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            if text == nil, page == nil { throw ValidationError("Say what to change: a text, or --page.") }
+            if text == nil, page == nil { throw ValidationError("Give what to change: a text, or --page.") }
         }
 
         func run() async throws {
             let page = page
             if page != 0 { try NumberLimit.check(page, as: "page", in: NumberLimit.pages) }
-            let library = try Wiring(settings: places.settings()).requireLibrary()
-            let quote: Annotation<Quote> = try await AnnotationList.one(name, in: library)
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
+            let quote: Annotation<Quote> = try await AnnotationList.find(name, in: library)
             let text = try text.map { try EnteredText.read($0, as: "quote") }
             let edited = try await library.editQuote(quote.content.id, at: Date()) { quote in
                 quote.text = text ?? quote.text
                 if let page { quote.page = page == 0 ? nil : page }
             }
-            AnnotationList(json: output.json).tell("Changed the quote", edited)
+            AnnotationList(json: output.json).printChanged("Changed the quote", edited)
         }
     }
 }

@@ -7,9 +7,9 @@ struct AuthorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "author", abstract: "Authors of all books: list, rename, merge, delete.",
         discussion: """
-            Who is the same is for you to say: nothing is merged by itself. What you
-            change here no lookup changes back. The authors of one book: scan library
-            edit BOOK --author NAME.
+            Nothing is merged automatically: you decide which names are the same
+            author. No lookup reverts what you change here. To change the authors of
+            one book, use scan library edit BOOK --author NAME.
 
               scan author list
               scan author rename "JRR Tolkien" "J. R. R. Tolkien"
@@ -19,14 +19,16 @@ struct AuthorCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the authors with their numbers of books and their roles.")
-        @OptionGroup var places: PathOptions
+            commandName: "list", abstract: "List the authors with their roles and numbers of books.")
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).openExistingLibrary()
+            let library = try Wiring(settings: paths.settings()).openExistingLibrary()
             let authors = try await library?.authors() ?? []
-            if authors.isEmpty, !output.json { Output.shared.note("There is no author yet: authors come with books.") }
+            if authors.isEmpty, !output.json {
+                Output.shared.note("There are no authors yet; they are added with books.")
+            }
             let width = min(60, authors.map(\.name.oneLine.columns).max() ?? 0)
             for author in authors {
                 Output.shared.line(output.json ? author.json.text : Self.line(for: author, width: width))
@@ -43,57 +45,58 @@ struct AuthorCommand: AsyncParsableCommand {
 
     struct Rename: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rename", abstract: "Give an author another name, on all books.",
+            commandName: "rename", abstract: "Rename an author in all books.",
             discussion: "  scan author rename \"JRR Tolkien\" \"J. R. R. Tolkien\"")
-        @Argument(help: "The author.") var name: String
+        @Argument(help: "The author's name.") var name: String
         @Argument(help: "The new name.") var newName: String
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
-            tell([try await library.renameAuthor(name, to: newName, at: Date())], "Renamed", output)
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
+            printChanged([try await library.renameAuthor(name, to: newName, at: Date())], "Renamed", output)
         }
     }
 
     struct Merge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "merge", abstract: "Make several authors one that is there already (scan undo takes it back).",
+            commandName: "merge", abstract: "Merge authors into an existing one (scan undo takes it back).",
             discussion: "  scan author merge \"J.K. Rowling\" --into \"J. K. Rowling\"")
-        @Argument(help: "The authors that go.") var names: [String]
-        @Option(help: ArgumentHelp("The author that stays.", valueName: "name")) var into: String
-        @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PathOptions
+        @Argument(help: "The authors to merge.") var names: [String]
+        @Option(help: ArgumentHelp("The author to keep.", valueName: "name")) var into: String
+        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
             let question = "Merge \(quoted(names)) into \(quoted([into]))?"
             guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
-            tell([try await library.mergeAuthors(names, into: into, at: Date())], "Merged", output)
+            printChanged([try await library.mergeAuthors(names, into: into, at: Date())], "Merged", output)
         }
     }
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "delete", abstract: "Take authors off all their books, which stay (scan undo takes it back).",
+            commandName: "delete",
+            abstract: "Remove authors from all their books; the books stay (scan undo takes it back).",
             discussion: "  scan author delete \"Penguin Classics\"")
         @Argument(help: "The authors.") var names: [String]
-        @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PathOptions
+        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let library = try Wiring(settings: places.settings()).requireLibrary()
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
             let question = "Delete \(quoted(names))? The books stay."
             guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
-            tell(try await library.deleteAuthors(names, at: Date()), "Deleted", output)
+            printChanged(try await library.deleteAuthors(names, at: Date()), "Deleted", output)
         }
     }
 }
 
-/// Tells what became of authors.
-private func tell(_ done: [AuthorChange], _ what: String, _ output: OutputOptions) {
+/// Prints the authors after a change.
+private func printChanged(_ done: [AuthorChange], _ what: String, _ output: OutputOptions) {
     if !output.json {
         return Output.shared.changed(
             done.map { "\(what): \($0.author.name.oneLine), \(counted($0.author.books, "book"))" })

@@ -5,26 +5,26 @@ import Library
 
 struct HomeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "home", abstract: "What is being read now, and what was read last.",
+        commandName: "home", abstract: "Show the books that you are reading, and those that you read last.",
         discussion: """
-            Each book being read with its progress and when it will be finished, the
-            newest activity first; then the five read last.
+            Shows each book that you are reading with its progress and the expected
+            day of finishing it, latest activity first; then the five read last.
 
               scan home
               scan home --json
             """)
 
-    @Option(help: "How many of the books being read at the most.") var limit = 20
-    @OptionGroup var places: PathOptions
+    @Option(help: "The maximum number of books being read.") var limit = 20
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit is 1 or more.") }
+        guard limit > 0 else { throw ValidationError("--limit takes 1 or more.") }
     }
 
     func run() async throws {
         let (now, zone) = (Date(), TimeZone.current)
-        let library = try Wiring(settings: places.settings()).openExistingLibrary()
+        let library = try Wiring(settings: paths.settings()).openExistingLibrary()
         let home = try await library?.home(limit: limit, at: now, in: zone) ?? Home(at: now, in: zone)
         if output.json { return Output.shared.line(home.json) }
         Output.shared.line(Charts.forOutput.shown(HomeScreen(home: home, charts: .forOutput, zone: zone).lines))
@@ -32,13 +32,13 @@ struct HomeCommand: AsyncParsableCommand {
 }
 
 extension Home {
-    /// Of a library that is not there yet.
+    /// The home page of a library that does not exist yet.
     init(at now: Date, in zone: TimeZone) {
         self.init(today: CalendarDay(now, in: zone), readingNow: [], readingCount: 0, recentlyRead: [])
     }
 }
 
-/// The first page as lines.
+/// The home page as lines for a terminal.
 struct HomeScreen {
     let home: Home
     let charts: Charts
@@ -47,11 +47,11 @@ struct HomeScreen {
     var lines: [String] {
         var lines = [charts.style.strong("Reading now")]
         if home.readingNow.isEmpty {
-            lines += ["", "  \(Home.nothingReading)."] + advice("scan reading start BOOK begins one.")
+            lines += ["", "  \(Home.nothingReading)."] + advice("scan reading start BOOK starts one.")
         }
         for book in home.readingNow { lines += [""] + card(book) }
         let hidden = home.readingCount - home.readingNow.count
-        if hidden > 0 { lines += [""] + advice("and \(hidden) more; --limit \(home.readingCount) shows all.") }
+        if hidden > 0 { lines += [""] + advice("and \(hidden) more; --limit \(home.readingCount) shows them all.") }
         lines += ["", charts.style.strong("Recently read"), ""]
         if home.recentlyRead.isEmpty {
             lines += ["  \(home.recentlyReadEmpty)."] + advice("scan reading finish BOOK marks one as read.")
@@ -71,7 +71,7 @@ struct HomeScreen {
         ]
         if let running = reading.running {
             let text =
-                "Session running since \(When(now: running.start, zone: zone).clock(running.start)), from page \(running.startPage)"
+                "Session running since \(LocalTime(now: running.start, zone: zone).clockTime(running.start)), from page \(running.startPage)"
             lines += text.wrapped(inner).map { "  " + style.attention($0) }
         }
         lines += reading.forecast.sentence.wrapped(inner).map { "  " + $0 }
@@ -84,7 +84,7 @@ struct HomeScreen {
         return lines
     }
 
-    /// The bar with what it says; words alone where there is nothing to fill it by.
+    /// The progress bar with its text; the text alone if the progress has no percentage.
     private func bar(_ reading: ReadingNow) -> String {
         let place: String
         switch (reading.progress, reading.pageCount) {

@@ -3,7 +3,7 @@ import Bookplate
 import Foundation
 import Library
 
-/// What an act on labels does, and an example.
+/// The help of a command on labels, with an example.
 struct LabelHelp {
     let abstract: String
     let example: String
@@ -14,11 +14,11 @@ struct LabelHelp {
     }
 }
 
-/// What tags and shelves say differently; what they do is the same.
-protocol LabelWords {
+/// The texts in which the commands for tags and shelves differ; they do the same.
+protocol LabelTexts {
     static var kind: Label.Kind { get }
     static var plural: String { get }
-    /// What stands above the examples of the whole command.
+    /// The text above the examples.
     static var explanation: String { get }
     static var add: LabelHelp { get }
     static var remove: LabelHelp { get }
@@ -27,160 +27,160 @@ protocol LabelWords {
     static var delete: LabelHelp { get }
 }
 
-extension LabelWords {
+extension LabelTexts {
     static var noun: String { kind.rawValue }
 }
 
 /// Tags: a book has any number of them.
-enum TagWords: LabelWords {
+enum TagTexts: LabelTexts {
     static let kind = Label.Kind.tag
     static let plural = "tags"
     static let explanation = "Case does not matter: SF and sf are one tag, shown as it was first written."
-    static let add = LabelHelp("Make a tag, and put it on books.", "scan tag add sf dune 9780441478125")
-    static let remove = LabelHelp("Take a tag off books; the tag stays.", "scan tag remove sf dune")
+    static let add = LabelHelp("Create a tag and add it to books.", "scan tag add sf dune 9780441478125")
+    static let remove = LabelHelp("Remove a tag from books; the tag itself stays.", "scan tag remove sf dune")
     static let rename = LabelHelp(
-        "Give a tag another name, on all its books.", "scan tag rename sf \"science fiction\"")
+        "Rename a tag on all its books.", "scan tag rename sf \"science fiction\"")
     static let merge = LabelHelp(
-        "Make several tags one that is there already (scan undo takes it back).",
+        "Merge tags into an existing one (scan undo takes it back).",
         "scan tag merge sci-fi scifi --into \"science fiction\""
     )
     static let delete = LabelHelp("Delete tags; their books stay (scan undo takes it back).", "scan tag delete sf")
 }
 
 /// Shelves: a book stands on one or on none.
-enum ShelfWords: LabelWords {
+enum ShelfTexts: LabelTexts {
     static let kind = Label.Kind.shelf
     static let plural = "shelves"
     static let explanation = """
         A book stands on one shelf or none. Case does not matter: Attic and attic
-        are one shelf.
+        are the same shelf.
         """
-    static let add = LabelHelp("Make a shelf, and put books on it.", "scan shelf add Attic dune 9780441478125")
-    static let remove = LabelHelp("Take books off a shelf; the shelf stays.", "scan shelf remove Attic dune")
+    static let add = LabelHelp("Create a shelf and put books on it.", "scan shelf add Attic dune 9780441478125")
+    static let remove = LabelHelp("Take books off a shelf; the shelf itself stays.", "scan shelf remove Attic dune")
     static let rename = LabelHelp(
-        "Give a shelf another name, on all its books.", "scan shelf rename Attic \"Living room\"")
+        "Rename a shelf for all its books.", "scan shelf rename Attic \"Living room\"")
     static let merge = LabelHelp(
-        "Make several shelves one that is there already (scan undo takes it back).",
+        "Merge shelves into an existing one (scan undo takes it back).",
         "scan shelf merge Hall Lounge --into \"Living room\""
     )
     static let delete = LabelHelp(
         "Delete shelves; their books stay (scan undo takes it back).", "scan shelf delete Attic")
 }
 
-typealias TagCommand = LabelCommand<TagWords>
-typealias ShelfCommand = LabelCommand<ShelfWords>
+typealias TagCommand = LabelCommand<TagTexts>
+typealias ShelfCommand = LabelCommand<ShelfTexts>
 
 /// `scan tag` and `scan shelf`.
-struct LabelCommand<Words: LabelWords>: AsyncParsableCommand {
+struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: Words.noun,
+            commandName: Texts.noun,
             abstract:
-                "\(Words.plural.prefix(1).uppercased() + Words.plural.dropFirst()): list, add, remove, rename, merge, delete.",
+                "\(Texts.plural.prefix(1).uppercased() + Texts.plural.dropFirst()): list, add, remove, rename, merge, delete.",
             discussion: """
-                \(Words.explanation)
+                \(Texts.explanation)
 
-                  \(Words.add.example)
-                  \(Words.rename.example)
-                  \(Words.merge.example)
+                  \(Texts.add.example)
+                  \(Texts.rename.example)
+                  \(Texts.merge.example)
                 """,
             subcommands: [List.self, Add.self, Remove.self, Rename.self, Merge.self, Delete.self],
             defaultSubcommand: List.self)
     }
 
     private static func configuration(
-        _ name: String, _ words: LabelHelp
+        _ name: String, _ help: LabelHelp
     ) -> CommandConfiguration {
-        CommandConfiguration(commandName: name, abstract: words.abstract, discussion: "  " + words.example)
+        CommandConfiguration(commandName: name, abstract: help.abstract, discussion: "  " + help.example)
     }
 
     struct List: AsyncParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
-                commandName: "list", abstract: "List the \(Words.plural) with their numbers of books.")
+                commandName: "list", abstract: "List the \(Texts.plural) with their numbers of books.")
         }
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
-        func run() async throws { try await LabelActs(kind: Words.kind, places: places, json: output.json).list() }
+        func run() async throws { try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).list() }
     }
 
     struct Add: AsyncParsableCommand {
-        static var configuration: CommandConfiguration { LabelCommand.configuration("add", Words.add) }
-        @Argument(help: "The \(Words.noun).") var name: String
+        static var configuration: CommandConfiguration { LabelCommand.configuration("add", Texts.add) }
+        @Argument(help: "The \(Texts.noun).") var name: String
         @Argument(
             help: ArgumentHelp(
-                "ISBN, id or words each; quote a name of several words. None makes a \(Words.noun) without books.",
+                "An ISBN, id or words for each; quote a name of several words. Without books, the \(Texts.noun) is just created.",
                 valueName: "book"))
         var books: [String] = []
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await LabelActs(kind: Words.kind, places: places, json: output.json).add(name, to: books)
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).add(name, to: books)
         }
     }
 
     struct Remove: AsyncParsableCommand {
-        static var configuration: CommandConfiguration { LabelCommand.configuration("remove", Words.remove) }
-        @Argument(help: "The \(Words.noun).") var name: String
+        static var configuration: CommandConfiguration { LabelCommand.configuration("remove", Texts.remove) }
+        @Argument(help: "The \(Texts.noun).") var name: String
         @OptionGroup var books: NamedBooks
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await LabelActs(kind: Words.kind, places: places, json: output.json).remove(name, from: books.names)
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).remove(name, from: books.names)
         }
     }
 
     struct Rename: AsyncParsableCommand {
-        static var configuration: CommandConfiguration { LabelCommand.configuration("rename", Words.rename) }
-        @Argument(help: "The \(Words.noun).") var name: String
+        static var configuration: CommandConfiguration { LabelCommand.configuration("rename", Texts.rename) }
+        @Argument(help: "The \(Texts.noun).") var name: String
         @Argument(help: "Its new name.") var newName: String
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await LabelActs(kind: Words.kind, places: places, json: output.json).rename(name, to: newName)
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).rename(name, to: newName)
         }
     }
 
     struct Merge: AsyncParsableCommand {
-        static var configuration: CommandConfiguration { LabelCommand.configuration("merge", Words.merge) }
-        @Argument(help: "The \(Words.plural) that go.") var names: [String]
-        @Option(help: ArgumentHelp("The \(Words.noun) that stays.", valueName: "name")) var into: String
-        @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PathOptions
+        static var configuration: CommandConfiguration { LabelCommand.configuration("merge", Texts.merge) }
+        @Argument(help: "The \(Texts.plural) to merge.") var names: [String]
+        @Option(help: ArgumentHelp("The \(Texts.noun) to keep.", valueName: "name")) var into: String
+        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await LabelActs(kind: Words.kind, places: places, json: output.json).merge(names, into: into, yes: yes)
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).merge(names, into: into, yes: yes)
         }
     }
 
     struct Delete: AsyncParsableCommand {
-        static var configuration: CommandConfiguration { LabelCommand.configuration("delete", Words.delete) }
-        @Argument(help: "The \(Words.plural).") var names: [String]
-        @Flag(help: "Do not ask.") var yes = false
-        @OptionGroup var places: PathOptions
+        static var configuration: CommandConfiguration { LabelCommand.configuration("delete", Texts.delete) }
+        @Argument(help: "The \(Texts.plural).") var names: [String]
+        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await LabelActs(kind: Words.kind, places: places, json: output.json).delete(names, yes: yes)
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).delete(names, yes: yes)
         }
     }
 }
 
-/// What the commands of tags and shelves do: the same, on two kinds of label.
-struct LabelActs {
+/// The work of the commands for tags and shelves, which is the same for both kinds of label.
+struct LabelActions {
     let kind: Label.Kind
-    let places: PathOptions
+    let paths: PathOptions
     let json: Bool
 
     func list() async throws {
-        guard let library = try Wiring(settings: places.settings()).openExistingLibrary() else { return tellEmpty() }
+        guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else { return printEmpty() }
         let labels = try await library.labels(kind)
-        if labels.isEmpty { return tellEmpty() }
+        if labels.isEmpty { return printEmpty() }
         let width = min(60, labels.map(\.name.oneLine.columns).max() ?? 0)
         for label in labels {
             if json { Output.shared.line(label.json) } else { Output.shared.line(Self.line(for: label, width: width)) }
@@ -188,41 +188,43 @@ struct LabelActs {
     }
 
     func add(_ name: String, to books: [String]) async throws {
-        let wiring = try Wiring(settings: places.settings())
+        let wiring = try Wiring(settings: paths.settings())
         let library = try books.isEmpty ? wiring.openLibrary() : wiring.requireLibrary()
         let copies = try await copies(books, library)
         let done = try await library.addLabel(kind, name, to: copies, at: Date())
-        tell(done, copies.isEmpty ? "The \(kind.rawValue) is there" : "On \(counted(done.changedBooks, "more book"))")
+        printChanged(
+            done,
+            copies.isEmpty ? "Created the \(kind.rawValue)" : "Added to \(counted(done.changedBooks, "more book"))")
     }
 
     func remove(_ name: String, from books: [String]) async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         let done = try await library.removeLabel(kind, name, from: try await copies(books, library), at: Date())
-        tell(done, "Off \(counted(done.changedBooks, "book"))")
+        printChanged(done, "Removed from \(counted(done.changedBooks, "book"))")
     }
 
     func rename(_ name: String, to newName: String) async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
-        tell(try await library.renameLabel(kind, name, to: newName, at: Date()), "Renamed")
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
+        printChanged(try await library.renameLabel(kind, name, to: newName, at: Date()), "Renamed")
     }
 
     func merge(_ names: [String], into target: String, yes: Bool) async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         let question = "Merge \(quoted(names)) into \(quoted([target]))?"
         guard try Asking.mayGoOn(question, yes: yes, json: json) else { return }
-        tell(try await library.mergeLabels(kind, names, into: target, at: Date()), "Merged")
+        printChanged(try await library.mergeLabels(kind, names, into: target, at: Date()), "Merged")
     }
 
     func delete(_ names: [String], yes: Bool) async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         let question = "Delete the \(kind.rawValue) \(quoted(names))? The books stay."
         guard try Asking.mayGoOn(question, yes: yes, json: json) else { return }
-        let gone = try await library.deleteLabels(kind, names, at: Date())
+        let deleted = try await library.deleteLabels(kind, names, at: Date())
         if !json {
             return Output.shared.changed(
-                gone.map { "Deleted: \($0.label.name.oneLine), \(counted($0.changedBooks, "book"))" })
+                deleted.map { "Deleted: \($0.label.name.oneLine), \(counted($0.changedBooks, "book"))" })
         }
-        for change in gone { Output.shared.line(change.label.json) }
+        for change in deleted { Output.shared.line(change.label.json) }
     }
 
     private func copies(_ names: [String], _ library: LibraryFile) async throws -> [ID<Copy>] {
@@ -231,14 +233,14 @@ struct LabelActs {
         return copies
     }
 
-    private func tell(_ done: Relabelling, _ what: String) {
+    private func printChanged(_ done: LabelChange, _ what: String) {
         if json { return Output.shared.line(done.label.json) }
         Output.shared.changed(["\(what): \(done.label.name.oneLine), \(counted(done.label.books, "book"))"])
     }
 
-    private func tellEmpty() {
+    private func printEmpty() {
         if !json {
-            Output.shared.note("There is no \(kind.rawValue) yet. scan \(kind.rawValue) add NAME BOOK makes the first.")
+            Output.shared.note("There is no \(kind.rawValue) yet. scan \(kind.rawValue) add NAME BOOK creates one.")
         }
     }
 

@@ -1,14 +1,15 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Library
 
 struct ReadingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reading",
         abstract: "Readings: start, page, percent, finish, hold, drop, reset, dates, history, add, delete.",
         discussion: """
-            Days are 2026-11-21, 2026-11, 2026, today or yesterday. Changes of status
-            date the reading by themselves, unless the library's setting
+            Write days as 2026-11-21, 2026-11, 2026, today or yesterday. Changes of
+            status date the reading automatically, unless the library's setting
             automaticDates is off; your own dates are never overwritten.
 
               scan reading start dune
@@ -20,92 +21,92 @@ struct ReadingCommand: AsyncParsableCommand {
             ReadingDates.self, ReadingHistory.self, ReadingAdd.self, ReadingDelete.self,
         ])
 
-    /// On which day it was.
+    /// The day of a change of status.
     struct DayOption: ParsableArguments {
-        @Option(help: ArgumentHelp("The day on which it was; today unless told.", valueName: "day")) var on: String?
+        @Option(help: ArgumentHelp("The day on which it happened (default: today).", valueName: "day")) var on: String?
 
-        func day() throws -> CalendarDay? { try on.map { try When.here.day($0, for: "--on") } }
+        func day() throws -> CalendarDay? { try on.map { try LocalTime.current.day($0, for: "--on") } }
     }
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "start",
-            abstract: "Start a book, go on with one on hold, or read one again.",
+            abstract: "Start a book, resume one on hold, or read one again.",
             discussion: """
-                A book that was Read or not finished gets a second reading; the first
-                keeps its dates.
+                A book that is Read or Did Not Finish gets another reading; earlier ones
+                keep their dates.
 
                   scan reading start dune --on 2026-11-01
                 """)
         @OptionGroup var book: NamedBook
         @OptionGroup var day: DayOption
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
-        func run() async throws { try await set(.reading, book.words, day.day(), places, output) }
+        func run() async throws { try await set(.reading, book.words, day.day(), paths, output) }
     }
 
     struct Finish: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "finish", abstract: "Say that a book is read.",
+            commandName: "finish", abstract: "Mark a book as read.",
             discussion: "  scan reading finish\n  scan reading finish dune --on 2019")
         @OptionGroup var book: TrackedBook
         @OptionGroup var day: DayOption
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
-        func run() async throws { try await set(.read, book.words, day.day(), places, output) }
+        func run() async throws { try await set(.read, book.words, day.day(), paths, output) }
     }
 
     struct Hold: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "hold", abstract: "Put a book on hold; its reading goes on with scan reading start.",
+            commandName: "hold", abstract: "Put a book on hold; scan reading start resumes it.",
             discussion: "  scan reading hold dune")
         @OptionGroup var book: NamedBook
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
-        func run() async throws { try await set(.onHold, book.words, nil, places, output) }
+        func run() async throws { try await set(.onHold, book.words, nil, paths, output) }
     }
 
     struct Drop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drop", abstract: "Give a book up: Did Not Finish.", discussion: "  scan reading drop dune")
+            commandName: "drop", abstract: "Give up a book: Did Not Finish.", discussion: "  scan reading drop dune")
         @OptionGroup var book: NamedBook
         @OptionGroup var day: DayOption
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
-        func run() async throws { try await set(.dnf, book.words, day.day(), places, output) }
+        func run() async throws { try await set(.dnf, book.words, day.day(), paths, output) }
     }
 
     struct Reset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reset", abstract: "Back to To Read: the book shows no dates and no progress.",
+            commandName: "reset", abstract: "Set a book back to To Read, without dates and progress.",
             discussion: "The reading is cancelled, not deleted: scan undo brings it back.\n\n  scan reading reset dune")
         @OptionGroup var book: NamedBook
-        @OptionGroup var places: PathOptions
+        @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
-        func run() async throws { try await set(.toRead, book.words, nil, places, output) }
+        func run() async throws { try await set(.toRead, book.words, nil, paths, output) }
     }
 }
 
 private func set(
-    _ status: Copy.Status, _ words: [String], _ day: CalendarDay?, _ places: PathOptions, _ output: OutputOptions
+    _ status: Copy.Status, _ words: [String], _ day: CalendarDay?, _ paths: PathOptions, _ output: OutputOptions
 ) async throws {
-    let unchanged = "It was \(status.displayName) already: nothing changed."
-    try await ReadingAct(places: places, output: output).run(unchanged: unchanged) { library, when in
+    let unchanged = "It was already \(status.displayName); nothing changed."
+    try await ReadingAction(paths: paths, output: output).run(unchanged: unchanged) { library, localTime in
         let book = try await library.trackedBook(words)
-        return try await library.setStatus(status, of: book.id, on: day, at: when.now)
+        return try await library.setStatus(status, of: book.id, on: day, at: localTime.now)
     }
 }
 
 struct ReadingDates: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dates", abstract: "Set or clear the days of a reading; without any, show them.",
+        commandName: "dates", abstract: "Set or clear the days of a reading; without options, show them.",
         discussion: """
-            A day may be known to its month or year only; "" clears it.
+            A day may be just a month or a year; "" clears it.
 
               scan reading dates dune
               scan reading dates dune --started 2026-11-01 --finished 2026-11
@@ -113,33 +114,35 @@ struct ReadingDates: AsyncParsableCommand {
             """)
     @OptionGroup var book: TrackedBook
     @Option(
-        help: ArgumentHelp("Of this reading, from 1, the oldest; the one that is shown unless told.", valueName: "n"))
+        help: ArgumentHelp(
+            "The number of the reading, from 1, the oldest (default: the one that is shown).", valueName: "n"))
     var number: Int?
-    @Option(help: ArgumentHelp("When it was started.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("When it was finished.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("When it was given up.", valueName: "day")) var stopped: String?
-    @OptionGroup var places: PathOptions
+    @Option(help: ArgumentHelp("The day on which it was started.", valueName: "day")) var started: String?
+    @Option(help: ArgumentHelp("The day on which it was finished.", valueName: "day")) var finished: String?
+    @Option(help: ArgumentHelp("The day on which it was given up.", valueName: "day")) var stopped: String?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let when = When.here
+        let localTime = LocalTime.current
         let edit = DateEdit(
-            started: try when.edit(started, for: "--started"), finished: try when.edit(finished, for: "--finished"),
-            stopped: try when.edit(stopped, for: "--stopped"))
+            started: try localTime.edit(started, for: "--started"),
+            finished: try localTime.edit(finished, for: "--finished"),
+            stopped: try localTime.edit(stopped, for: "--stopped"))
         guard edit != DateEdit() else { return try await show() }
-        try await ReadingAct(places: places, output: output).run { library, when in
+        try await ReadingAction(paths: paths, output: output).run { library, localTime in
             let book = try await library.trackedBook(book.words)
             let reading = try library.reading(number, of: book)
-            return try await library.setDates(edit, of: book.id, reading: reading?.id, at: when.now)
+            return try await library.setDates(edit, of: book.id, reading: reading?.id, at: localTime.now)
         }
     }
 
     private func show() async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         let book = try await library.trackedBook(book.words)
         let chosen = try number.flatMap { try library.reading($0, of: book) }
         let readings = chosen.map { [$0] } ?? book.copy.countedReadings
-        if readings.isEmpty, !output.json { ReadingHistory.tellUnread(book) }
+        if readings.isEmpty, !output.json { ReadingHistory.printUnread(book) }
         for reading in readings {
             Output.shared.line(
                 output.json ? book.json(of: reading).text : ReadingHistory.title(of: reading, in: book))
@@ -149,30 +152,30 @@ struct ReadingDates: AsyncParsableCommand {
 
 struct ReadingAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a time that a book was read before; the status stays as it is.",
+        commandName: "add", abstract: "Add an earlier reading of a book; its status does not change.",
         discussion: """
-            Without --stopped it counts as read to the end. All days may be left out.
+            Without --stopped the book counts as finished. All days may be left out.
 
               scan reading add dune --started 1999-07 --finished 1999-08
             """)
     @OptionGroup var book: NamedBook
-    @Option(help: ArgumentHelp("When it was started.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("When it was finished.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("When it was given up.", valueName: "day")) var stopped: String?
-    @OptionGroup var places: PathOptions
+    @Option(help: ArgumentHelp("The day on which it was started.", valueName: "day")) var started: String?
+    @Option(help: ArgumentHelp("The day on which it was finished.", valueName: "day")) var finished: String?
+    @Option(help: ArgumentHelp("The day on which it was given up.", valueName: "day")) var stopped: String?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let when = When.here
+        let localTime = LocalTime.current
         let days = (
-            started: try started.map { try when.day($0, for: "--started") },
-            finished: try finished.map { try when.day($0, for: "--finished") },
-            stopped: try stopped.map { try when.day($0, for: "--stopped") }
+            started: try started.map { try localTime.day($0, for: "--started") },
+            finished: try finished.map { try localTime.day($0, for: "--finished") },
+            stopped: try stopped.map { try localTime.day($0, for: "--stopped") }
         )
-        try await ReadingAct(places: places, output: output).run { library, when in
+        try await ReadingAction(paths: paths, output: output).run { library, localTime in
             let book = try await library.book(named: book.name)
             return try await library.addReading(
-                to: book.id, started: days.started, finished: days.finished, stopped: days.stopped, at: when.now)
+                to: book.id, started: days.started, finished: days.finished, stopped: days.stopped, at: localTime.now)
         }
     }
 }
@@ -181,48 +184,51 @@ struct ReadingDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a reading with its progress and sessions.",
         discussion: """
-            The one that makes the book what it is cannot go; scan reading reset takes
-            that back.
+            The reading that gives the book its status cannot be deleted; use scan
+            reading reset instead.
 
               scan reading delete dune --number 1
             """)
     @OptionGroup var book: NamedBook
-    @Option(help: ArgumentHelp("Which reading, from 1, the oldest.", valueName: "n")) var number: Int
-    @Flag(help: "Do not ask.") var yes = false
-    @OptionGroup var places: PathOptions
+    @Option(help: ArgumentHelp("The number of the reading, from 1, the oldest.", valueName: "n")) var number: Int
+    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await ReadingAct(places: places, output: output).run { library, when in
+        try await ReadingAction(paths: paths, output: output).run { library, localTime in
             let book = try await library.book(named: book.name)
             guard let reading = try library.reading(number, of: book) else { throw ReadingRefusal.noSuchReading }
             let question = "Delete reading \(number) of \(quoted([book.displayTitle])) with its progress and sessions?"
             guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return nil }
-            return try await library.deleteReading(reading.id, of: book.id, at: when.now)
+            return try await library.deleteReading(reading.id, of: book.id, at: localTime.now)
         }
     }
 }
 
-/// The days of the reading that a book entered by hand has.
+/// The days of the reading of a book that is added by hand.
 struct ReadingDayOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("When it was started; not with toRead.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("When it was finished; with --status read.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("When it was given up; with --status dnf.", valueName: "day")) var stopped: String?
+    @Option(help: ArgumentHelp("The day on which it was started; not with --status toRead.", valueName: "day"))
+    var started: String?
+    @Option(help: ArgumentHelp("The day on which it was finished; with --status read.", valueName: "day")) var finished:
+        String?
+    @Option(help: ArgumentHelp("The day on which it was given up; with --status dnf.", valueName: "day")) var stopped:
+        String?
 
-    /// - Throws: `ValidationError` for a day that a book of this status has not.
+    /// - Throws: `ValidationError` for a day that a book of this status cannot have.
     func check(with status: Copy.Status) throws {
         if started != nil, status == .toRead {
             throw ValidationError(
-                "--started is of a book that was begun; say --status too: reading, read, onHold or dnf.")
+                "--started goes with --status reading, read, onHold or dnf.")
         }
         if finished != nil, status != .read { throw ValidationError("--finished goes with --status read.") }
         if stopped != nil, status != .dnf { throw ValidationError("--stopped goes with --status dnf.") }
     }
 
-    /// - Throws: ``CommandError`` for what is no day.
-    func edit(_ when: When) throws -> DateEdit {
+    /// - Throws: ``CommandError`` for an invalid day.
+    func edit(_ localTime: LocalTime) throws -> DateEdit {
         func day(_ text: String?, _ option: String) throws -> Edit<CalendarDay> {
-            try text.map { .set(try when.day($0, for: option)) } ?? .keep
+            try text.map { .set(try localTime.day($0, for: option)) } ?? .keep
         }
         return DateEdit(
             started: try day(started, "--started"), finished: try day(finished, "--finished"),
@@ -232,41 +238,41 @@ struct ReadingDayOptions: ParsableArguments {
 
 struct ReadingPage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "page", abstract: "Record the page that you are on.",
+        commandName: "page", abstract: "Record the page you are on.",
         discussion: """
-            A book that is To Read is started by it, one on hold goes on.
+            Starts a book that is To Read, and resumes one on hold.
 
               scan reading page 145
               scan reading page dune 145
               scan reading page dune 100 --on yesterday
             """)
     @Argument(
-        help: ArgumentHelp("The book (left out: the only one in Reading), then the page.", valueName: "book page"))
+        help: ArgumentHelp("The book (default: the only one you are reading), then the page.", valueName: "book page"))
     var words: [String]
-    @Option(help: ArgumentHelp("The day on which it was so; now unless told.", valueName: "day")) var on: String?
-    @OptionGroup var places: PathOptions
+    @Option(help: ArgumentHelp("The day on which you were there (default: now).", valueName: "day")) var on: String?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         guard let text = words.last, let page = Int(text) else {
             throw CommandError(
                 .usage,
-                "\"\((words.last ?? "").prefix(40).printable)\" is no page. Write a number: scan reading page 145.")
+                "\"\((words.last ?? "").prefix(40).printable)\" is not a page. Write a number: scan reading page 145.")
         }
-        try await record(.page(page), words.dropLast(), on: on, places, output)
+        try await record(.page(page), words.dropLast(), on: on, paths, output)
     }
 }
 
 struct ReadingPercent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "percent", abstract: "Record how much of a book is read, 0 to 100.",
+        commandName: "percent", abstract: "Record how much of a book you have read, 0 to 100.",
         discussion: "  scan reading percent 38\n  scan reading percent dune 37.5")
     @Argument(
         help: ArgumentHelp(
-            "The book (left out: the only one in Reading), then the percentage.", valueName: "book percent"))
+            "The book (default: the only one you are reading), then the percentage.", valueName: "book percent"))
     var words: [String]
-    @Option(help: ArgumentHelp("The day on which it was so; now unless told.", valueName: "day")) var on: String?
-    @OptionGroup var places: PathOptions
+    @Option(help: ArgumentHelp("The day on which you were there (default: now).", valueName: "day")) var on: String?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
@@ -274,52 +280,52 @@ struct ReadingPercent: AsyncParsableCommand {
         let number = (text.hasSuffix("%") ? text.dropLast() : text).replacingOccurrences(of: ",", with: ".")
         guard let percent = Double(number) else {
             throw CommandError(
-                .usage, "\"\(text.printable)\" is no percentage. Write a number: scan reading percent 38.")
+                .usage, "\"\(text.printable)\" is not a percentage. Write a number: scan reading percent 38.")
         }
-        try await record(.percent(percent), words.dropLast(), on: on, places, output)
+        try await record(.percent(percent), words.dropLast(), on: on, paths, output)
     }
 }
 
 private func record(
-    _ amount: ProgressEntry.Amount, _ words: some Collection<String>, on day: String?, _ places: PathOptions,
+    _ amount: ProgressEntry.Amount, _ words: some Collection<String>, on day: String?, _ paths: PathOptions,
     _ output: OutputOptions
 ) async throws {
     let words = Array(words)
-    try await ReadingAct(places: places, output: output).run { library, when in
+    try await ReadingAction(paths: paths, output: output).run { library, localTime in
         let book: Book
         do {
             book = try await library.trackedBook(words)
         } catch let error as CommandError where words.count > 1 && words.last.flatMap({ Double($0) }) != nil {
-            // "dune 5 6" is Dune and a slip; "catch 22 145" was found.
+            // "dune 5 6" is Dune and one number too many; "catch 22 145" was found above.
             guard (try? await library.trackedBook(words.dropLast())) != nil else { throw error }
             throw CommandError(
-                .usage, "say one number, the last of all: \"\(words.last?.printable ?? "")\" is one too many.")
+                .usage, "\"\(words.last?.printable ?? "")\" is one number too many. Give the book, then one number.")
         }
         return try await library.recordProgress(
-            amount, of: book.id, on: try day.map { try when.noon(of: $0, for: "--on") }, at: when.now)
+            amount, of: book.id, on: try day.map { try localTime.noon(of: $0, for: "--on") }, at: localTime.now)
     }
 }
 
 struct ReadingHistory: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Show each time through a book, and its progress, the newest first.",
+        commandName: "history", abstract: "Show each reading of a book with its progress, newest first.",
         discussion: "  scan reading history dune\n  scan reading history dune --number 1 --json")
     @OptionGroup var book: TrackedBook
-    @Option(help: ArgumentHelp("Of this reading only, from 1, the oldest.", valueName: "n")) var number: Int?
-    @Option(help: "How many entries of a reading at the most; 50, and with --json all.") var limit: Int?
-    @OptionGroup var places: PathOptions
+    @Option(help: ArgumentHelp("Only this reading, from 1, the oldest.", valueName: "n")) var number: Int?
+    @Option(help: "The maximum number of entries per reading (default: 50, or all with --json).") var limit: Int?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit is 1 or more.") }
+        if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more.") }
     }
 
     func run() async throws {
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         let book = try await library.trackedBook(book.words)
         let chosen = try number.flatMap { try library.reading($0, of: book) }
         let readings = chosen.map { [$0] } ?? book.copy.countedReadings.reversed()
-        if readings.isEmpty, !output.json { Self.tellUnread(book) }
+        if readings.isEmpty, !output.json { Self.printUnread(book) }
         for reading in readings {
             let entries = try await library.progress(
                 of: reading.id, limit: limit ?? (output.json ? .max : 50), offset: 0)
@@ -332,20 +338,77 @@ struct ReadingHistory: AsyncParsableCommand {
         }
     }
 
-    static func tellUnread(_ book: Book) {
-        Output.shared.note("\(quoted([book.displayTitle])) was not read yet. scan reading start begins it.")
+    static func printUnread(_ book: Book) {
+        Output.shared.note("\(quoted([book.displayTitle])) has no reading yet. scan reading start starts it.")
     }
 
-    /// `Reading 1 of 2 · Read · started 2026-01-02 · finished 2026-02`
+    /// Returns `Reading 1 of 2 · Read · started 2026-01-02 · finished 2026-02`
     static func title(of reading: Reading, in book: Book) -> String {
         let number = book.copy.number(of: reading.id).map { "Reading \($0) of \(book.copy.countedReadings.count)" }
-        let words = [number, book.stateName(of: reading)].compactMap(\.self) + ReadingAct.days(of: reading)
+        let words = [number, book.stateName(of: reading)].compactMap(\.self) + ReadingAction.days(of: reading)
         return Output.shared.style.strong(words.joined(separator: " · "))
     }
 
     private static func line(for entry: ProgressEntry, in book: Book) -> String {
         let bar = ReadingBar(amount: entry.amount, pageCount: book.edition.metadata.pageCount).textForOutput
         let mark = entry.isAutomatic ? "  automatic" : entry.session == nil ? "" : "  session"
-        return "  \(When.here.local(entry.at))  \(bar)\(Output.shared.style.faint(mark))"
+        return "  \(LocalTime.current.dateTime(entry.at))  \(bar)\(Output.shared.style.faint(mark))"
+    }
+}
+
+/// Opens the library, changes a reading and prints the result.
+struct ReadingAction {
+    let paths: PathOptions
+    let output: OutputOptions
+
+    /// - Parameters:
+    ///   - unchanged: the message if nothing changed.
+    ///   - change: the change; it returns `nil` if the user declines.
+    func run(
+        unchanged: String? = nil, _ change: (LibraryFile, LocalTime) async throws -> TrackingResult?
+    ) async throws {
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
+        guard let result = try await change(library, .current) else { return }
+        // On standard error, hence with JSON too.
+        if result.sessionStillRuns { Output.shared.note("Its session is still running; scan session stop ends it.") }
+        if output.json { return Output.shared.line(result.json) }
+        Output.shared.line(Self.line(for: result.book, result.reading))
+        if result.isBeyondLastPage {
+            Output.shared.note(
+                "That is beyond the last page; it is recorded as given. scan library edit --pages corrects a wrong page count."
+            )
+        }
+        if result.change == nil {
+            Output.shared.note(unchanged ?? "Nothing changed.")
+        } else {
+            Output.shared.note("scan undo takes it back.")
+        }
+    }
+
+    /// Returns `Dune · Reading · started 2026-11-21 · Page 145 of 382 ████░░░░░░ 38 %`
+    static func line(for book: Book, _ reading: Reading?) -> String {
+        let parts = [book.displayTitle.oneLine, book.copy.status.displayName] + (reading.map { days(of: $0) } ?? [])
+        let bar = reading.flatMap { $0.state == .cancelled ? nil : $0.progress }
+            .map { ReadingBar(amount: $0.amount, pageCount: book.edition.metadata.pageCount).textForOutput }
+        return (parts + [bar].compactMap(\.self)).joined(separator: " · ")
+    }
+
+    /// Returns the known days of a reading; none for a cancelled one.
+    static func days(of reading: Reading) -> [String] {
+        guard reading.state != .cancelled else { return [] }
+        let days = [("started", reading.started), ("finished", reading.finished), ("stopped", reading.stopped)]
+        return days.compactMap { name, day in day.map { "\(name) \($0)" } }
+    }
+}
+
+extension Book {
+    /// Returns the state of a reading, as the name of the status that the book has or had with it.
+    func stateName(of reading: Reading) -> String {
+        switch reading.state {
+        case .open: reading.id == copy.reading?.id ? copy.status.displayName : Copy.Status.reading.displayName
+        case .finished: Copy.Status.read.displayName
+        case .stopped: Copy.Status.dnf.displayName
+        case .cancelled: "cancelled"
+        }
     }
 }

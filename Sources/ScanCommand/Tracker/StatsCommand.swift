@@ -5,9 +5,9 @@ import Library
 
 struct StatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "Figures and charts of what was read.",
+        commandName: "stats", abstract: "Show statistics and charts of your reading.",
         discussion: """
-            How each figure is made: docs/tracker.md.
+            docs/tracker.md explains how each figure is computed.
 
               scan stats --year 2026
               scan stats --from 2026-01-01 --to 2026-06-30 --json
@@ -19,26 +19,27 @@ struct StatsCommand: AsyncParsableCommand {
         ], defaultSubcommand: StatsOverview.self)
 }
 
-/// Which days are meant.
+/// The period of the statistics.
 struct PeriodOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this year.", valueName: "YYYY")) var year: Int?
-    @Option(help: ArgumentHelp("Only this month.", valueName: "YYYY-MM")) var month: String?
-    @Option(help: ArgumentHelp("From this day, month or year on; today and yesterday are days.", valueName: "date"))
+    @Option(help: ArgumentHelp("This year only.", valueName: "YYYY")) var year: Int?
+    @Option(help: ArgumentHelp("This month only.", valueName: "YYYY-MM")) var month: String?
+    @Option(help: ArgumentHelp("From this day, month or year; also today or yesterday.", valueName: "date"))
     var from: String?
-    @Option(help: ArgumentHelp("To this day, month or year, included.", valueName: "date")) var to: String?
+    @Option(help: ArgumentHelp("To this day, month or year, inclusive.", valueName: "date")) var to: String?
 
     func validate() throws {
         let ways = [year != nil, month != nil, from != nil || to != nil].filter { $0 }.count
-        guard ways <= 1 else { throw ValidationError("Say --year, --month, or --from and --to; not several of them.") }
+        guard ways <= 1 else { throw ValidationError("Give --year, or --month, or --from and --to.") }
     }
 
-    /// - Throws: ``CommandError`` when a date is none.
+    /// - Throws: ``CommandError`` for an invalid date.
     func period() throws -> Period {
-        let when = When.here
+        let localTime = LocalTime.current
         if let year { return try Self.year(year) }
-        if let month { return Period(try when.month(month, for: "--month")) }
+        if let month { return Period(try localTime.month(month, for: "--month")) }
         let period = Period(
-            from: try from.map { try when.day($0, for: "--from") }, to: try to.map { try when.day($0, for: "--to") })
+            from: try from.map { try localTime.day($0, for: "--from") },
+            to: try to.map { try localTime.day($0, for: "--to") })
         if let from = period.from, let to = period.to, to < from {
             throw CommandError(.usage, "--to \(to) is before --from \(from).")
         }
@@ -47,7 +48,7 @@ struct PeriodOptions: ParsableArguments {
 
     static func year(_ year: Int) throws -> Period {
         guard let day = CalendarDay(year: year) else {
-            throw CommandError(.usage, "--year \(year) is no year. Write one from 1 to 9999.")
+            throw CommandError(.usage, "--year \(year) is not a year. Write one from 1 to 9999.")
         }
         return Period(day)
     }
@@ -55,14 +56,14 @@ struct PeriodOptions: ParsableArguments {
 
 struct StatsOverview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "overview", abstract: "Everything at a glance; what scan stats shows.")
+        commandName: "overview", abstract: "Show everything at a glance (the default of scan stats).")
     @OptionGroup var period: PeriodOptions
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let asked = try period.period()
-        let overview = try await places.stats().overview(asked, year: period.year, at: Date(), in: .current)
+        let overview = try await paths.stats().overview(asked, year: period.year, at: Date(), in: .current)
         if output.json { return Output.shared.line(overview.json) }
         Output.shared.line(Charts.forOutput.shown(StatsScreen(overview: overview, charts: .forOutput).lines))
     }
@@ -70,14 +71,15 @@ struct StatsOverview: AsyncParsableCommand {
 
 struct StatsChallenge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "challenge", abstract: "Books this year beside the yearly goal, and pages beside the daily one.")
-    @Option(help: ArgumentHelp("The year; this one unless told.", valueName: "YYYY")) var year: Int?
-    @OptionGroup var places: PathOptions
+        commandName: "challenge",
+        abstract: "Show this year's books against the yearly goal, and today's pages against the daily one.")
+    @Option(help: ArgumentHelp("The year (default: this year).", valueName: "YYYY")) var year: Int?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let period = try year.map { try PeriodOptions.year($0) } ?? .all
-        let overview = try await places.stats().overview(period, year: year, at: Date(), in: .current)
+        let overview = try await paths.stats().overview(period, year: year, at: Date(), in: .current)
         if output.json {
             return Output.shared.line([
                 "challenge": overview.challenge?.json ?? .null, "dailyGoal": overview.dailyGoal?.json ?? .null,
@@ -89,7 +91,7 @@ struct StatsChallenge: AsyncParsableCommand {
 }
 
 extension PathOptions {
-    /// The library's figures; all zero, and nothing made, where there is no library yet.
+    /// Opens the library for statistics; an empty one in memory if there is no library yet.
     func stats() throws -> LibraryFile {
         try Wiring(settings: settings()).openExistingLibrary() ?? LibraryFile.inMemory()
     }
@@ -97,18 +99,18 @@ extension PathOptions {
 
 struct StatsCalendar: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "calendar", abstract: "A month day by day: pages and minutes.")
-    @Option(help: ArgumentHelp("The month; this one unless told.", valueName: "YYYY-MM")) var month: String?
-    @OptionGroup var places: PathOptions
+        commandName: "calendar", abstract: "Show the pages and minutes of each day of a month.")
+    @Option(help: ArgumentHelp("The month (default: this month).", valueName: "YYYY-MM")) var month: String?
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let when = When.here
-        let today = CalendarDay(when.now, in: when.zone)
-        let asked = try when.month(month ?? String(today.description.prefix(7)), for: "--month")
+        let localTime = LocalTime.current
+        let today = CalendarDay(localTime.now, in: localTime.zone)
+        let asked = try localTime.month(month ?? String(today.description.prefix(7)), for: "--month")
         guard let month = asked.month else { return }
         let period = Period(asked)
-        let days = try await places.stats().days(in: period, zone: when.zone)
+        let days = try await paths.stats().days(in: period, zone: localTime.zone)
         let totals = Totals(days, [], in: period)
         if output.json {
             return Output.shared.line([
@@ -128,30 +130,30 @@ struct StatsCalendar: AsyncParsableCommand {
 
 struct StatsBook: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "book", abstract: "One book in figures, with its progress over time.")
+        commandName: "book", abstract: "Show the statistics of one book, with its progress over time.")
     @OptionGroup var named: NamedBook
-    @OptionGroup var places: PathOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let (now, zone) = (Date(), TimeZone.current)
-        let library = try Wiring(settings: places.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
         let book = try await library.book(named: named.name)
-        guard let figures = try await library.figures(of: book.id, at: now, in: zone) else {
+        guard let stats = try await library.stats(of: book.id, at: now, in: zone) else {
             throw CommandError(
                 .nothing,
-                "\(quoted([book.displayTitle])) is gone from the library by now. scan undo --list shows what happened.")
+                "\(quoted([book.displayTitle])) is no longer in the library. scan undo --list shows what happened.")
         }
-        if output.json { return Output.shared.line(figures.json) }
+        if output.json { return Output.shared.line(stats.json) }
         let screen = BookScreen(
-            figures: figures, charts: .forOutput, today: CalendarDay(now, in: zone), zone: zone)
+            stats: stats, charts: .forOutput, today: CalendarDay(now, in: zone), zone: zone)
         Output.shared.line(Charts.forOutput.shown(screen.lines))
     }
 }
 
-/// One book in figures as lines.
+/// The statistics of one book as lines for a terminal.
 struct BookScreen {
-    let figures: BookStats
+    let stats: BookStats
     let charts: Charts
     let today: CalendarDay
     let zone: TimeZone
@@ -159,20 +161,20 @@ struct BookScreen {
     var lines: [String] {
         let style = charts.style
         var lines = [
-            style.strong(figures.book.displayTitle.oneLine.fitted(charts.width)),
-            figures.book.displayAuthors.oneLine.fitted(charts.width), "",
+            style.strong(stats.book.displayTitle.oneLine.fitted(charts.width)),
+            stats.book.displayAuthors.oneLine.fitted(charts.width), "",
         ]
         let facts: [(String, String?)] = [
-            ("Status", figures.status.displayName), ("Pages", figures.pageCount.map(String.init)),
-            ("Read", "\(counted(figures.pages, "page")) on \(counted(figures.daysRead, "day"))"),
+            ("Status", stats.status.displayName), ("Pages", stats.pageCount.map(String.init)),
+            ("Read", "\(counted(stats.pages, "page")) on \(counted(stats.daysRead, "day"))"),
             (
                 "Time",
-                figures.sessions > 0
-                    ? "\(spoken(minutes: figures.minutes)) in \(counted(figures.sessions, "session"))" : nil
+                stats.sessions > 0
+                    ? "\(spoken(minutes: stats.minutes)) in \(counted(stats.sessions, "session"))" : nil
             ),
-            ("Pace", figures.pace.map { "\(rounded($0)) pages an hour" }),
-            ("Last read", figures.lastRead.map { CalendarDay($0, in: zone).description }),
-            ("Daily goal", figures.dailyGoal.map(text)), ("Rest", figures.pause?.sentence),
+            ("Pace", stats.pace.map { "\(rounded($0)) pages an hour" }),
+            ("Last read", stats.lastRead.map { CalendarDay($0, in: zone).description }),
+            ("Daily goal", stats.dailyGoal.map(text)), ("Rest", stats.pause?.sentence),
         ]
         for (label, value) in facts {
             guard let value else { continue }
@@ -180,7 +182,7 @@ struct BookScreen {
                 lines.append("  \(style.faint((index == 0 ? label : "").padded(10))) \(part)")
             }
         }
-        for (index, reading) in figures.readings.enumerated() {
+        for (index, reading) in stats.readings.enumerated() {
             lines += [""] + heading(reading, index + 1).wrapped(charts.width).map(style.strong) + graph(reading)
             if reading.reading.state == .open {
                 lines += reading.forecast.sentence.wrapped(charts.width - 2).map { "  " + $0 }
@@ -200,11 +202,11 @@ struct BookScreen {
             reading.reading.daysToRead.map { $0 == 0 ? "in a day" : "in \(counted($0, "day"))" },
             reading.pagesPerDay.map { "\(rounded($0)) pages a day" },
         ].compactMap(\.self)
-        let name = figures.readings.count > 1 ? "Reading \(number)" : "Reading"
+        let name = stats.readings.count > 1 ? "Reading \(number)" : "Reading"
         return ([name] + dates).joined(separator: " · ")
     }
 
-    /// Progress over time: what was reached by each column's day. Nothing where there are no two days to draw between.
+    /// The progress over time: each column shows the progress reached by its day. Empty unless there are at least two days.
     func graph(_ reading: ReadingStats) -> [String] {
         let points = reading.points
         let last = reading.reading.state == .open ? today : points.last?.day
@@ -237,13 +239,13 @@ struct BookScreen {
 struct StatsOnThisDay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "on-this-day",
-        abstract: "What was started, finished or being read on this day a year ago and before.")
-    @OptionGroup var places: PathOptions
+        abstract: "Show what you started, finished or were reading on this day in earlier years.")
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let (now, zone) = (Date(), TimeZone.current)
-        let memories = try await places.stats().onThisDay(at: now, in: zone)
+        let memories = try await paths.stats().onThisDay(at: now, in: zone)
         let today = CalendarDay(now, in: zone)
         if output.json {
             return Output.shared.line(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
@@ -252,11 +254,11 @@ struct StatsOnThisDay: AsyncParsableCommand {
     }
 }
 
-/// What this day remembers as lines, a few books a year.
+/// The memories of this day as lines for a terminal, a few books per year.
 struct MemoryScreen {
     let memories: [Memory]
     let charts: Charts
-    private static let mostPerYear = 10
+    private static let limitPerYear = 10
 
     var lines: [String] {
         guard !memories.isEmpty else {
@@ -269,31 +271,31 @@ struct MemoryScreen {
             lines += (lines.isEmpty ? [] : [""])
             lines.append(
                 charts.style.strong(year == 1 ? "A year ago, \(first.day)" : "\(year) years ago, \(first.day)"))
-            for memory in ofYear.prefix(Self.mostPerYear) {
+            for memory in ofYear.prefix(Self.limitPerYear) {
                 let text =
-                    "You \(memory.what.verb) \(memory.book.displayTitle.oneLine), \(memory.book.displayAuthors.oneLine)"
+                    "You \(memory.event.verb) \(memory.book.displayTitle.oneLine), \(memory.book.displayAuthors.oneLine)"
                 lines.append("  " + text.fitted(charts.width - 2))
             }
-            if ofYear.count > Self.mostPerYear { lines.append("  and \(ofYear.count - Self.mostPerYear) more") }
+            if ofYear.count > Self.limitPerYear { lines.append("  and \(ofYear.count - Self.limitPerYear) more") }
         }
         return lines
     }
 }
 
-/// The library in figures as lines.
+/// The overview as lines for a terminal.
 struct StatsScreen {
     let overview: Overview
     let charts: Charts
 
     var lines: [String] {
-        var lines = [charts.style.strong("Reading in figures, \(overview.today)"), ""] + today + [""] + goals
+        var lines = [charts.style.strong("Reading statistics, \(overview.today)"), ""] + today + [""] + goals
         lines += ["", heading(periodName)] + totals
         lines += section("Pages by day", daysChart) + yearCharts
         lines += section("Books by year", yearsChart) + section("Ratings", ratings) + section("Books", counts)
         return lines + section("Paused", pauses)
     }
 
-    /// The challenge, the daily goal and the cultural goals.
+    /// The yearly challenge, the daily goal and the cultural goals.
     var goals: [String] {
         var lines: [String] = []
         if let challenge = overview.challenge {
@@ -321,7 +323,7 @@ struct StatsScreen {
 
     private var today: [String] {
         let streaks = overview.streaks
-        let read = overview.todayFigures
+        let read = overview.todayStats
         var streak = counted(streaks.current, "day")
         if streaks.current > 0, !streaks.readToday { streak += ", not yet read today" }
         if let end = streaks.longestEnd { streak += "; longest \(counted(streaks.longest, "day")), to \(end)" }
@@ -364,7 +366,7 @@ struct StatsScreen {
         return lines
     }
 
-    /// Of a period of at most two months.
+    /// The chart of days, for a period of at most two months.
     private var daysChart: [String] {
         guard let from = overview.period.from?.number, let to = overview.period.to?.number, to - from < 62 else {
             return []
@@ -376,7 +378,7 @@ struct StatsScreen {
             })
     }
 
-    /// The months of one year: that of the period, else the latest.
+    /// The charts of the months of one year: that of the period, or the latest.
     private var yearCharts: [String] {
         let wanted = overview.period.from.map(\.year) ?? overview.years.first?.year
         if let from = overview.period.from, overview.period.to?.year != from.year { return [] }
@@ -459,7 +461,7 @@ struct StatsScreen {
         lines.isEmpty ? [] : ["", heading(title)] + lines
     }
 
-    /// A label and what belongs to it, broken into lines.
+    /// Returns a label and its text, broken into lines.
     private func fact(_ label: String, _ text: String) -> String {
         text.wrapped(charts.width - 17).enumerated().map { index, part in
             "  " + charts.style.faint((index == 0 ? label : "").padded(15)) + part

@@ -1,4 +1,4 @@
-# Cameras of every kind and format: they are listed, and a book held up to them is captured, once.
+# Cameras of every kind and format are listed, and a book held up to them is captured once.
 . "$GUEST/wait.sh"
 "$SCAN" devices --json >"$OUT/devices.out"
 for number in 0 1 2 3 4; do fact "camera-$number" "$(camera $number)"; done
@@ -6,7 +6,7 @@ for number in 0 1 2 3 4; do fact "camera-$number" "$(camera $number)"; done
 fed() { rigctl stats | sed -n "s/^camera $1 [^:]*: \([0-9]*\) frames.*/\1/p"; }
 is_fed() { [ "$(fed "$1")" -ge "$2" ]; }
 
-# A page with a book, held for twenty-five frames while the clock is changed; then a page with two.
+# A page with one book, shown for twenty-five frames while the clock is set; then a page with two.
 start_scan mjpg --json --yes --device "$(camera 0)" --size 1600x1200
 until_line "$OUT/mjpg.out" captured
 before=$(date +%s)

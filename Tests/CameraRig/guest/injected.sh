@@ -7,7 +7,7 @@ begin() {
 }
 again() { until_line "$OUT/$1.err" "320x180 GREY" 60 2; }
 
-# Damaged and lost frames: capturing continues, and nothing is reported. The stream breaks off: it is started again.
+# Damaged and lost frames: the stream continues, and nothing is reported. A fatal error: the stream is restarted.
 begin fatal
 inject inject_v4l2_buf_flag_error=1
 inject percentage_of_dropped_buffers=50
@@ -16,7 +16,7 @@ inject percentage_of_dropped_buffers=0
 again fatal
 stop_scan fatal
 
-# Restarting fails at first.
+# The first restart fails.
 begin streamon
 inject inject_vidioc_streamon_error=1
 inject inject_fatal_streaming_error=1
@@ -29,7 +29,7 @@ inject inject_fatal_streaming_error=1
 again reqbufs
 stop_scan reqbufs
 
-# A buffer is not accepted back. Then the driver reports that the device is gone, and finally it returns.
+# A buffer cannot be given back. Then the driver reports that the device is gone, and finally it comes back.
 begin qbuf
 inject inject_vidioc_qbuf_error=1
 again qbuf

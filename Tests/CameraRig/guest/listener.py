@@ -1,7 +1,7 @@
-"""Another program at the same input device: listener.py DEVICE [grab]
+"""Another program that reads the same input device: listener.py DEVICE [grab]
 
-Prints what it is answered when it wants the device for itself (without "grab" it gives it back at once), then, at the end of its
-standard input, how many keys it heard.
+Prints the result of grabbing the device (without "grab" it releases it at once), and, at the end of its standard input, the number
+of key events it received.
 """
 import errno, fcntl, os, struct, sys
 

@@ -1,4 +1,4 @@
-# A handheld scanner, real except for its laser: exclusive, with all that it types, unplugged and back.
+# A handheld scanner, real except for its laser: it is grabbed, it types all kinds of lines, it is unplugged and comes back.
 . "$GUEST/wait.sh"
 modprobe -a uinput evdev
 mkfifo /tmp/typist /tmp/listener
@@ -11,7 +11,7 @@ plug_in() { # plug_in NAME [mouse]
     until_line /tmp/typist.out /dev/input/
     device=$(head -n 1 /tmp/typist.out)
 }
-types() { # types COMMAND...: and waits until it is typed
+types() { # types COMMAND...: sends a command and waits until it is typed
     echo >>/tmp/typed
     echo "$*" >&8
     until_line /tmp/typist.out done 20 "$(wc -l </tmp/typed)"
@@ -28,14 +28,14 @@ unplug() { exec 8>&-; wait "$typist"; }
 plug_in "Rig Barcode Scanner"
 fact path "$device"
 
-# Another program holds it; then it is free.
+# Another program has grabbed it; then it is free.
 listen grab
 start_scan exclusive --scanner "$device" --json --yes
-until_line "$OUT/exclusive.err" "another program has taken it"
+until_line "$OUT/exclusive.err" "another program has grabbed it"
 stop_listening
 until_line "$OUT/exclusive.err" "is ready" 20
 
-# Its lines arrive here, and in no other program.
+# Its lines reach scan and no other program.
 listen
 fact second-reader "$(cat /tmp/listener.out)"
 for command in "line 9780441478125" "line ]E0978-0-7432-7356-5" "keypad 978-2-07-036002-4" "line 080442957X" \
@@ -46,7 +46,7 @@ done
 stop_listening
 fact second-heard "$(tail -n 1 /tmp/listener.out)"
 
-# The program is stopped for a while, so that the kernel's buffer overflows: the lost line is reported, the next one arrives.
+# scan is stopped for a while, so that the kernel's buffer overflows: the lost line is reported, the next one arrives.
 kill -STOP "$scan"
 types burst 97804414781259780441478125978044147812597804414781259780441478125
 kill -CONT "$scan"
@@ -70,14 +70,14 @@ unplug
 until_line "$OUT/exclusive.err" "was unplugged" 20 2
 plug_in "Keyboard of somebody"
 fact keyboard-path "$device"
-until_line "$OUT/exclusive.err" "is left alone" 20
+until_line "$OUT/exclusive.err" "leaves alone" 20
 listen
 stop_listening
 fact keyboard-grab "$(head -n 1 /tmp/listener.out)"
 unplug
 stop_scan exclusive
 
-# A key that is down when the scanner is grabbed is released first; the previous reader sees that.
+# The scanner is not grabbed while a key is down, so that the other program sees the release.
 plug_in "Rig Barcode Scanner"
 types down 59
 listen
@@ -98,7 +98,7 @@ until_line "$OUT/denied.err" "permission denied"
 stop_scan denied
 unplug
 
-# Devices that are not scanners.
+# Paths that are not a scanner.
 plug_in "Rig Mouse" mouse
 for path in /etc/passwd "$device"; do
     start_scan no-scanner --scanner "$path" --json

@@ -1,9 +1,9 @@
-# A camera that another program holds, one that may not be opened, one that freezes; and its controls, before and after.
+# A camera that another program uses, that may not be opened, that freezes; and its controls, before and after.
 . "$GUEST/wait.sh"
 device=$(camera 0)
 controls() { v4l2-ctl -d "$device" -C focus_automatic_continuous,power_line_frequency,exposure_dynamic_framerate | tr '\n' ' '; }
 
-# The camera's values, as a person set them.
+# The values of the controls as a user left them.
 v4l2-ctl -d "$device" -c focus_automatic_continuous=0
 fact controls-before "$(controls)"
 
@@ -19,7 +19,7 @@ until_line "$OUT/busy.err" "640x480 MJPG"
 until_line "$OUT/busy.out" captured
 fact controls-during "$(controls)"
 
-# A second scan.
+# A second instance of scan.
 first=$scan
 start_scan second --json --yes --device "$device" --size 640x480
 until_line "$OUT/second.err" "is in use by"
@@ -30,14 +30,14 @@ scan=$first
 stop_scan busy
 fact controls-after "$(controls)"
 
-# The ordinary end.
+# An ordinary exit.
 v4l2-ctl -d "$device" -c focus_automatic_continuous=0
 start_scan interrupted --json --device "$device" --size 640x480
 until_line "$OUT/interrupted.err" "640x480 MJPG"
 stop_scan interrupted INT
 fact controls-after-interrupt "$(controls)"
 
-# Frozen for more than ten seconds. (Another kind of camera: a USB device that is stopped holds its driver as well.)
+# Frozen for more than ten seconds. (Another kind of camera, because a stopped USB device blocks its driver too.)
 start_scan frozen --json --device "$(camera 1)" --size 640x480
 until_line "$OUT/frozen.err" "640x480 GREY"
 rigctl pause 1

@@ -1,12 +1,12 @@
-"""A handheld scanner made with uinput. It types as commanded on standard input, a command a line.
+"""A handheld scanner made with uinput: it types by commands on standard input, one per line.
 
     typist.py NAME [mouse]
-        line TEXT     types TEXT and Enter, letters and signs with Shift where they need it
-        keypad TEXT   the same with the keypad's keys and its Enter
-        part TEXT     without Enter
-        burst TEXT    all at once, faster than any scanner
+        line TEXT     types TEXT and Enter, with Shift where it is needed
+        keypad TEXT   types TEXT and Enter on the keypad
+        part TEXT     types TEXT without Enter
+        burst TEXT    types TEXT all at once, faster than any scanner
         down KEY      presses a key, by its number in linux/input-event-codes.h
-        up KEY        lets it go
+        up KEY        releases it
 
 Prints the device's path, and "done" after each command. At the end of its input the device is unplugged. A mouse has one button.
 """

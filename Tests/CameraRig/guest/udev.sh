@@ -1,4 +1,4 @@
-# The effect of the udev rule on a USB camera, on a second one, and on one that is not on USB.
+# The effect of the project's rule on a USB camera, on a second one, and on one that is not on USB.
 . "$GUEST/wait.sh"
 fact link "$(readlink /dev/bookplate)"
 fact camera "$(camera 0)"

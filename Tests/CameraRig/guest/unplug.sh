@@ -1,4 +1,4 @@
-# Unplugs the camera and plugs it in again, $CYCLES times, and checks the program's open files; finally a camera that hangs.
+# The camera is unplugged and plugged in again $CYCLES times, and the program's resources are measured; finally a camera hangs.
 . "$GUEST/wait.sh"
 held() { # held NAME: open descriptors and resident kilobytes
     fact "$1-descriptors" "$(find "/proc/$scan/fd" -mindepth 1 | wc -l)"
@@ -12,7 +12,7 @@ until_line "$OUT/unplug.err" "640x480 MJPG"
 cycle=1
 while [ $cycle -le "$CYCLES" ]; do
     if [ $cycle -eq 5 ]; then
-        # A program that keeps the old node open keeps its number in use: the camera returns under another.
+        # While a program keeps the old node open, its number stays taken: the camera comes back under another.
         sleep 1000 <"$first" &
         holder=$!
         until_true 20 has_open $holder "$first"
@@ -26,12 +26,12 @@ while [ $cycle -le "$CYCLES" ]; do
     [ $cycle -ne 6 ] || { fact meanwhile "$(camera 0)"; kill $holder; }
 done
 held late
-# The camera stays plugged in and does not answer, so that the restarting thread hangs in the kernel.
+# The camera stays plugged in and does not answer, so that the thread that restarts the stream hangs in the kernel.
 hangs() { grep -q usb_poison_urb /proc/"$scan"/task/*/wchan; }
 rigctl pause 0
 until_true 60 hangs || exit 1
 rigctl resume 0
-# It still reads.
+# It still reads codes.
 rigctl next 0
 until_line "$OUT/unplug.out" captured
 stop_scan unplug

@@ -1,4 +1,4 @@
-# Functions for the scripts that run inside the rig: they wait for a program's output, each with a time limit, and never just sleep.
+# Functions for the scripts that run inside the rig. They wait for a program's output, each time with a limit, and never just sleep.
 
 # uptime: whole seconds since the boot.
 uptime() { cut -d . -f 1 /proc/uptime; }
@@ -8,14 +8,14 @@ until_true() {
     deadline=$(($(uptime) + $1))
     shift
     until "$@" >/dev/null 2>&1; do
-        [ "$(uptime)" -lt "$deadline" ] || { echo "in vain: $*" >&2; return 1; }
+        [ "$(uptime)" -lt "$deadline" ] || { echo "timed out: $*" >&2; return 1; }
         sleep 0.1
     done
 }
 
 has_lines() { [ "$(grep -cF -- "$2" "$1")" -ge "$3" ]; }
 
-# until_line FILE TEXT [SECONDS [COUNT]]: waits until COUNT lines of the file contain the text; a timeout ends the script.
+# until_line FILE TEXT [SECONDS [COUNT]]: waits until COUNT lines of the file contain the text. Ends the script on a time-out.
 until_line() {
     until_true "${3:-60}" has_lines "$1" "$2" "${4:-1}" && return
     echo "--- $1:" >&2
@@ -26,16 +26,16 @@ until_line() {
 # has_open PID PATH
 has_open() { ls -l "/proc/$1/fd" | grep -qF -- "-> $2"; }
 
-# The current node of camera N, counted in the order of the options.
+# camera N: prints the current device of a camera, by its number on the command line.
 camera() { rigctl list | while read -r number _ device _; do [ "$number" = "$1" ] && echo "$device"; done; }
 
-# fact NAME VALUE: prints a fact for the test outside.
+# fact NAME VALUE: reports a value to the test outside.
 fact() { printf '%s=%s\n' "$1" "$2"; }
 
 mkdir -p /tmp/nobody && chmod 777 /tmp/nobody
 
-# start_scan NAME ARGUMENTS...: runs in the background, with its output in NAME.out and NAME.err in the shared folder, and without the
-# pipes that a script may hold open (8, 9).
+# start_scan NAME ARGUMENTS...: starts scan in the background, with its output in NAME.out and NAME.err in the shared folder. It does
+# not inherit the pipes that a script may hold open (8, 9).
 start_scan() {
     name=$1
     shift
@@ -43,7 +43,7 @@ start_scan() {
     scan=$!
 }
 
-# The same, without groups or privileges.
+# start_as_nobody NAME ARGUMENTS...: does the same without any group or privilege.
 start_as_nobody() {
     name=$1
     shift
@@ -52,7 +52,7 @@ start_as_nobody() {
     scan=$!
 }
 
-# stop_scan NAME [SIGNAL]: sends the signal and waits for the end.
+# stop_scan NAME [SIGNAL]: stops scan, waits for its end and reports its status.
 stop_scan() {
     kill "-${2:-TERM}" "$scan"
     wait "$scan"

@@ -1,13 +1,15 @@
-// Completes names while they are typed: <input data-complete="author|tag|shelf">. The combobox pattern of ARIA 1.2: the focus stays
-// in the field, arrows move through the list, Enter takes, Esc closes. Taking sends "taken" from the field.
-import { ask } from "./app.js";
+// Completes names while they are typed: <input data-complete="author|tag|shelf">. The combobox pattern of ARIA 1.2: the
+// focus stays in the field, arrow keys move through the list, Enter chooses, Esc closes. After a choice the field sends
+// "taken".
+
+import { callAPI } from "./requests.js";
 
 let number = 0;
 
 /** Gives a field its list of names. */
 export function complete(field) {
   if (field.dataset.completes) return;
-  // One field may be for tags now and for shelves then.
+  // The same field may stand for tags at one time and for shelves at another.
   const kind = () => field.dataset.complete;
   const list = document.createElement("ul");
   field.dataset.completes = list.id = `names-${++number}`;
@@ -17,30 +19,31 @@ export function complete(field) {
   list.hidden = true;
   field.after(list);
   field.parentElement.classList.add("completes");
-  for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-expanded", "false"], ["aria-controls", list.id]]) field.setAttribute(name, value);
+  const roles = { role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id };
+  for (const [name, value] of Object.entries(roles)) field.setAttribute(name, value);
   field.autocomplete = "off";
 
-  let asked = 0, chosen = -1, timer;
-  const options = () => [...list.children];
+  let latest = 0, chosen = -1, timer;
+  const listOptions = () => [...list.children];
 
   function close() {
     clearTimeout(timer);
-    asked++;
+    latest++;
     list.hidden = true;
     chosen = -1;
     field.setAttribute("aria-expanded", "false");
     field.removeAttribute("aria-activedescendant");
   }
 
-  function choose(index) {
+  function point(index) {
     chosen = index;
-    options().forEach((option, at) => option.setAttribute("aria-selected", at === chosen));
-    const option = options()[chosen];
+    listOptions().forEach((option, at) => option.setAttribute("aria-selected", at === chosen));
+    const option = listOptions()[chosen];
     if (option) { field.setAttribute("aria-activedescendant", option.id); option.scrollIntoView({ block: "nearest" }); }
     else field.removeAttribute("aria-activedescendant");
   }
 
-  function take(option) {
+  function choose(option) {
     field.value = option.dataset.name;
     close();
     field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -49,15 +52,16 @@ export function complete(field) {
   }
 
   async function show() {
-    const turn = ++asked;
+    const mine = ++latest;
     const beginning = field.value.trim();
     let names;
     try {
-      const answer = await ask("GET", `/api/suggestions?kind=${kind()}&limit=8&beginning=${encodeURIComponent(beginning.slice(0, 200))}`);
+      const query = `kind=${kind()}&limit=8&beginning=${encodeURIComponent(beginning.slice(0, 200))}`;
+      const answer = await callAPI("GET", `/api/suggestions?${query}`);
       names = answer.suggestions;
-    } catch { return; } // Completion is an offer: without it the name is typed to its end.
-    if (turn !== asked || document.activeElement !== field) return;
-    const pointed = options()[chosen]?.dataset.name;
+    } catch { return; } // Without completion a person types the whole name.
+    if (mine !== latest || document.activeElement !== field) return;
+    const previous = listOptions()[chosen]?.dataset.name;
     list.replaceChildren(...names.filter(({ name }) => name !== beginning).map(({ name, count }, index) => {
       const option = document.createElement("li");
       option.id = `${list.id}-${index}`;
@@ -72,38 +76,36 @@ export function complete(field) {
       return option;
     }));
     list.hidden = list.children.length === 0;
-    // A list that comes late takes nobody's choice away.
-    choose(options().findIndex((option) => option.dataset.name === pointed));
+    // A list that comes late keeps the option that the person points at.
+    point(listOptions().findIndex((option) => option.dataset.name === previous));
     field.setAttribute("aria-expanded", !list.hidden);
   }
 
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 60); });
-  // Of tags and shelves there are few: they are offered before anything is typed.
+  // There are few tags and shelves: they are offered before anything is typed.
   field.addEventListener("focus", () => { if (field.value === "" && kind() !== "author") show(); });
   field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
-    const count = options().length;
+    const count = listOptions().length;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       if (list.hidden) { show(); return; }
       const step = event.key === "ArrowDown" ? 1 : -1;
-      choose(chosen < 0 ? (step > 0 ? 0 : count - 1) : (chosen + step + count) % count);
+      point(chosen < 0 ? (step > 0 ? 0 : count - 1) : (chosen + step + count) % count);
     } else if (event.key === "Enter" && !list.hidden && chosen >= 0) {
       event.preventDefault();
       event.stopImmediatePropagation();
-      take(options()[chosen]);
+      choose(listOptions()[chosen]);
     } else if (event.key === "Escape" && !list.hidden) {
       event.preventDefault();
       event.stopPropagation();
       close();
     }
   });
-  // Before the field loses the focus.
+  // The field keeps the focus.
   list.addEventListener("pointerdown", (event) => event.preventDefault());
-  list.addEventListener("click", (event) => { const option = event.target.closest("[role=option]"); if (option) take(option); });
+  list.addEventListener("click", (event) => { const option = event.target.closest("[role=option]"); if (option) choose(option); });
 }
 
-/** Every field of a part of the page that asks for it. */
-export function completeAll(root = document) { for (const field of root.querySelectorAll("input[data-complete]")) complete(field); }
-
-completeAll();
+/** Gives every field of the page that asks for it its list. */
+export function completeAll() { for (const field of document.querySelectorAll("input[data-complete]")) complete(field); }

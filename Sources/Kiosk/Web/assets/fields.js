@@ -1,27 +1,48 @@
-// What people type into pages: what is lost when it is left, what it replaces.
+// Values as people read and type them, and drafts of what they type.
 
-/** What is sent, with what was there when the person began: what another screen has said meanwhile is not replaced unseen. Both must fit into one request. */
-export function withSeen(body, was) {
+/**
+ * Returns the body with the values that were there when the person began, so that a change made elsewhere meanwhile is
+ * not replaced unseen. Leaves them out when both would not fit into one request.
+ */
+export function addSeen(body, was) {
   const whole = { ...body, was };
   return new Blob([JSON.stringify(whole)]).size < 60000 ? whole : body;
 }
 
-/** An instant as a field of local date and time shows it. */
-export const local = (instant) => new Date(instant - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+/** Returns an instant in the form of a field for local date and time. */
+export const formatLocal = (instant) => new Date(instant - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 
-// What is typed, and no page has saved yet. Fields that are searched with are part of the address.
+/** Returns a number as people write it, with a comma or a point and perhaps a percent sign, or NaN for none. */
+export function parseNumber(field) {
+  const text = field.value.trim().replace(",", ".").replace(/\s*%$/, "");
+  return text === "" ? NaN : Number(text);
+}
+
+/** Returns a number of seconds as "12:34", from an hour on as "1:02:34". */
+export function formatElapsed(seconds) {
+  const pad = (number) => String(number).padStart(2, "0");
+  const tail = `${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`;
+  return seconds < 3600 ? tail : `${Math.floor(seconds / 3600)}:${tail}`;
+}
+
+// Drafts: what is typed and not saved yet keeps the page from being left or reloaded. What is searched for is part of
+// the address.
 
 const typed = new Set();
 document.addEventListener("input", ({ target }) => {
-  // Of an afternoon's cards only the one that is there: fields that are gone would keep their forms in memory.
+  // Fields that are no longer on the page would keep their forms in memory.
   for (const field of typed) if (!field.isConnected) typed.delete(field);
-  if (target.matches("textarea, input:not([type=checkbox], [type=radio], [type=file], [type=search], [type=range])")) typed.add(target);
+  const others = "[type=checkbox], [type=radio], [type=file], [type=search], [type=range]";
+  if (target.matches(`textarea, input:not(${others})`)) typed.add(target);
 });
 function isDraft(field) {
   const dialog = field.closest("dialog");
-  // A sheet that is shut has a draft only where its form empties itself when it is saved.
-  return field.isConnected && field.value !== field.defaultValue && field.value.trim() !== "" && (!dialog || dialog.open || field.form?.dataset.act);
+  // In a closed dialog only a form with data-act can hold a draft: it is emptied when it is saved.
+  const isReachable = !dialog || dialog.open || field.form?.dataset.act;
+  return field.isConnected && field.value !== field.defaultValue && field.value.trim() !== "" && isReachable;
 }
 
-addEventListener("beforeunload", (event) => { if ([...typed].some((field) => field.closest("dialog[open], .in-place") && isDraft(field))) event.preventDefault(); });
+addEventListener("beforeunload", (event) => {
+  if ([...typed].some((field) => field.closest("dialog[open], .in-place") && isDraft(field))) event.preventDefault();
+});
 document.addEventListener("restarted", (event) => { if ([...typed].some(isDraft)) event.preventDefault(); });

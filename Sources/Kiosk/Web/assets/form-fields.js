@@ -1,14 +1,18 @@
-// The fields of the form: rows of people, names as chips, stars, dates; their values as JSON, and what is wrong at one of them.
+// The fields of the form: people in rows, names as chips, stars and dates; their values as JSON, and errors beside
+// them.
+
 import { complete, completeAll } from "./complete.js";
+import { fillIn } from "./texts.js";
 
 export const form = document.getElementById("form");
 const words = document.getElementById("words").dataset;
-export const fill = (key, values) => words[key].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+/** Returns a text of the page with its {names} filled in. */
+export const pageText = (key, values) => fillIn(words[key], values);
 
-/** Tells the form that something in it changed that sends no event by itself. */
-export function changed() { form.dispatchEvent(new Event("change")); }
+/** Notifies the form of a change that sends no event of its own. */
+export function notifyChange() { form.dispatchEvent(new Event("change")); }
 
-// People: a row each. The last one cannot go, only become empty.
+// People, one in each row. The last row is only emptied.
 
 export function addPerson(name = "", role = "author") {
   const row = document.getElementById("person").content.firstElementChild.cloneNode(true);
@@ -19,15 +23,16 @@ export function addPerson(name = "", role = "author") {
   return row;
 }
 document.getElementById("addPerson").addEventListener("click", () => addPerson().querySelector("input").focus());
-export function people() {
-  return [...document.querySelectorAll(".person")].map((row) => ({ name: row.querySelector("input").value.trim(), role: row.querySelector("select").value })).filter(({ name }) => name);
+export function readPeople() {
+  const readRow = (row) => ({ name: row.querySelector("input").value.trim(), role: row.querySelector("select").value });
+  return [...document.querySelectorAll(".person")].map(readRow).filter(({ name }) => name);
 }
 
-// Tags and genres: chips before a field that makes more of them.
+// Tags and genres: chips, and a field that adds more.
 
 export function addName(box, name) {
   name = name.trim();
-  if (!name || names(box).some((other) => other.toLowerCase() === name.toLowerCase())) return;
+  if (!name || readNames(box).some((other) => other.toLowerCase() === name.toLowerCase())) return;
   const chip = document.createElement("span"), button = document.createElement("button");
   chip.className = "chip";
   chip.dataset.name = chip.textContent = name;
@@ -38,21 +43,21 @@ export function addName(box, name) {
   button.setAttribute("aria-label", `${words.remove} ${name}`);
   chip.append(button);
   box.querySelector(".picked").append(chip);
-  changed();
+  notifyChange();
 }
-export function names(box) { return [...box.querySelectorAll(".picked > [data-name]")].map((chip) => chip.dataset.name); }
-/** What stands in the field is a name, too, though nobody pressed Enter. */
-export function takeTyped(box) {
+export function readNames(box) { return [...box.querySelectorAll(".picked > [data-name]")].map((chip) => chip.dataset.name); }
+/** Adds what is typed in the field, as if Enter had been pressed. */
+export function addTyped(box) {
   const field = box.querySelector("input");
   for (const name of field.value.split(",")) addName(box, name);
   field.value = "";
 }
 for (const box of document.querySelectorAll(".names-field")) {
   const field = box.querySelector("input");
-  field.addEventListener("taken", () => takeTyped(box));
+  field.addEventListener("taken", () => addTyped(box));
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === ",") { event.preventDefault(); takeTyped(box); }
-    if (event.key === "Backspace" && field.value === "") { box.querySelector(".picked").lastElementChild?.remove(); changed(); }
+    if (event.key === "Enter" || event.key === ",") { event.preventDefault(); addTyped(box); }
+    if (event.key === "Backspace" && field.value === "") { box.querySelector(".picked").lastElementChild?.remove(); notifyChange(); }
   });
 }
 completeAll();
@@ -64,10 +69,10 @@ form.addEventListener("click", (event) => {
   if (box) { remove.closest(".chip").remove(); box.querySelector("input").focus(); }
   else if (document.querySelectorAll(".person").length > 1) { row.remove(); document.querySelector(".person input").focus(); }
   else { row.querySelector("input").value = ""; row.querySelector("input").focus(); }
-  changed();
+  notifyChange();
 });
 
-// Stars: whole ones by a tap, the same again clears; quarters in the field.
+// Stars: a tap sets whole ones, and the same tap again clears them; the field takes quarters.
 
 const rating = form.elements.rating;
 function showStars() {
@@ -82,12 +87,12 @@ form.addEventListener("click", (event) => {
   if (!star) return;
   rating.value = rating.value === star.dataset.star ? "" : star.dataset.star;
   showStars();
-  changed();
+  notifyChange();
 });
 rating.addEventListener("input", showStars);
 showStars();
 
-// Dates show only where the status gives them sense.
+// Only the dates that make sense with the status are shown.
 
 const status = form.elements.status;
 function showDays() {
@@ -96,15 +101,16 @@ function showDays() {
 status.addEventListener("change", showDays);
 showDays();
 
-// Who names a category means it to count, and what counts for no goal has none.
+// A book with a goal category counts towards the goal, and one that does not count has no category.
 
 const category = form.elements.culturalGoalCategory, goal = form.elements.culturalGoal;
 category.addEventListener("input", () => { if (category.value.trim()) goal.checked = true; });
 goal.addEventListener("change", () => { if (!goal.checked) category.value = ""; });
 
-// The form as JSON, in the keys of a book.
+// The form as JSON.
 
-export function values() {
+/** Returns the form's values under the API's keys of a book. */
+export function readForm() {
   const result = {};
   for (const field of form.elements) {
     if (!field.name || field.name === "anotherCopy") continue;
@@ -115,18 +121,18 @@ export function values() {
     else if (field.name === "wouldRecommend") result[field.name] = text === "" ? null : text === "true";
     else result[field.name] = text === "" ? null : text;
   }
-  result.authors = people();
-  for (const box of document.querySelectorAll(".names-field")) result[box.dataset.names] = names(box);
+  result.authors = readPeople();
+  for (const box of document.querySelectorAll(".names-field")) result[box.dataset.names] = readNames(box);
   return result;
 }
-/** All that stands in the form, to be put back by `putBack`. */
-export function draft() {
+/** Returns everything entered in the form, for restoreDraft. */
+export function readDraft() {
   const fields = {};
   for (const field of form.elements) if (field.name) fields[field.name] = field.type === "checkbox" ? field.checked : field.value;
-  const boxes = Object.fromEntries([...document.querySelectorAll(".names-field")].map((box) => [box.dataset.names, names(box)]));
-  return { fields, people: people(), boxes };
+  const boxes = Object.fromEntries([...document.querySelectorAll(".names-field")].map((box) => [box.dataset.names, readNames(box)]));
+  return { fields, people: readPeople(), boxes };
 }
-export function putBack({ fields, people, boxes }) {
+export function restoreDraft({ fields, people, boxes }) {
   for (const [name, value] of Object.entries(fields)) {
     const field = form.elements[name];
     if (!field) continue;
@@ -142,22 +148,28 @@ export function putBack({ fields, people, boxes }) {
   }
   showStars();
   showDays();
-  changed();
+  notifyChange();
 }
-export const days = ["started", "finished", "stopped"];
+export const dates = ["started", "finished", "stopped"];
 
-// What cannot be is said at its field.
+// Errors are shown beside their field.
 
 const trouble = document.getElementById("trouble");
-export function clearWrong(field) {
+export function clearError(field) {
   const box = field.closest(".field");
   box?.querySelector(":scope > .wrong")?.remove();
   field.removeAttribute("aria-invalid");
 }
-export function wrong(name, message) {
-  const field = { authors: document.querySelector(".person input"), tags: document.getElementById("tag"), subjects: document.getElementById("subject") }[name] ?? form.elements[name];
-  if (!field) { trouble.textContent = message; trouble.hidden = false; trouble.scrollIntoView({ block: "center" }); return null; }
-  clearWrong(field);
+export function showError(name, message) {
+  const others = { authors: ".person input", tags: "#tag", subjects: "#subject" };
+  const field = others[name] ? document.querySelector(others[name]) : form.elements[name];
+  if (!field) {
+    trouble.textContent = message;
+    trouble.hidden = false;
+    trouble.scrollIntoView({ block: "center" });
+    return null;
+  }
+  clearError(field);
   const line = document.createElement("p");
   line.className = "wrong";
   line.id = `wrong-${name}`;

@@ -1,49 +1,36 @@
-// Home: the sheet that updates a page, with its preview, and the session that runs.
+// The Home page: the sheet that updates a page, with its preview, and the running session.
 
-import { local } from "./fields.js";
-import { ask, Refusal, refresh, text, toast } from "./app.js";
+import { formatElapsed, formatLocal } from "./fields.js";
+import { refresh } from "./live.js";
+import { toast } from "./messages.js";
+import { callAPI } from "./requests.js";
+import { submitSheet } from "./sheets.js";
+import { fillIn } from "./texts.js";
 
-const sheet = document.getElementById("page-sheet"), stop = document.getElementById("stop-sheet");
+const sheet = document.getElementById("page-sheet"), stopSheet = document.getElementById("stop-sheet");
 
-function filled(pattern, values) { return pattern.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all); }
+/** Returns a number with its thousands separated, as the service writes them. */
+function group(number) { return number === null ? "" : new Intl.NumberFormat(document.documentElement.lang).format(number); }
 
-/** A number with its thousands apart, as the service writes them. */
-function grouped(number) { return number === null ? "" : new Intl.NumberFormat(document.documentElement.lang).format(number); }
-
-function complain(dialog, words) {
-  const line = dialog.querySelector(".wrong");
-  line.hidden = !words;
-  line.textContent = words ?? "";
-}
-
-/** Does what a sheet is for; what is refused is said in it, and nothing typed is lost. Gives the refusal's code. */
+/** Sends what a sheet is for. Returns the error, or null on success. */
 async function send(dialog, method, path, body) {
-  const buttons = dialog.querySelectorAll("button"), primary = dialog.querySelector(".primary"), label = primary.textContent;
-  for (const button of buttons) button.disabled = true;
-  complain(dialog);
-  primary.textContent = dialog.dataset.saving;
-  try {
-    const answer = await ask(method, path, body);
-    dialog.close();
-    toast(dialog.dataset.told, { change: answer?.change });
-    await refresh();
-  } catch (error) {
-    complain(dialog, error instanceof Refusal ? error.message : text("lost"));
-    return error.code ?? "lost";
-  } finally {
-    primary.textContent = label;
-    for (const button of buttons) button.disabled = false;
-  }
+  let answer;
+  const error = await submitSheet(dialog, async () => { answer = await callAPI(method, path, body); });
+  if (error) return error;
+  dialog.close();
+  toast(dialog.dataset.done, { change: answer?.change });
+  await refresh();
+  return null;
 }
 
-// The page that one is on.
+// The page a person is on.
 
 const number = sheet.querySelector("[name=number]");
 let book = {};
 
-function unit() { return sheet.querySelector("[name=unit]:checked").value; }
+const unit = () => sheet.querySelector("[name=unit]:checked").value;
 
-/** What the bar will show. Only what is read to the end is 100 %. */
+/** Previews the bar. Only a book read to the end is at 100 %. */
 function preview() {
   const typed = number.value === "" ? null : Number(number.value), count = Number(book.count) || null;
   const part = typed === null ? 0 : unit() === "percent" ? typed / 100 : count ? typed / count : null;
@@ -51,7 +38,7 @@ function preview() {
   sheet.querySelector(".progress").hidden = part === null;
   sheet.querySelector("rect").setAttribute("width", Math.min(100, Math.max(0, (part ?? 0) * 100)));
   const pattern = unit() === "percent" ? sheet.dataset.amountPercent : count ? sheet.dataset.amount : sheet.dataset.amountPage;
-  const words = typed === null ? "" : filled(pattern, { page: grouped(typed), count: grouped(count), percent });
+  const words = typed === null ? "" : fillIn(pattern, { page: group(typed), count: group(count), percent });
   const isBeyond = unit() === "page" && count && typed > count;
   sheet.querySelector(".preview").textContent = isBeyond ? `${words} · ${sheet.dataset.beyond}` : words;
 }
@@ -67,7 +54,7 @@ function openPage(button) {
   sheet.querySelector(".booktitle").textContent = book.title;
   setUnit(book.percent ? "percent" : "page");
   number.value = book.percent || book.page || "";
-  complain(sheet);
+  sheet.querySelector(".wrong").hidden = true;
   preview();
   sheet.showModal();
   number.select();
@@ -77,8 +64,10 @@ number.addEventListener("input", preview);
 for (const choice of sheet.querySelectorAll("[name=unit]")) {
   choice.addEventListener("change", () => {
     const count = Number(book.count), typed = Number(number.value);
-    // The same place in the other unit, where it is known.
-    if (number.value !== "" && count) number.value = unit() === "percent" ? Math.round(typed / count * 1000) / 10 : Math.floor(typed * count / 100);
+    // What was typed is converted into the other unit where the page count is known.
+    if (number.value !== "" && count) {
+      number.value = unit() === "percent" ? Math.round(typed / count * 1000) / 10 : Math.floor(typed * count / 100);
+    }
     setUnit(unit());
     preview();
     number.focus();
@@ -89,65 +78,60 @@ sheet.querySelector("form").addEventListener("submit", (event) => {
   send(sheet, "POST", `/api/books/${book.update}/progress`, { [unit()]: Number(number.value) });
 });
 
-// The session that runs. The service's clock counts, not this device's.
+// The running session. It is timed by the service's clock, not by this device's.
 
-const offset = new WeakMap();
+const offsets = new WeakMap();
 
-function seconds(button) {
-  if (!offset.has(button)) offset.set(button, Number(button.dataset.now) - Date.now());
-  return Math.max(0, Math.floor((Date.now() + offset.get(button) - Number(button.dataset.since)) / 1000));
-}
-
-function clock(seconds) {
-  const two = (part) => String(part).padStart(2, "0");
-  const tail = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  return seconds < 3600 ? tail : `${Math.floor(seconds / 3600)}:${tail}`;
+function countSeconds(button) {
+  if (!offsets.has(button)) offsets.set(button, Number(button.dataset.now) - Date.now());
+  return Math.max(0, Math.floor((Date.now() + offsets.get(button) - Number(button.dataset.since)) / 1000));
 }
 
 let stopping = null;
 function tick() {
   const button = document.querySelector("[data-since]");
   if (!button) return;
-  const words = clock(seconds(button));
+  const words = formatElapsed(countSeconds(button));
   button.querySelector(".clock").textContent = words;
-  if (stop.open) stop.querySelector(".clock").textContent = words;
+  if (stopSheet.open) stopSheet.querySelector(".clock").textContent = words;
 }
 setInterval(tick, 1000);
 document.addEventListener("renewed", tick);
 tick();
 
-const force = stop.querySelector(".forced"), time = stop.querySelector("[name=end]");
+const force = stopSheet.querySelector(".forced"), time = stopSheet.querySelector("[name=end]");
 
 function openStop(button) {
   stopping = { ...button.dataset };
-  stop.querySelector(".booktitle").textContent = stopping.title;
-  stop.querySelector("[name=page]").value = stopping.page || stopping.stop;
-  stop.querySelector("[name=page]").min = stopping.stop;
+  stopSheet.querySelector(".booktitle").textContent = stopping.title;
+  stopSheet.querySelector("[name=page]").value = stopping.page || stopping.stop;
+  stopSheet.querySelector("[name=page]").min = stopping.stop;
   force.hidden = time.closest(".field").hidden = true;
-  complain(stop);
-  stop.showModal();
+  stopSheet.querySelector(".wrong").hidden = true;
+  stopSheet.showModal();
   tick();
-  stop.querySelector("[name=page]").select();
+  stopSheet.querySelector("[name=page]").select();
 }
 
-async function end(isForced) {
-  const page = stop.querySelector("[name=page]").value;
+async function stop(isForced) {
+  const page = stopSheet.querySelector("[name=page]").value;
   const body = { session: stopping.running, page: page === "" ? null : Number(page), force: isForced };
   if (!time.closest(".field").hidden && time.value) body.end = new Date(time.value).toISOString();
-  const code = await send(stop, "POST", "/api/session/stop", body);
-  force.hidden = code !== "sessionTooShort";
-  if (code !== "clockWentBackwards") return;
-  // Only the reader knows when it ended. A minute on: the field knows no seconds, and would else lie before the start.
+  const error = await send(stopSheet, "POST", "/api/session/stop", body);
+  force.hidden = error?.code !== "sessionTooShort";
+  if (error?.code !== "clockWentBackwards") return;
+  // Only the reader knows when the session ended. A minute after the start, because the field has no seconds and would
+  // otherwise lie before it.
   time.closest(".field").hidden = false;
-  time.min = time.value = local(new Date(Number(stopping.since) + 60000));
+  time.min = time.value = formatLocal(new Date(Number(stopping.since) + 60000));
   time.focus();
 }
 
-stop.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); end(false); });
-force.addEventListener("click", () => end(true));
+stopSheet.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); stop(false); });
+force.addEventListener("click", () => stop(true));
 
 document.addEventListener("click", (event) => {
-  const update = event.target.closest("[data-update]"), ending = event.target.closest("[data-stop]");
-  if (update) openPage(update);
-  if (ending) openStop(ending);
+  const updater = event.target.closest("[data-update]"), stopper = event.target.closest("[data-stop]");
+  if (updater) openPage(updater);
+  if (stopper) openStop(stopper);
 });

@@ -1,32 +1,32 @@
-// The Intake page: one candidate at a time has the focus; arrows go on as the eye does, over rows and columns.
+// The Intake page: the focus is on one card at a time, and arrow keys move it over rows and columns.
 
-import { on, refresh } from "./app.js";
-import "./scan-edit.js";
-import "./scan-save.js";
+import "./candidates.js";
+import { on } from "./events.js";
+import { refresh } from "./live.js";
 
-const cards = () => [...document.querySelectorAll("#intake [data-row][id]")];
-/** Which one a Tab comes to; kept over a refresh. */
+const listCards = () => [...document.querySelectorAll("#intake [data-row][id]")];
+/** The id of the card that Tab reaches. It is kept when the cards are replaced. */
 let current = null;
 
-function settle() {
-  const all = cards();
+function setTabStop() {
+  const all = listCards();
   const card = all.find((card) => card.id === current) ?? all[0];
   for (const other of all) other.tabIndex = other === card ? 0 : -1;
   current = card?.id ?? null;
 }
 
-function go(card) {
+function focusCard(card) {
   if (!card) return;
   current = card.id;
-  settle();
+  setTabStop();
   card.focus();
   card.scrollIntoView({ block: "nearest" });
 }
 
-/** The nearest card in the next row of the grid. */
-function beside(card, isBelow) {
+/** Finds the nearest card in the row below or above. */
+function findBeside(card, isBelow) {
   const { left, top } = card.getBoundingClientRect();
-  const others = cards().map((card) => ({ card, box: card.getBoundingClientRect() }))
+  const others = listCards().map((card) => ({ card, box: card.getBoundingClientRect() }))
     .filter(({ box }) => (isBelow ? box.top > top + 4 : box.top < top - 4));
   const row = others.reduce((best, { box }) => (best === null || Math.abs(box.top - top) < Math.abs(best - top) ? box.top : best), null);
   return others.filter(({ box }) => Math.abs(box.top - row) < 4)
@@ -42,19 +42,19 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (!event.key.startsWith("Arrow") && event.key !== "Home" && event.key !== "End") return;
-  const all = cards();
+  const all = listCards();
   if (all.length === 0 || event.ctrlKey || event.altKey || event.metaKey) return;
   event.preventDefault();
-  if (!card) return go(all.find((card) => card.id === current) ?? all[0]);
+  if (!card) return focusCard(all.find((card) => card.id === current) ?? all[0]);
   const at = all.indexOf(card);
   const next = {
     ArrowRight: () => all[at + 1], ArrowLeft: () => all[at - 1], Home: () => all[0], End: () => all.at(-1),
-    ArrowDown: () => beside(card, true) ?? all[at + 1], ArrowUp: () => beside(card, false) ?? all[at - 1],
+    ArrowDown: () => findBeside(card, true) ?? all[at + 1], ArrowUp: () => findBeside(card, false) ?? all[at - 1],
   }[event.key]?.();
-  go(next);
+  focusCard(next);
 });
 
-// Where the focus was: with what came in its place when that is gone.
+// When the focused card is gone, the focus moves to the card that took its place.
 let place = 0, isInside = false;
 document.addEventListener("focusin", (event) => {
   const card = event.target.closest("#intake [data-row][id]");
@@ -62,16 +62,16 @@ document.addEventListener("focusin", (event) => {
   if (!card) return;
   if (card.id !== current) {
     current = card.id;
-    settle();
+    setTabStop();
   }
-  place = cards().indexOf(card);
+  place = listCards().indexOf(card);
 });
 document.addEventListener("pointerdown", (event) => { isInside = event.target.closest("#intake [data-row][id]") !== null; });
 document.addEventListener("renewed", (event) => {
   if (event.target.id !== "intake") return;
-  const all = cards();
+  const all = listCards();
   if (!all.some((card) => card.id === current)) current = all[Math.min(place, all.length - 1)]?.id ?? null;
-  settle();
+  setTabStop();
   if (isInside && current && document.activeElement === document.body) document.getElementById(current).focus({ preventScroll: true });
 });
 document.addEventListener("click", (event) => {
@@ -83,4 +83,4 @@ document.addEventListener("click", (event) => {
 });
 
 on("batch", () => refresh());
-settle();
+setTabStop();

@@ -1,38 +1,41 @@
-// An ISBN by touch or by keys, over the picture alone: hyphens come by themselves, and the check digit is checked at once.
+// The keypad: an ISBN by touch or by keys, over the picture. Hyphens are added automatically, and the check digit is
+// checked at once.
 
-import { Refusal, ask, requestID, text } from "./app.js";
-import { singleKeys } from "./keys.js";
-import { check } from "./scanner.js";
+import { describeFailure } from "./acts.js";
+import { areSingleKeysOn } from "./keys.js";
+import { callAPI, makeRequestID } from "./requests.js";
+import { checkNumber } from "./scanner.js";
 
 const pad = document.getElementById("keypad"), field = document.getElementById("typed"), verdict = document.getElementById("verdict");
-const opener = document.getElementById("keypad-open"), taker = document.getElementById("keypad-take");
+const opener = document.getElementById("keypad-open"), submit = document.getElementById("keypad-take");
 
-const digits = () => field.value.toUpperCase().replace(/[^0-9X]/g, "");
+const readDigits = () => field.value.toUpperCase().replace(/[^0-9X]/g, "");
 
 let latest = 0;
-async function change() {
-  const number = digits(), state = check(number), mine = ++latest;
+/** Says whether the number is right, and adds its hyphens. */
+async function update() {
+  const number = readDigits(), state = checkNumber(number), mine = ++latest;
   verdict.textContent = verdict.dataset[state] ?? "";
   verdict.className = state === "right" ? "state-new" : state === "wrong" ? "state-problem" : "faint";
-  taker.disabled = state !== "right";
+  submit.disabled = state !== "right";
   if (number.length < 2) return;
   try {
-    const answer = await ask("GET", `/api/isbn?text=${number}`);
+    const answer = await callAPI("GET", `/api/isbn?text=${number}`);
     if (mine !== latest) return;
-    if (answer.hyphenated && field.value !== answer.hyphenated) put(answer.hyphenated);
-    // The check digit is right, and it is a number of something else: the service knows what.
+    if (answer.hyphenated && field.value !== answer.hyphenated) setValue(answer.hyphenated);
+    // The check digit is right, but the number is not a book's: the service says what it is.
     if (state === "right" && answer.error) {
       verdict.textContent = answer.error;
       verdict.className = "state-problem";
-      taker.disabled = true;
+      submit.disabled = true;
     }
   } catch {
-    // Without hyphens it is the same number.
+    // Without hyphens it is still the same number.
   }
 }
 
-/** The caret stays behind the same digit. */
-function put(value) {
+/** Sets the field, with the caret behind the same digit as before. */
+function setValue(value) {
   const isFocused = document.activeElement === field;
   const before = field.value.slice(0, field.selectionStart ?? 0).replace(/[^0-9Xx]/g, "").length;
   field.value = value;
@@ -42,15 +45,15 @@ function put(value) {
   field.setSelectionRange(at, at);
 }
 
-export function show() {
+function show() {
   pad.hidden = false;
   opener.setAttribute("aria-expanded", "true");
   field.value = "";
-  change();
+  update();
   field.focus();
 }
 
-export function hide() {
+export function hideKeypad() {
   if (pad.hidden) return;
   const hadFocus = pad.contains(document.activeElement);
   pad.hidden = true;
@@ -58,45 +61,45 @@ export function hide() {
   if (hadFocus) opener.focus();
 }
 
-/** Sent again, because the answer was lost, it is captured once. */
+/** The last number sent, with its request id: sent twice, because an answer was lost, it is captured once. */
 let sent = {};
-async function take() {
-  if (check(digits()) !== "right" || taker.disabled) return;
+async function capture() {
+  if (checkNumber(readDigits()) !== "right" || submit.disabled) return;
   const number = field.value;
-  taker.disabled = true;
+  submit.disabled = true;
   try {
-    if (sent.text !== number) sent = { text: number, request: requestID() };
-    await ask("POST", "/api/station/captures", { ...sent, origin: "typed" });
+    if (sent.text !== number) sent = { text: number, request: makeRequestID() };
+    await callAPI("POST", "/api/station/captures", { ...sent, origin: "typed" });
     sent = {};
     field.value = "";
-    await change();
+    await update();
     verdict.textContent = verdict.dataset.taken.replace("{number}", number);
   } catch (error) {
-    verdict.textContent = error instanceof Refusal ? error.message : text("lost");
+    verdict.textContent = describeFailure(error);
     verdict.className = "state-problem";
-    taker.disabled = false;
+    submit.disabled = false;
   }
 }
 
-// Digits that a person types without having opened it.
+// Digits that a person types while the keypad is closed open it.
 document.addEventListener("digits", (event) => {
-  if (!singleKeys() || document.querySelector("dialog[open]")) return;
+  if (!areSingleKeysOn() || document.querySelector("dialog[open]")) return;
   event.preventDefault();
   if (pad.hidden) show();
   field.value += event.detail;
   field.focus();
-  change();
+  update();
 });
-opener.addEventListener("click", () => { if (pad.hidden) show(); else hide(); });
-field.addEventListener("input", change);
-pad.addEventListener("submit", (event) => { event.preventDefault(); take(); });
-// The focus stays in the field: keys go on where the finger left off.
+opener.addEventListener("click", () => { if (pad.hidden) show(); else hideKeypad(); });
+field.addEventListener("input", update);
+pad.addEventListener("submit", (event) => { event.preventDefault(); capture(); });
+// The focus stays in the field, so that a person can change from finger to keys at any time.
 pad.addEventListener("pointerdown", (event) => { if (event.target.closest("[data-digit], [data-keypad=back]")) event.preventDefault(); });
 pad.addEventListener("click", (event) => {
   const { digit, keypad } = event.target.closest("button")?.dataset ?? {};
-  if (keypad === "close") return hide();
-  if (keypad === "back") field.value = digits().slice(0, -1);
-  else if (digit && digits().length < 13) field.value = digits() + digit;
+  if (keypad === "close") return hideKeypad();
+  if (keypad === "back") field.value = readDigits().slice(0, -1);
+  else if (digit && readDigits().length < 13) field.value = readDigits() + digit;
   else return;
-  change();
+  update();
 });

@@ -1,33 +1,40 @@
-// Keys, on all pages. A page gives its own acts to keys with data-key="e" on a button (pressed) or a field (focused); several
-// keys are parted by spaces. Keys of what stands within the focused element's nearest data-keys come before those of the page.
+// Keys, on all pages. A page gives a key to one of its acts with data-key="e" on a button, which is pressed, or a
+// field, which gets the focus; several keys are separated by spaces. Keys within the nearest data-keys of the focused
+// element come before those of the page.
 
-import { attempt, load } from "./app.js";
+import { attempt } from "./acts.js";
+import { toast } from "./messages.js";
+import { callAPI, Refusal } from "./requests.js";
 import { isTyping } from "./scanner.js";
+import { text } from "./texts.js";
 
-const store = "bookplate.keys", later = "bookplate.press";
+const store = "bookplate.keys", nextPress = "bookplate.press";
 
-/** Whether single characters are shortcuts; Enter, Esc and arrows always are. */
-export function singleKeys() { return localStorage.getItem(store) !== "off"; }
+/** Returns whether single characters are shortcuts. Enter, Esc and arrow keys always are. */
+export function areSingleKeysOn() { return localStorage.getItem(store) !== "off"; }
 export function setSingleKeys(isOn) {
   if (isOn) localStorage.removeItem(store);
   else localStorage.setItem(store, "off");
 }
 
-/** Where a key leads that the page itself has no use for, and what is pressed there. */
-const places = { s: ["/scan"], h: ["/home"], l: ["/library"], i: ["/intake"], ",": ["/settings"], a: ["/add"], "/": ["/library", "/"], k: ["/scan", "k"] };
+/** The page a key leads to when the current page has no use for it, and the key that is pressed there. */
+const places = {
+  s: ["/scan"], h: ["/home"], l: ["/library"], i: ["/intake"], ",": ["/settings"], a: ["/add"], "/": ["/library", "/"], k: ["/scan", "k"],
+};
 
-const isShown = (element) => !element.disabled && element.getAttribute("aria-disabled") !== "true" && element.checkVisibility({ checkVisibilityCSS: true });
+const isUsable = (element) => !element.disabled && element.getAttribute("aria-disabled") !== "true"
+  && element.checkVisibility({ checkVisibilityCSS: true });
 
-/** What stands in a data-keys of its own is left to the focus in there. */
+/** Finds the element of a key. Elements within another data-keys count only while the focus is in there. */
 function find(root, name) {
   return [...root.querySelectorAll("[data-key]")].find((element) => {
     const own = element.closest("[data-keys]");
-    return element.dataset.key.split(" ").includes(name) && (!own || own.contains(document.activeElement)) && isShown(element);
+    return element.dataset.key.split(" ").includes(name) && (!own || own.contains(document.activeElement)) && isUsable(element);
   });
 }
 
-/** Does what the key stands for on this page. Gives whether there was something. */
-export function press(name) {
+/** Does what the key stands for on this page. Returns whether it stands for anything. */
+function press(name) {
   const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
   const near = document.activeElement?.closest("[data-keys]");
   const element = (near && find(near, name)) || find(dialog ?? document, name);
@@ -36,18 +43,18 @@ export function press(name) {
     return true;
   }
   if (dialog) return false;
-  if (name === "?") { more("show"); return true; }
-  if (name === "Escape") return back();
+  if (name === "?") { attempt(showTable); return true; }
+  if (name === "Escape") return goBack();
   // Guests change nothing.
-  if (name === "u" && !document.body.matches(".is-guest")) { more("takeBack"); return true; }
+  if (name === "u" && !document.body.matches(".is-guest")) { attempt(offerUndo); return true; }
   const [path, then] = places[name] ?? [];
   if (!path || location.pathname === path) return false;
-  if (then) sessionStorage.setItem(later, then);
+  if (then) sessionStorage.setItem(nextPress, then);
   location.assign(path);
   return true;
 }
 
-function back() {
+function goBack() {
   if (!document.referrer.startsWith(location.origin + "/") || history.length < 2) return false;
   history.back();
   return true;
@@ -59,7 +66,7 @@ document.addEventListener("keydown", (event) => {
   const focus = document.activeElement;
   if (isTyping(focus)) {
     if (event.key !== "Escape" || focus.closest("dialog")) return;
-    // What the field belongs to is left as it was; else only the field.
+    // Esc cancels the form that the field belongs to, otherwise it only leaves the field.
     const near = focus.closest("[data-keys]"), element = near && find(near, "Escape");
     if (element) element.click();
     else focus.blur();
@@ -67,7 +74,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const isCharacter = event.key.length === 1;
-  if (isCharacter && (event.repeat || !singleKeys())) return;
+  if (isCharacter && (event.repeat || !areSingleKeysOn())) return;
   if (event.key === "Escape" && document.querySelector("dialog[open]")) return;
   if (event.key === "Enter" && !event.shiftKey && focus?.matches("a[href], button, summary, input:not([type=checkbox])")) return;
   const name = event.shiftKey && !isCharacter ? "Shift+" + event.key : event.key;
@@ -75,27 +82,53 @@ document.addEventListener("keydown", (event) => {
   if (press(name)) event.preventDefault();
 });
 
-// What few keys lead to comes with the first of them.
-const more = (act) => attempt(async () => (await load("keys-more"))[act]());
+// Undo by key.
 
-// The switch in the table of keys.
+/**
+ * On the Scan and Intake pages only the station's own last act is undone, by a button that is there while there is one.
+ * On other pages the last change is shown first, with the device that made it, because that may have been another one;
+ * the toast's button has the same key.
+ */
+async function offerUndo() {
+  if (["/scan", "/intake"].includes(location.pathname)) { toast(text("undoNothing")); return; }
+  const { changes } = await callAPI("GET", "/api/changes?limit=50"), last = changes.find((change) => !change.undone);
+  toast(last ? text("undoLast", last) : text("undoNothing"), { change: last?.id });
+}
 
-/** Sets the switches <input type=checkbox data-single-keys> in it as the browser remembers them. */
-export function prepare(root = document) {
-  for (const box of root.querySelectorAll("[data-single-keys]")) box.checked = singleKeys();
+// The table of keys, with the switch for single keys.
+
+async function showTable() {
+  let dialog = document.getElementById("keys-dialog");
+  if (!dialog) {
+    const answer = await fetch("/keys");
+    if (!answer.ok) throw new Refusal(answer.status);
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    dialog = document.createElement("dialog");
+    dialog.id = "keys-dialog";
+    dialog.setAttribute("aria-labelledby", "keys-title");
+    dialog.append(document.adoptNode(fresh.getElementById("keys")));
+    document.body.append(dialog);
+  }
+  setSwitches(dialog);
+  dialog.showModal();
+}
+
+/** Sets the switches <input type=checkbox data-single-keys> as the browser remembers them. */
+function setSwitches(root) {
+  for (const box of root.querySelectorAll("[data-single-keys]")) box.checked = areSingleKeysOn();
 }
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-single-keys]")) setSingleKeys(event.target.checked);
 });
-document.addEventListener("click", (event) => { if (event.target.closest("[data-shows-keys]")) more("show"); });
+document.addEventListener("click", (event) => { if (event.target.closest("[data-shows-keys]")) attempt(showTable); });
 
-prepare();
+setSwitches(document);
 document.body.toggleAttribute("data-hears-keys", true);
-const waiting = sessionStorage.getItem(later);
-if (waiting) {
-  sessionStorage.removeItem(later);
-  // The page's own script comes after this one.
-  addEventListener("load", () => press(waiting));
-  if (document.readyState === "complete") press(waiting);
+
+// The key that led here from another page is pressed when the page's own script has run.
+const wanted = sessionStorage.getItem(nextPress);
+if (wanted) {
+  sessionStorage.removeItem(nextPress);
+  addEventListener("load", () => press(wanted));
 }

@@ -1,10 +1,13 @@
-// The lamps in the head of every page: the camera and the network. And the line under it while the station is offline.
+// The lamps in the head of every page, for the camera and the network, and the notice under it while the station is
+// offline.
 
-import { on, report, text } from "./app.js";
+import { on } from "./events.js";
+import { showNotice } from "./messages.js";
+import { text } from "./texts.js";
 
 const lamps = document.getElementById("lamps");
 
-function lamp(id, isLit, words, told) {
+function showLamp(id, isLit, words, details) {
   let element = document.getElementById(id);
   if (!element) {
     element = document.createElement("span");
@@ -13,7 +16,7 @@ function lamp(id, isLit, words, told) {
     lamps.append(element);
   }
   element.className = isLit ? "lamp is-lit" : "lamp";
-  element.title = told;
+  element.title = details;
   const [shape, word] = element.children;
   shape.setAttribute("aria-hidden", "true");
   if (shape.textContent !== (isLit ? "●" : "○")) shape.textContent = isLit ? "●" : "○";
@@ -23,39 +26,40 @@ function lamp(id, isLit, words, told) {
 function showCamera(camera) {
   if (camera.state === "none") return document.getElementById("lamp-camera")?.remove();
   const isOn = camera.state === "streaming";
-  lamp("lamp-camera", isOn, text(isOn ? "cameraOn" : "cameraOff"), camera.text ?? "");
+  showLamp("lamp-camera", isOn, text(isOn ? "cameraOn" : "cameraOff"), camera.text ?? "");
 }
 
 function showNetwork({ offline, untitled }) {
-  lamp("lamp-network", !offline, text(offline ? "offline" : "online"), "");
-  report("offline", offline ? text(untitled === 0 ? "offlineNone" : untitled === 1 ? "offlineOne" : "offlineMany", { count: untitled }) : null);
+  showLamp("lamp-network", !offline, text(offline ? "offline" : "online"), "");
+  const key = untitled === 0 ? "offlineNone" : untitled === 1 ? "offlineOne" : "offlineMany";
+  showNotice("offline", offline ? text(key, { count: untitled }) : null);
 }
 
-let asking = false, soon = 0;
-/** At most once a second, however much is captured. */
-function look() {
-  if (asking || soon) return;
-  soon = setTimeout(async () => {
-    soon = 0;
-    asking = true;
+let isAsking = false, timer = 0;
+/** Fetches the lamps at most once a second, however much is captured. */
+function update() {
+  if (isAsking || timer) return;
+  timer = setTimeout(async () => {
+    timer = 0;
+    isAsking = true;
     try {
       const answer = await fetch("/api/station/lamps");
-      // A page before the sign-in has no lamps.
+      // After the sign-in has ended there are no lamps.
       if (!answer.ok) return;
       const station = await answer.json();
       showCamera(station.camera);
       showNetwork(station);
     } catch {
-      // The line above says that the station does not answer; the stream's return asks again.
+      // The notice says that the station does not answer; the lamps are fetched again when it is back.
     } finally {
-      asking = false;
+      isAsking = false;
     }
   }, lamps.childElementCount === 0 ? 0 : 1000);
 }
 
 if (lamps) {
-  on("hello", look);
-  on("batch", look);
+  on("hello", update);
+  on("batch", update);
   on("camera", showCamera);
-  look();
+  update();
 }

@@ -1,113 +1,134 @@
-// The Scan page: what was captured is on the screen at once, the service's own view of it a moment later.
+// The Scan page: a capture is on the screen at once, and the service's own view of it a moment later.
 
-import { act, during, load, on, refresh, text, toast } from "./app.js";
-import { hushEnter } from "./scanner.js";
-import { areReady, play, sounds } from "./sounds.js";
-import "./scan-save.js";
-import { hide as hideKeypad } from "./keypad.js";
+import { act, attempt } from "./acts.js";
+import "./candidates.js";
+import { on } from "./events.js";
+import { hideKeypad } from "./keypad.js";
+import { refresh } from "./live.js";
+import "./photos.js";
+import "./preview.js";
+import { callAPI } from "./requests.js";
+import { blockEnter } from "./scanner.js";
+import { areSoundsReady, play, readSounds } from "./sounds.js";
 
-const byID = (id) => document.getElementById(id);
-const words = JSON.parse(byID("scan").dataset.words);
-const flash = byID("flash"), said = byID("said"), refusal = byID("refusal");
+const find = (id) => document.getElementById(id);
+const words = JSON.parse(find("scan").dataset.words);
+const flash = find("flash"), spoken = find("said"), refusal = find("refusal");
 const marks = { new: "✓", owned: "●", attention: "▲", done: "✓" };
 
-// The answer.
+// The card, with the answer to the last capture.
 
-/** A person is at the card's form: it stays, and the next capture is seen in flash and list. */
-const isCardTaken = () => byID("card").querySelector("[data-busy]") !== null || (byID("card").contains(document.activeElement) && document.activeElement.matches("input"));
+/**
+ * Returns whether a person is at the card's form. The form then stays, and a capture shows in the flash and the list.
+ */
+const isCardInUse = () => find("card").querySelector("[data-busy]") !== null
+  || (find("card").contains(document.activeElement) && document.activeElement.matches("input"));
 
-function fill(row) {
-  const card = byID("card");
-  if (isCardTaken()) return;
-  const slot = (name, value) => { const element = card.querySelector(`[data-slot=${name}]`); if (element) element.textContent = value ?? ""; };
+function fillCard(row) {
+  const card = find("card");
+  if (isCardInUse()) return;
+  const setSlot = (name, value) => {
+    const element = card.querySelector(`[data-slot=${name}]`);
+    if (element) element.textContent = value ?? "";
+  };
   card.className = `answer look-${row.look}`;
   card.dataset.row = row.id;
-  slot("mark", marks[row.look]);
-  slot("state", words[row.standing]);
-  slot("time", new Date(row.captured).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hour12: false }));
-  slot("title", row.title ?? row.hyphenated);
-  slot("by", [row.authors.join(", "), row.published].filter(Boolean).join(" · "));
-  slot("line", row.title ? row.hyphenated : "");
-  slot("message", row.standing === "lookingUp" ? words.asking : "");
-  // What belongs to the book before: the service's own card brings the right ones.
+  setSlot("mark", marks[row.look]);
+  setSlot("state", words[row.standing]);
+  const clock = { hour: "2-digit", minute: "2-digit", hour12: false };
+  setSlot("time", new Date(row.captured).toLocaleTimeString(document.documentElement.lang, clock));
+  setSlot("title", row.title ?? row.hyphenated);
+  setSlot("by", [row.authors.join(", "), row.published].filter(Boolean).join(" · "));
+  setSlot("line", row.title ? row.hyphenated : "");
+  setSlot("message", row.standing === "lookingUp" ? words.asking : "");
+  // These belong to the previous book; the service's own card brings the right ones.
   for (const part of card.querySelectorAll(".face, .subtitle, form.edit, .acts button, .acts a")) part.hidden = true;
 }
 
-let flashed = -Infinity;
-/** Gives whether it is the first within a moment: six books of one photo light up once. */
-function light(row) {
+function showFlash(row) {
   flash.className = `look-${row.look}`;
   flash.firstElementChild.textContent = marks[row.look];
+}
+
+let flashedAt = -Infinity;
+/** Lights up the screen. Returns false within a moment of the last time: six books on one photo light it up once. */
+function light(row) {
+  showFlash(row);
   flash.lastElementChild.textContent = row.hyphenated;
-  // Never three times a second: that can hurt people (WCAG 2.3.1).
-  if (performance.now() - flashed < 400) return false;
-  flashed = performance.now();
+  // More than three flashes a second can hurt people (WCAG 2.3.1).
+  if (performance.now() - flashedAt < 400) return false;
+  flashedAt = performance.now();
   flash.getAnimations().forEach((animation) => animation.cancel());
-  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) flash.animate([{ opacity: 1 }, { opacity: 1, offset: 0.5 }, { opacity: 0 }], 500);
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    flash.animate([{ opacity: 1 }, { opacity: 1, offset: 0.5 }, { opacity: 0 }], 500);
+  }
   return true;
 }
 
-let newest = null, cameAt = 0;
+const speak = (row) => { spoken.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`; };
+
+let newest = null, capturedAt = 0;
 on("captured", (row) => {
-  const isOther = row.look !== newest?.look, save = byID("card-save");
-  // Enter that was on its way to another book's card must not save this one.
-  if (save?.checkVisibility() && byID("card").dataset.row !== row.id) hushEnter();
+  const isOtherLook = row.look !== newest?.look, save = find("card-save");
+  // An Enter meant for the previous book must not save this one.
+  if (save?.checkVisibility() && find("card").dataset.row !== row.id) blockEnter();
   newest = row;
-  cameAt = performance.now();
+  capturedAt = performance.now();
   refusal.hidden = true;
-  if (light(row) || isOther) play(row.look);
-  said.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`;
-  // The newest is in the card, also after a reload; unless a person is at work there.
-  if (!isCardTaken()) history.replaceState(null, "", keptAddress());
-  fill(row);
+  if (light(row) || isOtherLook) play(row.look);
+  speak(row);
+  // The newest book is in the card, also after a reload, unless a person is at work there.
+  if (!isCardInUse()) history.replaceState(null, "", makeAddress());
+  fillCard(row);
 });
 
 on("known", (row) => {
   if (row.id === newest?.id) {
     if (row.look !== newest.look) {
-      flash.className = `look-${row.look}`;
-      flash.firstElementChild.textContent = marks[row.look];
+      showFlash(row);
       if (row.look !== "done") play(row.look);
     }
     newest = row;
-    // Who saved it hears of that act.
-    if (row.look !== "done") said.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`;
+    // Saving announces itself.
+    if (row.look !== "done") speak(row);
   }
-  if (byID("card").dataset.row === row.id) fill(row);
+  if (find("card").dataset.row === row.id) fillCard(row);
 });
 
-// A card that was asked for before the last capture, or the last touch, came after it.
+// The card that arrives may have been requested before the last capture or touch.
 document.addEventListener("renewed", (event) => {
-  if (event.target.id === "rows" && performance.now() - cameAt < 1500 && !isCardTaken()) event.target.parentElement.scrollTop = 0;
-  if (event.target.id !== "card") return;
+  const { target } = event, isRecent = performance.now() - capturedAt < 1500;
+  if (target.id === "rows" && isRecent && !isCardInUse()) target.parentElement.scrollTop = 0;
+  if (target.id !== "card") return;
   const chosen = new URLSearchParams(location.search).get("row") ?? "";
-  if (event.target.dataset.for !== chosen) setTimeout(refresh);
-  if (chosen === "" && newest && event.target.dataset.row !== newest.id && performance.now() - cameAt < 1500) fill(newest);
+  if (target.dataset.for !== chosen) setTimeout(refresh);
+  if (chosen === "" && newest && target.dataset.row !== newest.id && isRecent) fillCard(newest);
 });
 
 document.addEventListener("click", (event) => {
   if (!event.target.closest("#card-undo")) return;
   newest = null;
-  release();
+  releaseCard();
 });
 
-let forgetting = 0;
-function refuse(reason, code) {
+let refusalTimer = 0;
+function showRefusal(reason, code) {
   refusal.lastElementChild.textContent = `${code}: ${reason}`;
   refusal.hidden = false;
-  clearTimeout(forgetting);
-  forgetting = setTimeout(() => { refusal.hidden = true; }, 8000);
+  clearTimeout(refusalTimer);
+  refusalTimer = setTimeout(() => { refusal.hidden = true; }, 8000);
 }
-on("refused", ({ payload, reason }) => refuse(reason, payload));
+on("refused", ({ payload, reason }) => showRefusal(reason, payload));
 document.addEventListener("scanned", (event) => {
   event.preventDefault();
-  if (event.detail.refusal) refuse(event.detail.refusal, event.detail.code);
+  if (event.detail.refusal) showRefusal(event.detail.refusal, event.detail.code);
 });
 on("batch", () => refresh());
 
-// The list: the arrows, or a touch, put another row into the card.
+// The list: the arrow keys, or a touch, put another row into the card.
 
-function keptAddress(row) {
+/** Returns the page's address with this row in the card. */
+function makeAddress(row) {
   const address = new URL(location.href);
   address.searchParams.delete("row");
   if (row) address.searchParams.set("row", row);
@@ -115,30 +136,33 @@ function keptAddress(row) {
 }
 
 document.addEventListener("input", (event) => {
-  if (event.target.closest("#card-form")) history.replaceState(null, "", keptAddress(byID("card").dataset.row));
+  if (event.target.closest("#card-form")) history.replaceState(null, "", makeAddress(find("card").dataset.row));
 });
 
 const rowOf = (element) => element.closest("li").id.slice("row-".length);
 
-/** A person goes on to something else, or there is nothing left to answer; what was typed is kept for the row. */
-function release() {
-  delete byID("card-form")?.dataset.busy;
-  if (byID("card").contains(document.activeElement)) document.activeElement.blur();
+/** Releases the card for another row. What was typed is kept for its own row. */
+function releaseCard() {
+  delete find("card-form")?.dataset.busy;
+  if (find("card").contains(document.activeElement)) document.activeElement.blur();
 }
 document.addEventListener("held", ({ target, detail }) => {
-  if (target.id === "card" && (detail.dataset.row !== target.dataset.row || !detail.querySelector("#card-form"))) release();
+  if (target.id === "card" && (detail.dataset.row !== target.dataset.row || !detail.querySelector("#card-form"))) releaseCard();
 });
 
 async function choose(row) {
-  release();
-  history.replaceState(null, "", keptAddress(row));
+  releaseCard();
+  history.replaceState(null, "", makeAddress(row));
   await refresh();
-  byID(`row-${row}`)?.scrollIntoView({ block: "nearest" });
+  find(`row-${row}`)?.scrollIntoView({ block: "nearest" });
 }
 
 document.addEventListener("click", (event) => {
   const tick = event.target.closest(".tick");
-  if (tick) return void act(tick, { ticked: tick.getAttribute("aria-checked") !== "true" }, ["POST", `/api/station/rows/${rowOf(tick)}/tick`]);
+  if (tick) {
+    const ticked = tick.getAttribute("aria-checked") !== "true";
+    return void act(tick, { ticked }, ["POST", `/api/station/rows/${rowOf(tick)}/tick`]);
+  }
   const link = event.target.closest("#rows a, [data-more]");
   if (!link || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
@@ -157,95 +181,75 @@ document.addEventListener("keydown", (event) => {
   if (next) choose(rowOf(next));
 });
 
-// What the next books are saved with is a line on phones, that opens.
+// The preset: what the next books are saved with. On phones it is folded up to a line. A tag that is typed but not yet
+// entered counts when the field loses the focus.
 
-const fold = byID("preset-open");
+const fold = find("preset-open");
 fold.addEventListener("click", () => fold.setAttribute("aria-expanded", fold.getAttribute("aria-expanded") !== "true"));
 
-// Parts that are loaded when somebody first turns to them. What is done until they are there is handed to them after it.
-
-const turnings = ["focusin", "input", "change", "click", "submit"];
-function later(name, selector) {
-  let missed = [], isLoading = false;
-  function want(event) {
-    if (!event.target.closest(selector)) return;
-    if (event.type === "submit") event.preventDefault();
-    missed.push(event);
-    bring();
+async function sendPreset(form, tags) {
+  const fields = form.elements;
+  const body = { shelf: fields.shelf.value.trim() || null, tags, status: fields.status.value, wishlist: fields.wishlist.checked };
+  form.dataset.tags = JSON.stringify(tags);
+  // The form is not replaced while the next tag is typed.
+  if (fields.tag.value.trim() !== "") {
+    const chip = document.createElement("button");
+    [chip.type, chip.className, chip.dataset.untag, chip.textContent] = ["button", "chip", tags.at(-1), `${tags.at(-1)} ✕`];
+    fields.tag.before(chip);
+    fields.tag.value = "";
   }
-  async function bring() {
-    if (isLoading) return;
-    isLoading = true;
-    try {
-      const { take } = await during(() => load(`scan-${name}`));
-      for (const turning of turnings) document.removeEventListener(turning, want);
-      for (const one of missed) take(one);
-    } catch {
-      // What is typed and chosen stays on the page.
-      if (missed.some(({ type }) => type !== "focusin" && type !== "input")) toast(text("lost"), { isTrouble: true });
-    }
-    isLoading = false;
-    missed = [];
-  }
-  for (const turning of turnings) document.addEventListener(turning, want);
-  return bring;
+  await attempt(() => callAPI("PUT", "/api/station/preset", body));
+  await refresh();
 }
-later("preset", "#preset");
-const loadEdit = later("edit", "form.edit, [data-edits], [data-closes-form]");
-// What was half typed before a reload.
-if (Object.keys(sessionStorage).some((key) => key.startsWith("bookplate.draft."))) loadEdit();
 
-// Photos that were chosen are kept here until the part that sends them is there.
-
-const photos = byID("photos");
-let chosen = [], givePhotos = null, isLate = false;
-async function sendPhotos() {
-  if (chosen.length === 0) return;
-  try {
-    givePhotos ??= (await during(() => load("scan-photos"))).give;
-    const files = chosen.splice(0);
-    // Another try may have been quicker.
-    if (files.length > 0) givePhotos(files);
-  } catch {
-    if (!isLate) toast(text("photosWait", { count: chosen.length }), { isTrouble: true });
-    isLate = true;
-    setTimeout(sendPhotos, 10_000);
-  }
+const tagsOf = (form) => JSON.parse(form.dataset.tags);
+function withTyped(form) {
+  const tag = form.elements.tag.value.trim(), tags = tagsOf(form);
+  return tag === "" ? tags : [...tags.filter((other) => other.toLowerCase() !== tag.toLowerCase()), tag];
 }
-photos.addEventListener("change", () => {
-  chosen.push(...photos.files);
-  photos.value = "";
-  sendPhotos();
-});
-on("hello", sendPhotos);
-document.addEventListener("restarted", (event) => { if (chosen.length > 0) event.preventDefault(); });
-addEventListener("beforeunload", (event) => { if (chosen.length > 0) event.preventDefault(); });
 
-// What an act came to, for those who hear the page.
+let suggestions = 0;
+async function suggestNames(field) {
+  const isShelf = field.name === "shelf", mine = ++suggestions;
+  const query = `kind=${isShelf ? "shelf" : "tag"}&limit=12&beginning=${encodeURIComponent(field.value.trim())}`;
+  const answer = await fetch(`/api/suggestions?${query}`);
+  // Without suggestions a person types the whole name.
+  if (!answer.ok || mine !== suggestions) return;
+  const names = (await answer.json()).suggestions;
+  find(isShelf ? "shelf-names" : "tag-names").replaceChildren(...names.map(({ name }) => new Option("", name)));
+}
 
-const lastAct = () => byID("undo-act")?.dataset.change;
+function handlePreset(event) {
+  const { target, type } = event, form = target.closest("#preset");
+  if (!form) return;
+  if (type === "submit") event.preventDefault();
+  if (type === "change") sendPreset(form, withTyped(form));
+  // A suggestion was chosen, which no key follows.
+  const isSuggestion = target.hasAttribute("list") && (!event.inputType || event.inputType === "insertReplacementText");
+  if (type === "input" && isSuggestion) sendPreset(form, withTyped(form));
+  const chip = type === "click" && target.closest("[data-untag]");
+  if (chip) sendPreset(form, tagsOf(form).filter((tag) => tag !== chip.dataset.untag));
+  if (["input", "focusin"].includes(type) && target.matches("#preset-shelf, #preset-tag")) suggestNames(target).catch(() => {});
+}
+for (const name of ["focusin", "input", "change", "click", "submit"]) document.addEventListener(name, handlePreset);
+
+// What an act came to, for people who hear the page.
+
+const lastAct = () => find("undo-act")?.dataset.change;
 let undoable = lastAct(), actedAt = 0;
 document.addEventListener("renewed", (event) => {
   if (event.target.id === "savebar" && lastAct() !== undoable) {
     undoable = lastAct();
     actedAt = performance.now();
-    if (undoable && said.dataset.of !== undoable) said.textContent = byID("undo-act").title;
+    if (undoable && spoken.dataset.of !== undoable) spoken.textContent = find("undo-act").title;
   }
-  // The key takes back what was last: the capture in the card, or what was saved after it.
-  const inCard = byID("card-undo");
-  if (inCard) inCard.dataset.key = undoable && actedAt > cameAt ? "" : "u";
+  // The key undoes what was last: the capture in the card, or the act after it.
+  const inCard = find("card-undo");
+  if (inCard) inCard.dataset.key = undoable && actedAt > capturedAt ? "" : "u";
 });
 
-// Sound comes with the first touch where the browser wants it so; the page says so until then.
+// Where the browser allows sound only from the first touch on, the page says so until then.
 
-function showSound() { byID("no-sound").hidden = areReady() || !sounds().on; }
+function showSound() { find("no-sound").hidden = areSoundsReady() || !readSounds().on; }
 document.addEventListener("soundready", showSound);
 showSound();
-
-// The live picture, where there is a camera.
-
-const showCamera = (camera) => load("scan-picture").then((picture) => picture.showCamera(camera)).catch(() => {});
-on("camera", showCamera);
-const lookOut = () => { if (byID("picture").dataset.state !== "none") showCamera(null); };
-lookOut();
-on("hello", lookOut);

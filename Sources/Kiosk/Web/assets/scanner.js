@@ -1,37 +1,51 @@
-// Handheld scanners are keyboards: they type a number, wherever the focus is, and mostly end it with Enter, or Tab. Characters are
-// held back until it is clear what they are. A number goes to the station; everything else to where it was typed, in order.
+// Handheld scanners are keyboards: they type a number wherever the focus is, and most end it with Enter or Tab.
+// Characters are held back until it is clear what they are. A number goes to the station; anything else goes, in order,
+// to where it was typed.
 
-import { Refusal, ask, on, report, requestID, text, toast } from "./app.js";
+import { on } from "./events.js";
+import { showNotice, toast } from "./messages.js";
+import { callAPI, makeRequestID, Refusal } from "./requests.js";
+import { text } from "./texts.js";
 
-/** Milliseconds between keys: what is nearer than this comes from a scanner, whatever it is. */
+/** Milliseconds between two keys: a shorter interval means a scanner. */
 const gap = 50;
-/** Milliseconds: outside fields digits this near belong together, since some scanners are slower than people. */
+/**
+ * Milliseconds: outside fields, digits with shorter intervals belong together, since some scanners are slower than
+ * people.
+ */
 const pause = 300;
-/** Milliseconds after a number in which Enter is the scanner's second, or was meant for what stood there before. */
+/**
+ * Milliseconds after a number in which Enter is the scanner's second one, or was meant for what the page showed before.
+ */
 const quiet = 400;
-/** Characters that make a burst, and the most that are held. */
+/** The fewest characters of a burst, and the most that are held back. */
 const least = 8, most = 4096;
 
-let held = [], last = -Infinity, timer = 0, before = null, isField = false, isFast = true, quietUntil = -Infinity, digitAt = -Infinity;
-/** The keys that were held back and are on their way again. */
-const given = new WeakSet();
+let held = [], last = -Infinity, timer = 0, picker = null, isField = false, isFast = true;
+let quietUntil = -Infinity, digitAt = -Infinity;
+/** The keys that were held back and are now passed on. */
+const passedOn = new WeakSet();
 
-/** Fields whose text a script can type into; with all of these a person is typing. */
+const untyped = ["checkbox", "radio", "button", "submit", "reset", "range", "file", "image"].map((type) => `[type=${type}]`);
+/** Returns whether a person who has the focus in this element is typing. */
 export function isTyping(element) {
-  return element?.isContentEditable
-    || element?.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=range], [type=file], [type=image])");
+  return element?.isContentEditable || element?.matches(`textarea, select, input:not(${untyped.join()})`);
 }
 
-// The browser's own pickers take keys of a person only: these go in at once, and the field gets its value back after a burst.
-const isPicker = (element) => element?.matches("input[type=date], input[type=month], input[type=week], input[type=time], input[type=datetime-local], input[type=color]");
+// The browser's own pickers accept only keys of a person. Keys go in at once, and after a burst the field gets its
+// value back.
+const pickers = ["date", "month", "week", "time", "datetime-local", "color"].map((type) => `input[type=${type}]`);
+const isPicker = (element) => element?.matches(pickers.join());
 
-/** "right", "wrong", "short" or "" for nothing yet (GS1 General Specifications 7.9; ISBN Users' Manual 5.5). */
-export function check(number) {
+/**
+ * Returns "right", "wrong", "short", or "" for no digits yet (GS1 General Specifications 7.9; ISBN Users' Manual 5.5).
+ */
+export function checkNumber(number) {
   if (number === "") return "";
   if (/^\d{9}[\dX]$/.test(number)) {
     const sum = [...number].reduce((sum, digit, at) => sum + (digit === "X" ? 10 : Number(digit)) * (10 - at), 0);
     if (sum % 11 === 0) return "right";
-    // The first ten of a longer number.
+    // Perhaps the first ten digits of a longer number.
     return /^97[89]/.test(number) && !number.endsWith("X") ? "short" : "wrong";
   }
   if (/^\d{13}$/.test(number)) {
@@ -46,34 +60,34 @@ function isCharacter(event) {
     && (event.getModifierState("AltGraph") || (!event.ctrlKey && !event.altKey));
 }
 
-const heldText = () => held.map((key) => key.key).join("");
-/** Digits and hyphens, and an X in the tenth place. */
+const readHeld = () => held.map((key) => key.key).join("");
+/** Returns whether the text has only digits and hyphens, and perhaps an X in the tenth place. */
 const isRun = (text) => /^\d(-?\d)*-?$/.test(text) || /^(\d-?){9}[Xx]$/.test(text);
-const isNumber = (text) => isRun(text) && check(text.toUpperCase().replaceAll("-", "")) === "right";
+const isNumber = (text) => isRun(text) && checkNumber(text.toUpperCase().replaceAll("-", "")) === "right";
 
-/** Lets no Enter through for a moment: what it would do is not what the person saw when they pressed it. */
-export function hushEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
+/** Blocks Enter for a moment, because it would no longer do what the person saw when they pressed it. */
+export function blockEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
 
-function take(event) {
-  if (given.has(event) || !event.isTrusted) return;
+function handleKey(event) {
+  if (passedOn.has(event) || !event.isTrusted) return;
   if (["Shift", "AltGraph", "Alt", "Control", "Meta", "CapsLock", "NumLock"].includes(event.key)) return;
   const since = event.timeStamp - last, isEnd = event.key === "Enter" || event.key === "Tab";
   if (held.length > 0 && since >= (isSlow() ? pause : gap)) settle();
   if (isEnd && held.length === 0 && event.timeStamp < quietUntil - (event.key === "Tab" ? 100 : 0)) return stop(event);
   if (isEnd && held.length > 0) {
-    const text = heldText(), isBurst = held.length >= least && isFast && since < gap;
+    const text = readHeld(), isBurst = held.length >= least && isFast && since < gap;
     if (isBurst && (event.key === "Enter" || isNumber(text)) || !isField && isNumber(text)) {
       stop(event);
       return captureHeld(event.timeStamp);
     }
-    // Enter after digits that are no number confirms nothing.
+    // After digits that are no number, Enter confirms nothing.
     if (isSlow() && event.key === "Enter") stop(event);
     return settle();
   }
-  // No burst begins with a space; a person's goes to the button that has the focus.
+  // No burst begins with a space; a person's space goes to the focused button.
   if (!isCharacter(event) || (event.key === " " && held.length === 0)) return settle();
-  // A letter after digits that came slowly is none of theirs.
-  if (held.length > 0 && since >= gap && !isRun(heldText() + event.key)) {
+  // A letter some time after digits does not belong to them.
+  if (held.length > 0 && since >= gap && !isRun(readHeld() + event.key)) {
     settle();
     if (event.key === " ") return;
   }
@@ -81,171 +95,180 @@ function take(event) {
     const focus = document.activeElement;
     isField = isTyping(focus) === true;
     isFast = true;
-    before = isPicker(focus) ? { field: focus, value: focus.value, events: new Set() } : null;
+    picker = isPicker(focus) ? { field: focus, value: focus.value, events: new Set() } : null;
   } else if (since >= gap) isFast = false;
-  if (!before) stop(event);
-  held.push({ key: event.key, code: event.code, shiftKey: event.shiftKey, isThere: before !== null });
+  if (!picker) stop(event);
+  held.push({ key: event.key, code: event.code, shiftKey: event.shiftKey, isEntered: picker !== null });
   last = event.timeStamp;
   clearTimeout(timer);
-  // A little more than the gap: keys that wait behind a busy page carry their own time, and come before the timer.
+  // A little longer than the gap: keys that wait while the page is busy carry their own time and are handled before the
+  // timer.
   timer = setTimeout(settle, (isSlow() ? pause : gap) + 10);
   if (held.length >= most) settle();
 }
 
-/** Whether the next key has the longer time. */
-function isSlow() { return !isField && held.length > 0 && isRun(heldText()); }
+/** Returns whether the next key has the longer time. */
+function isSlow() { return !isField && held.length > 0 && isRun(readHeld()); }
 
 function stop(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
 }
 
-function forget() {
+function dropHeld() {
   clearTimeout(timer);
   held = [];
-  before = null;
+  picker = null;
 }
 
 function captureHeld(at) {
-  const code = heldText();
-  if (before) before.field.value = before.value;
-  forget();
+  const code = readHeld();
+  if (picker) picker.field.value = picker.value;
+  dropHeld();
   quietUntil = at + quiet;
   digitAt = last;
   capture(code);
 }
 
-/** The keys have come to an end without Enter or Tab: a number, digits that are none, or keys for where the focus is. */
+/**
+ * Decides about keys that ended without Enter or Tab: a number, digits that are no number, or keys for the focused
+ * element.
+ */
 function settle() {
   if (held.length === 0) return;
-  const text = heldText();
+  const text = readHeld();
   if (isSlow()) {
     if (isNumber(text)) return captureHeld(performance.now());
     const isAlone = held.length === 1 && last - digitAt >= pause;
     digitAt = last;
     if (!isAlone) quietUntil = last + quiet;
-    // The Scan page puts them into its keypad. Elsewhere the station says what is wrong with a number, and only a digit by itself
-    // means something.
-    if (!(isFast && held.length >= least) && !document.dispatchEvent(new CustomEvent("digits", { detail: text, cancelable: true }))) return forget();
+    // The Scan page puts them into its keypad. On other pages the station explains what is wrong with a number, and
+    // only a single digit can be a shortcut.
+    const isBurst = isFast && held.length >= least;
+    if (!isBurst && !document.dispatchEvent(new CustomEvent("digits", { detail: text, cancelable: true }))) return dropHeld();
     if (held.length >= least) return captureHeld(performance.now());
-    if (!isAlone) return forget();
+    if (!isAlone) return dropHeld();
   } else if (!isField && isFast && held.length >= least) {
     return captureHeld(performance.now());
   }
-  release();
+  passOn();
 }
 
-/** It was no number: the keys go where they were meant for. */
-function release() {
-  const keys = held, picker = before;
-  forget();
-  for (const key of keys) if (!key.isThere) deliver(key);
-  for (const name of picker?.events ?? []) picker.field.dispatchEvent(new Event(name, { bubbles: true }));
+/** Passes the held keys on to the focused element. */
+function passOn() {
+  const keys = held, muted = picker;
+  dropHeld();
+  for (const key of keys) if (!key.isEntered) deliver(key);
+  for (const name of muted?.events ?? []) muted.field.dispatchEvent(new Event(name, { bubbles: true }));
 }
 
-/** What a picker says of its value while it is not clear yet whose keys these are. */
-function hush(event) {
-  if (before?.field !== event.target || !event.isTrusted) return;
+/** Mutes a picker's events until it is clear whose keys these are. */
+function mutePicker(event) {
+  if (picker?.field !== event.target || !event.isTrusted) return;
   event.stopImmediatePropagation();
-  before.events.add(event.type);
+  picker.events.add(event.type);
 }
 
 function deliver({ key, code, shiftKey }) {
   const target = document.activeElement ?? document.body;
   const event = new KeyboardEvent("keydown", { key, code, shiftKey, bubbles: true, cancelable: true, composed: true });
-  given.add(event);
+  passedOn.add(event);
   if (!target.dispatchEvent(event)) return;
-  if (target.matches("select")) choose(target, key);
-  // execCommand alone keeps the browser's own undo, maxlength and input events.
+  if (target.matches("select")) chooseOption(target, key);
+  // Only execCommand keeps the browser's own undo, maxlength and input events.
   else if (isTyping(target)) { if (!target.readOnly && !target.disabled) document.execCommand("insertText", false, key); }
   else if (key === " " && target.matches("button, summary, input")) target.click();
 }
 
 let typed = "", typedAt = 0;
-/** What a browser does with letters on a list of choices. */
-function choose(select, key) {
+/** Chooses an option by its first letters, as a browser does. */
+function chooseOption(select, key) {
   typed = performance.now() - typedAt < 1000 ? typed + key : key;
   typedAt = performance.now();
-  const option = [...select.options].find((option) => !option.disabled && option.text.trim().toLowerCase().startsWith(typed.toLowerCase()));
+  const fits = (option) => !option.disabled && option.text.trim().toLowerCase().startsWith(typed.toLowerCase());
+  const option = [...select.options].find(fits);
   if (!option || option.selected) return;
   select.value = option.value;
   for (const name of ["input", "change"]) select.dispatchEvent(new Event(name, { bubbles: true }));
 }
 
-addEventListener("keydown", take, { capture: true });
-addEventListener("input", hush, { capture: true });
-addEventListener("change", hush, { capture: true });
+addEventListener("keydown", handleKey, { capture: true });
+addEventListener("input", mutePicker, { capture: true });
+addEventListener("change", mutePicker, { capture: true });
 addEventListener("pointerdown", settle, { capture: true });
 addEventListener("blur", settle);
 
-// What was scanned goes to the station one after the other. What it could not take is kept, beyond the tab, and sent again. Each
-// code has an entry and a request id of its own: sent twice, after an answer that was lost or by two tabs, it is captured once.
+// Scanned codes go to the station one after the other. A code that the station could not accept is kept, even after the
+// tab is closed, and sent again. Each code has an entry and a request id of its own: sent twice, because an answer was
+// lost or by two tabs, it is captured once.
 
 const store = "bookplate.kept.";
-/** Seconds until it is tried again. */
+/** Seconds until the next try. */
 const waits = [2, 5, 15, 30];
-const kept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
-let sending = null, failures = 0, later = 0, isShown = false;
+const listKept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
+let sending = null, failures = 0, retry = 0, isShown = false;
 
 function capture(code) {
-  // A field for a number, where a person is at it, is what the number is for.
+  // A focused field for an ISBN takes the code itself.
   const field = document.activeElement;
   if (field?.matches("[data-takes-number]")) {
     field.value = code;
     for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
     return;
   }
-  localStorage.setItem(store + requestID(), code);
+  localStorage.setItem(store + makeRequestID(), code);
   send();
 }
 
 function send() {
-  clearTimeout(later);
+  clearTimeout(retry);
   sending ??= sendKept().finally(() => { sending = null; });
 }
 
 async function sendKept() {
-  for (let [key] = kept(); key; [key] = kept()) {
+  for (let [key] = listKept(); key; [key] = listKept()) {
     const code = localStorage.getItem(key);
     let news;
     try {
-      const { row } = await ask("POST", "/api/station/captures", { text: code, origin: "scanner", request: key.slice(store.length) });
+      const request = key.slice(store.length);
+      const { row } = await callAPI("POST", "/api/station/captures", { text: code, origin: "scanner", request });
       news = { row, code };
     } catch (error) {
       const isAnswered = error instanceof Refusal;
-      if (!isAnswered || error.status >= 500 || [401, 403, 408, 429].includes(error.status)) return wait(code, isAnswered);
+      if (!isAnswered || error.status >= 500 || [401, 403, 408, 429].includes(error.status)) return keepTrying(code, isAnswered);
       news = { refusal: error.message, code };
     }
     failures = 0;
-    // Another tab may have been faster, and told of it.
+    // Another tab may have sent it first, and shown it.
     const isMine = localStorage.getItem(key) !== null;
     localStorage.removeItem(key);
     if (isShown) showKept();
-    if (isMine) tell(news);
+    if (isMine) announce(news);
   }
 }
 
-/** @param isAnswered: the station did answer, and could not take it just now. */
-function wait(code, isAnswered) {
+/** Tries again later. The station has answered, but could not accept the code, or has not answered. */
+function keepTrying(code, isAnswered) {
   if (failures === 0) toast(text(isAnswered ? "scannedBusy" : "scannedKept", { code }), { isTrouble: true });
   showKept();
-  later = setTimeout(send, waits[Math.min(failures, waits.length - 1)] * 1000);
+  retry = setTimeout(send, waits[Math.min(failures, waits.length - 1)] * 1000);
   failures += 1;
 }
 
 function showKept() {
-  const count = kept().length;
+  const count = listKept().length;
   isShown = count > 0;
-  report("kept", count === 0 ? null : text(count === 1 ? "keptOne" : "keptMany", { count }));
+  showNotice("kept", count === 0 ? null : text(count === 1 ? "keptOne" : "keptMany", { count }));
 }
 
-/** The Scan page shows it in its own way; on every other page a line says it, with the way there. */
-function tell(news) {
+/** Announces a scanned code: the Scan page shows it in its own way, every other page with a toast that links there. */
+function announce(news) {
   if (!document.dispatchEvent(new CustomEvent("scanned", { detail: news, cancelable: true }))) return;
   if (news.refusal) return toast(text("scannedRefused", { code: news.code, reason: news.refusal }), { isTrouble: true });
-  toast(text(news.row.look === "owned" ? "scannedOwned" : "scanned", { title: news.row.title ?? news.row.hyphenated }), { link: ["/scan", text("scannedOpen")] });
+  const title = news.row.title ?? news.row.hyphenated;
+  toast(text(news.row.look === "owned" ? "scannedOwned" : "scanned", { title }), { link: ["/scan", text("scannedOpen")] });
 }
 
-on("hello", () => { if (kept().length > 0) send(); });
-// What another tab has sent waits no more.
+on("hello", () => { if (listKept().length > 0) send(); });
+// A code that another tab has sent no longer waits.
 addEventListener("storage", (event) => { if (isShown && event.key?.startsWith(store)) showKept(); });

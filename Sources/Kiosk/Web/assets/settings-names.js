@@ -1,38 +1,36 @@
-// Tags, shelves and authors: renaming one, and making several one.
+// Tags, shelves and authors on their pages in the settings: renaming one, and merging several.
 
-import { ask, Refusal, refresh, text, toast } from "./app.js";
+import { refresh } from "./live.js";
+import { toast } from "./messages.js";
+import { callAPI } from "./requests.js";
+import { submitSheet } from "./sheets.js";
 
 const renaming = document.getElementById("rename-sheet"), merging = document.getElementById("merge-sheet");
 const bar = document.querySelector(".selection"), words = bar.querySelector("[data-words]");
 let name = "";
 
-function selected() { return [...document.querySelectorAll("#names input:checked")].map((box) => box.value); }
+function listSelected() { return [...document.querySelectorAll("#names input:checked")].map((box) => box.value); }
 
-function show() {
-  const count = selected().length;
+function showBar() {
+  const count = listSelected().length;
   bar.hidden = count < 2;
-  // The bar is there from two on.
+  // The bar is shown from two on, so the form for several always fits.
   words.textContent = words.dataset.words.split("|").at(-1).replace("{n}", count);
 }
 
-/** Does what a sheet is for; what is refused is said in it. */
+/** Sends what a sheet is for. */
 async function send(dialog, method, path, body) {
-  const wrong = dialog.querySelector(".wrong");
-  try {
-    const answer = await ask(method, path, body);
-    dialog.close();
-    toast(dialog.querySelector("form").dataset.told, { change: answer?.change });
-    for (const box of document.querySelectorAll("#names input:checked")) box.checked = false;
-    await refresh();
-    show();
-  } catch (error) {
-    wrong.textContent = error instanceof Refusal ? error.message : text("lost");
-    wrong.hidden = false;
-  }
+  let answer;
+  if (await submitSheet(dialog, async () => { answer = await callAPI(method, path, body); })) return;
+  dialog.close();
+  toast(dialog.querySelector("form").dataset.done, { change: answer?.change });
+  for (const box of document.querySelectorAll("#names input:checked")) box.checked = false;
+  await refresh();
+  showBar();
 }
 
-document.addEventListener("change", (event) => { if (event.target.closest("#names")) show(); });
-document.addEventListener("renewed", show);
+document.addEventListener("change", (event) => { if (event.target.closest("#names")) showBar(); });
+document.addEventListener("renewed", showBar);
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-rename]");
@@ -54,7 +52,7 @@ document.getElementById("merge").addEventListener("click", () => {
   const choices = merging.querySelector(".choices");
   choices.querySelectorAll("label").forEach((label) => label.remove());
   merging.querySelector(".wrong").hidden = true;
-  selected().forEach((choice, index) => {
+  listSelected().forEach((choice, index) => {
     const label = document.createElement("label"), radio = document.createElement("input");
     Object.assign(radio, { type: "radio", name: "into", value: choice, checked: index === 0 });
     label.append(radio, choice);
@@ -66,5 +64,5 @@ document.getElementById("merge").addEventListener("click", () => {
 merging.querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault();
   const form = event.target, into = form.elements.into.value;
-  send(merging, "POST", `/api/${form.dataset.list}/merge`, { names: selected().filter((name) => name !== into), into });
+  send(merging, "POST", `/api/${form.dataset.list}/merge`, { names: listSelected().filter((name) => name !== into), into });
 });

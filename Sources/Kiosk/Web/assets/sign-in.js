@@ -1,12 +1,12 @@
-// Signing in: sends the code, and says what came of it where the person looks.
+// The sign-in page: sends the code, and shows the result below the field.
 
 const form = document.getElementById("sign-in");
 const field = document.getElementById("code");
-const told = document.getElementById("told");
+const message = document.getElementById("told");
 const button = form.querySelector("button");
 
-function tell(words) {
-  told.textContent = words;
+function show(words) {
+  message.textContent = words;
   field.setAttribute("aria-invalid", words !== "");
   if (words) field.select();
 }
@@ -18,15 +18,15 @@ async function signIn() {
   if (answer.ok) return location.replace(form.dataset.then);
   const seconds = answer.headers.get("Retry-After");
   const error = (await answer.json().catch(() => null))?.error;
-  if (answer.status === 429) tell(form.dataset.throttled.replace("{seconds}", seconds));
-  else if (error?.code === "noCode") tell(form.dataset.noCode);
-  else if (error?.code === "wrongCode") tell(form.dataset.wrong);
-  else tell(error?.message ?? form.dataset.lost);
+  if (answer.status === 429) show(form.dataset.throttled.replace("{seconds}", seconds));
+  else if (error?.code === "noCode") show(form.dataset.noCode);
+  else if (error?.code === "wrongCode") show(form.dataset.wrong);
+  else show(error?.message ?? form.dataset.lost);
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  tell("");
+  show("");
   button.disabled = true;
-  try { await signIn(); } catch { tell(form.dataset.lost); } finally { button.disabled = false; }
+  try { await signIn(); } catch { show(form.dataset.lost); } finally { button.disabled = false; }
 });

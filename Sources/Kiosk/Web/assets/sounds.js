@@ -1,13 +1,13 @@
-// Three short sounds, made here: rising for a new book, level twice for one that is owned, falling for one that needs a person.
-// A browser lets a page sound from the first touch or key on; until then areReady() is false.
+// Three short sounds, made here: rising for a new book, two level tones for an owned one, falling for one that needs a
+// person. A browser allows a page to make sound from the first touch or key on; until then areSoundsReady() is false.
 
 const store = "bookplate.sounds";
 
-/** Whether sounds are on, and how loud: 0 to 1. */
-export function sounds() { return { on: true, volume: 0.5, ...JSON.parse(localStorage.getItem(store) ?? "{}") }; }
-export function setSounds(change) { localStorage.setItem(store, JSON.stringify({ ...sounds(), ...change })); }
+/** Returns whether sounds are on, and how loud they are, from 0 to 1. */
+export function readSounds() { return { on: true, volume: 0.5, ...JSON.parse(localStorage.getItem(store) ?? "{}") }; }
+export function setSounds(changes) { localStorage.setItem(store, JSON.stringify({ ...readSounds(), ...changes })); }
 
-/** Hertz and seconds, from when to when. */
+/** The tones of each sound: hertz, and the seconds from start to end. */
 const tunes = {
   new: [[660, 0, 0.09], [990, 0.1, 0.24]],
   owned: [[587, 0, 0.1], [587, 0.15, 0.25]],
@@ -17,18 +17,18 @@ const tunes = {
 const context = typeof AudioContext === "undefined" ? null : new AudioContext();
 let isAllowed = context?.state === "running", rest = 0;
 
-/** Whether the browser lets the page sound. "soundready" is sent to the document when it does. */
-export function areReady() { return isAllowed; }
+/** Returns whether the browser allows sound. When it begins to, the document gets a "soundready" event. */
+export function areSoundsReady() { return isAllowed; }
 
-/** Plays one of "new", "owned", "attention"; anything else is silent. */
+/** Plays the sound "new", "owned" or "attention". Any other name is silent. */
 export async function play(name) {
-  const { on, volume } = sounds();
+  const { on, volume } = readSounds();
   if (!on || !isAllowed || !tunes[name]) return;
   if (context.state !== "running") await context.resume();
   for (const [frequency, from, to] of tunes[name]) {
     const [start, end] = [context.currentTime + from, context.currentTime + to];
     const tone = new OscillatorNode(context, { type: "triangle", frequency });
-    // Without a slope at both ends a tone begins and ends with a click.
+    // Without a slope at each end, a tone begins and ends with a click.
     const level = new GainNode(context, { gain: 0 });
     level.gain.setValueAtTime(0, start);
     level.gain.linearRampToValueAtTime(volume * 0.6, start + 0.01);
@@ -38,7 +38,7 @@ export async function play(name) {
     tone.start(start);
     tone.stop(end);
   }
-  // A context that runs keeps a processor awake for silence.
+  // A running context keeps the processor awake even in silence.
   clearTimeout(rest);
   rest = setTimeout(() => context.suspend(), 3000);
 }

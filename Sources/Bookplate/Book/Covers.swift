@@ -1,0 +1,62 @@
+import FoundationEssentials
+
+/// The hosts that covers may be fetched from; redirects must stay within them.
+public enum CoverHosts {
+    public static let allowed = ["openlibrary.org", "archive.org", "books.google.com", "googleusercontent.com"]
+
+    /// Returns true if `host` is one of them or a subdomain of one.
+    public static func allows(_ host: String) -> Bool {
+        let host = host.lowercased()
+        return allowed.contains { host == $0 || host.hasSuffix("." + $0) }
+    }
+}
+
+/// Stores cover pictures beside the library.
+public protocol Covers: Sendable {
+    /// - Returns: the bytes of the picture; `nil` if there is none.
+    func cover(of edition: ID<Edition>) async throws -> [UInt8]?
+    /// Returns the properties of the picture without reading it; `nil` if there is none.
+    func keptCover(of edition: ID<Edition>) async throws -> KeptCover?
+    /// Returns those of the editions that have a stored picture.
+    func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
+    /// Stores a fetched picture, unless there is a person's own photo.
+    ///
+    /// - Returns: false if there is no such edition: an undo may have removed it during the fetch.
+    @discardableResult
+    func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool
+    /// Stores a person's own photo in place of any other picture; no fetched picture replaces it. The photo is on disk
+    /// when the method returns.
+    func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
+    /// Removes a person's own photo for good. The edition then needs a fetched picture again, if it has a cover
+    /// address.
+    ///
+    /// - Returns: true if there was one.
+    func removeOwnCover(of edition: ID<Edition>) async throws -> Bool
+    /// Returns saved editions with a cover address whose picture is neither stored nor known to be missing.
+    func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
+    /// Records that the address has no picture, or when to try again.
+    func recordMissingCover(of edition: ID<Edition>, retryAt: Date?) async throws
+}
+
+/// The properties of a stored cover picture.
+public struct KeptCover: Sendable, Equatable {
+    /// True for a person's own photo, false for a fetched picture.
+    public var isOwn: Bool
+    /// The size in bytes.
+    public var bytes: Int
+    /// The time at which the picture was stored; it differs for each new picture.
+    public var stored: Date
+
+    public init(isOwn: Bool, bytes: Int, stored: Date) {
+        self.isOwn = isOwn
+        self.bytes = bytes
+        self.stored = stored
+    }
+}
+
+/// Fetches cover pictures.
+public protocol CoverFetch: Sendable {
+    /// - Returns: the bytes of the picture (JPEG, PNG, GIF or WebP, at most 5 MiB); `nil` if the address has none.
+    /// - Throws: ``SourceError`` if the fetch failed or the address is not allowed.
+    func cover(at url: String) async throws -> [UInt8]?
+}

@@ -1,0 +1,205 @@
+/// The reason why bytes are not JSON, with the place.
+public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
+    public var problem: String
+    /// In bytes from the beginning.
+    public var offset: Int
+    public var description: String { "\(problem) at byte \(offset)" }
+}
+
+extension JSONValue {
+    /// The deepest nesting that is read.
+    public static let depthLimit = 32
+    /// The longest text that is read, in bytes; the value takes a small multiple of it in memory.
+    public static let sizeLimit = 64 << 20
+    /// The longest number that is read, in bytes.
+    static let numberLimit = 64
+
+    /// Reads JSON (RFC 8259) from an untrusted source.
+    ///
+    /// Foundation's decoder rejects a whole answer for one lone surrogate, and nests 512 deep on the caller's stack.
+    /// Here nesting is limited to ``depthLimit``, bytes that are not Unicode become U+FFFD, and NUL is a character like
+    /// any other. A leading byte order mark is skipped: it is not JSON, but some servers send it. If a key appears
+    /// twice in an object, the last value counts.
+    public init(parsing bytes: [UInt8]) throws(JSONError) {
+        self = try bytes.withUnsafeBufferPointer { Self.parse($0) }.get()
+    }
+
+    /// Reads JSON like ``init(parsing:)``, without a copy of the bytes; the value does not point into them.
+    public static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONError> {
+        var reader = JSONReader(bytes: bytes)
+        do throws(JSONError) {
+            return .success(try reader.document())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+private struct JSONReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+
+    init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    mutating func document() throws(JSONError) -> JSONValue {
+        guard bytes.count <= JSONValue.sizeLimit else { throw refusal("longer than \(JSONValue.sizeLimit) bytes") }
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        let value = try value(depth: 0)
+        skipSpace()
+        guard position == bytes.count else { throw refusal("more than one value") }
+        return value
+    }
+
+    private func refusal(_ problem: String) -> JSONError { JSONError(problem: problem, offset: position) }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skipSpace() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    private mutating func consume(_ byte: UInt8) -> Bool {
+        guard next == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
+        skipSpace()
+        switch next {
+        case .some(let byte)
+        where depth == JSONValue.depthLimit && (byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")):
+            throw refusal("nested deeper than \(JSONValue.depthLimit)")
+        case UInt8(ascii: "{"): return try object(depth: depth)
+        case UInt8(ascii: "["): return try array(depth: depth)
+        case UInt8(ascii: "\""): return .string(try text())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        case .some: return try number()
+        case nil: throw refusal("it is cut off")
+        }
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
+        for index in 0..<word.utf8CodeUnitCount where !consume(word.utf8Start[index]) {
+            throw refusal(next == nil ? "it is cut off" : "an unknown word")
+        }
+        return value
+    }
+
+    private mutating func object(depth: Int) throws(JSONError) -> JSONValue {
+        position += 1
+        var members: [(key: String, value: JSONValue)] = []
+        skipSpace()
+        if consume(UInt8(ascii: "}")) { return .object(members) }
+        while true {
+            skipSpace()
+            guard next == UInt8(ascii: "\"") else { throw refusal(next == nil ? "it is cut off" : "a name is missing") }
+            let name = try text()
+            skipSpace()
+            guard consume(UInt8(ascii: ":")) else {
+                throw refusal(next == nil ? "it is cut off" : "a colon is missing")
+            }
+            members.append((name, try value(depth: depth + 1)))
+            skipSpace()
+            if consume(UInt8(ascii: "}")) { return .object(members) }
+            guard consume(UInt8(ascii: ",")) else {
+                throw refusal(next == nil ? "it is cut off" : "a comma is missing")
+            }
+        }
+    }
+
+    private mutating func array(depth: Int) throws(JSONError) -> JSONValue {
+        position += 1
+        var items: [JSONValue] = []
+        skipSpace()
+        if consume(UInt8(ascii: "]")) { return .array(items) }
+        while true {
+            items.append(try value(depth: depth + 1))
+            skipSpace()
+            if consume(UInt8(ascii: "]")) { return .array(items) }
+            guard consume(UInt8(ascii: ",")) else {
+                throw refusal(next == nil ? "it is cut off" : "a comma is missing")
+            }
+        }
+    }
+
+    private mutating func number() throws(JSONError) -> JSONValue {
+        let start = position
+        while let byte = next, "+-.0123456789eE".utf8.contains(byte) { position += 1 }
+        guard position > start, position - start <= JSONValue.numberLimit else {
+            throw refusal("neither a value nor a number")
+        }
+        let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
+        if let number = Int(text), text != "-0" { return .integer(number) }
+        guard let number = Double(text) else { throw refusal("not a number") }
+        return .number(number)
+    }
+
+    private mutating func text() throws(JSONError) -> String {
+        position += 1
+        let start = position
+        // The common case: nothing is escaped, and one copy suffices.
+        while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
+        let plain = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
+        if consume(UInt8(ascii: "\"")) { return plain }
+        var units = Array(plain.utf8)
+        while let byte = next {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: units, as: UTF8.self)
+            case UInt8(ascii: "\\"): try escape(into: &units)
+            default: units.append(byte)
+            }
+        }
+        throw refusal("it is cut off")
+    }
+
+    private mutating func escape(into units: inout [UInt8]) throws(JSONError) {
+        guard let byte = next else { throw refusal("it is cut off") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "b"): units.append(0x08)
+        case UInt8(ascii: "f"): units.append(0x0C)
+        case UInt8(ascii: "n"): units.append(0x0A)
+        case UInt8(ascii: "r"): units.append(0x0D)
+        case UInt8(ascii: "t"): units.append(0x09)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): units.append(byte)
+        case UInt8(ascii: "u"): units.append(contentsOf: String(try scalar()).utf8)
+        default: throw refusal("an unknown escape")
+        }
+    }
+
+    /// Returns the character of one `\uXXXX`, or of two that make a surrogate pair. A lone half becomes U+FFFD.
+    private mutating func scalar() throws(JSONError) -> Character {
+        let first = try hexadecimal()
+        if let scalar = UnicodeScalar(first) { return Character(scalar) }
+        let afterFirst = position
+        guard first < 0xDC00, consume(UInt8(ascii: "\\")), consume(UInt8(ascii: "u")) else {
+            position = afterFirst
+            return "\u{FFFD}"
+        }
+        let second = try hexadecimal()
+        guard (0xDC00...0xDFFF).contains(second),
+            let scalar = UnicodeScalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else {
+            position = afterFirst
+            return "\u{FFFD}"
+        }
+        return Character(scalar)
+    }
+
+    private mutating func hexadecimal() throws(JSONError) -> UInt32 {
+        guard position + 4 <= bytes.count else { throw refusal("it is cut off") }
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = Character(UnicodeScalar(bytes[position])).hexDigitValue, bytes[position] < 0x80 else {
+                throw refusal("not a hexadecimal digit")
+            }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+}

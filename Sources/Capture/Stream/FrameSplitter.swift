@@ -1,0 +1,296 @@
+import Glibc
+import SystemPackage
+
+/// Splits a stream into frames: JPEGs and grey PGMs, one after the other, in any mixture.
+///
+/// Bytes between frames, such as the headers of a multipart stream, are skipped. The memory is kept and grows to the
+/// largest frame.
+struct FrameSplitter {
+    /// The largest frame: 8 MiB is 4K in grey, and ten times a camera's JPEG.
+    static let maxBytes = 8 << 20
+
+    enum Chunk {
+        /// A JPEG from SOI to EOI.
+        case jpeg(Range<Int>)
+        /// The rows of a PGM.
+        case pgm(PGMHeader, rows: Range<Int>)
+        /// A frame that broke off, or bytes that belong to no frame; returned once for all that is skipped because of
+        /// it.
+        case damaged
+        /// More bytes are needed.
+        case more
+    }
+
+    /// The result of ``fill(from:)``.
+    enum FillResult {
+        case some, end
+        case failed(errno: Errno)
+    }
+
+    private enum Frame {
+        case jpeg(JPEGScanner), pgm(PGMHeader), pgmHeader
+    }
+
+    private var bytes = [UInt8](repeating: 0, count: 4 * Self.readSize)
+    /// The bounds of the bytes that were read and not split yet.
+    private var (begin, end) = (0, 0)
+    private var frame: Frame?
+    /// True if bytes of no frame were skipped and not reported yet.
+    private var hasDamage = false
+    /// True while the bytes being skipped belong to damage that was reported.
+    private var isReported = false
+    /// The number of bytes since the last frame that belong to no frame.
+    private(set) var skipped = 0
+
+    /// The room for one read, as much as a pipe holds.
+    private static let readSize = 64 << 10
+
+    /// Reads the available bytes; blocks if there are none.
+    mutating func fill(from descriptor: FileDescriptor) -> FillResult {
+        makeRoom()
+        do {
+            let count = try bytes.withUnsafeMutableBytes { try descriptor.read(into: .init(rebasing: $0[end...])) }
+            end += count
+            return count == 0 ? .end : .some
+        } catch Errno.resourceTemporarilyUnavailable {
+            return .some
+        } catch {
+            return .failed(errno: error as? Errno ?? .ioError)
+        }
+    }
+
+    private mutating func makeRoom() {
+        guard bytes.count - end < Self.readSize else { return }
+        if begin > 0 {
+            bytes.withUnsafeMutableBytes { _ = memmove($0.baseAddress!, $0.baseAddress! + begin, end - begin) }
+            (begin, end) = (0, end - begin)
+        }
+        // `next()` abandons a frame above the limit, so this grows to at most twice the limit.
+        if bytes.count - end < Self.readSize { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
+    }
+
+    /// Lends the bytes of a chunk.
+    ///
+    /// - Parameter range: the chunk's range, valid until ``fill(from:)`` is called again.
+    func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// Returns the next chunk.
+    mutating func next() -> Chunk {
+        while true {
+            switch frame {
+            case nil:
+                guard seek() else { return .more }
+                if hasDamage {
+                    hasDamage = false
+                    return .damaged
+                }
+            case .jpeg(var scanner):
+                switch withBytes(begin..<end, { scanner.advance(through: $0) }) {
+                case .more:
+                    frame = .jpeg(scanner)
+                    return .more
+                case .whole(let count): return .jpeg(consume(count))
+                case .damaged(let resume): return abandon(resume)
+                }
+            case .pgmHeader:
+                switch withBytes(begin..<end, PGMHeader.parse) {
+                case .more: return .more
+                case .refused: return abandon(2)
+                case .header(let header): frame = .pgm(header)
+                }
+            case .pgm(let header):
+                let count = header.count + header.width * header.height
+                guard end - begin >= count else { return .more }
+                return .pgm(header, rows: consume(count).dropFirst(header.count))
+            }
+        }
+    }
+
+    /// True if the stream ended within a frame, or with bytes of no frame.
+    var endsInDamage: Bool { frame != nil || (!isReported && (hasDamage || rest.contains { $0 >= 0x80 })) }
+
+    private var rest: ArraySlice<UInt8> { bytes[begin..<end] }
+
+    private mutating func consume(_ count: Int) -> Range<Int> {
+        let range = begin..<(begin + count)
+        (begin, frame, isReported, skipped) = (range.upperBound, nil, false, 0)
+        return range
+    }
+
+    private mutating func abandon(_ count: Int) -> Chunk {
+        let count = min(count, end - begin)
+        begin += count
+        skipped += count
+        (frame, isReported) = (nil, true)
+        return .damaged
+    }
+
+    /// Skips to the beginning of a frame: FF D8 FF, as every marker follows another, or "P5" and white space.
+    ///
+    /// - Returns: false if there is none yet.
+    private mutating func seek() -> Bool {
+        let start = begin
+        var isText = true
+        bytes.withUnsafeBufferPointer { bytes in
+            while begin + 2 < end {
+                let byte = bytes[begin]
+                if byte == 0xFF, bytes[begin + 1] == 0xD8, bytes[begin + 2] == 0xFF {
+                    frame = .jpeg(JPEGScanner())
+                    return
+                }
+                if byte == UInt8(ascii: "P"), bytes[begin + 1] == UInt8(ascii: "5"), PGMHeader.isSpace(bytes[begin + 2])
+                {
+                    frame = .pgmHeader
+                    return
+                }
+                // Padding zeros and the headers of a multipart stream are not damage. The rest of a frame always has
+                // bytes from 0x80 on.
+                if byte >= 0x80 { isText = false }
+                begin += 1
+            }
+        }
+        skipped += begin - start
+        if !isText, !isReported { (hasDamage, isReported) = (true, true) }
+        return frame != nil
+    }
+}
+
+/// Finds the end of one JPEG while its bytes arrive, going from marker to marker (ITU-T T.81, B.1.1).
+///
+/// Segments are skipped by their lengths, so the EOI of a thumbnail in an APP segment does not end the frame around it.
+struct JPEGScanner {
+    enum Outcome {
+        /// The bytes so far do not hold the end.
+        case more
+        case whole(count: Int)
+        /// The JPEG is damaged. The next frame may begin at `resume`, within the bytes scanned so far.
+        case damaged(resume: Int)
+    }
+
+    /// The position to continue from, relative to SOI.
+    private var at = 2
+    /// The position behind the last valid marker; anything may follow it.
+    private var sound = 2
+    private var isCoded = false
+    private var hasScan = false
+
+    /// Scans the bytes that are new since the last call.
+    ///
+    /// - Parameter bytes: the bytes from SOI on; each time the same ones and more.
+    mutating func advance(through bytes: UnsafeBufferPointer<UInt8>) -> Outcome {
+        while at <= FrameSplitter.maxBytes {
+            if isCoded {
+                guard let marker = Self.marker(in: bytes, from: &at) else { return .more }
+                (at, isCoded) = (marker, false)
+            }
+            guard at + 1 < bytes.count else { return .more }
+            guard bytes[at] == 0xFF else { return .damaged(resume: sound) }
+            switch bytes[at + 1] {
+            case 0xFF: at += 1  // a fill byte
+            case 0x01, 0xD0...0xD7: at += 2  // markers without a segment
+            case 0xD8: return .damaged(resume: at)
+            case 0xD9: return hasScan ? .whole(count: at + 2) : .damaged(resume: sound)
+            case 0x00, 0x02...0xBF: return .damaged(resume: sound)
+            case let marker:
+                guard at + 3 < bytes.count else { return .more }
+                let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
+                guard length >= 2 else { return .damaged(resume: at + 2) }
+                guard at + 2 + length <= bytes.count else { return .more }
+                sound = at + 2
+                at += 2 + length
+                if marker == 0xDA { (isCoded, hasScan) = (true, true) }
+            }
+        }
+        return .damaged(resume: at)
+    }
+
+    /// Returns the first marker in coded data that is not a restart; FF 00 is a stuffed byte.
+    ///
+    /// - Parameter at: the position to search from; on return the position the search reached.
+    private static func marker(in bytes: UnsafeBufferPointer<UInt8>, from at: inout Int) -> Int? {
+        guard let base = bytes.baseAddress else { return nil }
+        while at < bytes.count {
+            guard let hit = memchr(base + at, 0xFF, bytes.count - at) else {
+                at = bytes.count
+                return nil
+            }
+            at = UnsafeRawPointer(base).distance(to: UnsafeRawPointer(hit))
+            guard at + 1 < bytes.count else { return nil }
+            switch bytes[at + 1] {
+            case 0x00, 0xD0...0xD7: at += 2
+            case 0xFF: at += 1
+            default: return at
+            }
+        }
+        return nil
+    }
+}
+
+/// The header of a grey PGM: "P5", width, height and 255, separated by white space and comments, then one white space
+/// (netpbm, pgm(5)).
+struct PGMHeader {
+    enum Outcome {
+        case more
+        case header(PGMHeader)
+        /// The bytes are not such a header, or the picture cannot be read: 16 bits per pixel, or too large.
+        case refused
+    }
+
+    var width: Int
+    var height: Int
+    /// The length of the header in bytes.
+    var count: Int
+
+    /// The longest header; comments are short.
+    private static let maxBytes = 1024
+
+    /// - Parameter bytes: the bytes from "P5" on.
+    static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Outcome {
+        let bytes = UnsafeBufferPointer(rebasing: bytes.prefix(maxBytes))
+        let notEnough = bytes.count < maxBytes ? Outcome.more : .refused
+        var at = 2
+        var numbers = (0, 0, 0)
+        for index in 0..<3 {
+            guard skipSpace(bytes, &at) else { return notEnough }
+            let begin = at
+            var number = 0
+            while at < bytes.count, (0x30...0x39).contains(bytes[at]), at - begin < 6 {
+                number = number * 10 + Int(bytes[at] - 0x30)
+                at += 1
+            }
+            guard at < bytes.count else { return notEnough }
+            guard at > begin, isSpace(bytes[at]) else { return .refused }
+            switch index {
+            case 0: numbers.0 = number
+            case 1: numbers.1 = number
+            default: numbers.2 = number
+            }
+        }
+        let (width, height, white) = numbers
+        guard white == 255, width > 0, height > 0, width * height <= FrameSplitter.maxBytes else { return .refused }
+        return .header(PGMHeader(width: width, height: height, count: at + 1))
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+    /// Skips white space and comments.
+    ///
+    /// - Returns: false if the bytes end before anything else comes.
+    private static func skipSpace(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Bool {
+        var isComment = false
+        while at < bytes.count {
+            let byte = bytes[at]
+            if isComment {
+                isComment = byte != 0x0A && byte != 0x0D
+            } else if byte == 0x23 {
+                isComment = true
+            } else if !isSpace(byte) {
+                return true
+            }
+            at += 1
+        }
+        return false
+    }
+}

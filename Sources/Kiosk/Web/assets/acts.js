@@ -1,0 +1,95 @@
+// Acts: what a person does on a page, sent to the service. Their failures and results are shown as toasts.
+//
+// Acts that need no script of their own stand in the page: <button data-act="POST /api/…" data-body='{"…"}'
+// data-done="Saved"> and <form data-act="PATCH /api/…">, whose named fields become JSON. data-done is the message that
+// is shown on success.
+
+import { refresh } from "./live.js";
+import { removeUndo, toast } from "./messages.js";
+import { callAPI, makeRequestID, Refusal, showProgress } from "./requests.js";
+import { text } from "./texts.js";
+
+/** Does the work, and shows a toast when it failed. Returns whether it succeeded. */
+export async function attempt(work) {
+  try {
+    await showProgress(work);
+    return true;
+  } catch (error) {
+    toast(describeFailure(error), { isTrouble: true });
+    return false;
+  }
+}
+
+/** Returns what to say to a person about an error that callAPI threw. */
+export function describeFailure(error) { return error instanceof Refusal ? error.message : text("lost"); }
+
+function undo(change) {
+  return attempt(async () => {
+    await callAPI("POST", "/api/undo", { change });
+    removeUndo(change);
+    toast(text("undone"));
+    await refresh();
+  });
+}
+
+/** Returns a form's fields as JSON: numbers from number fields, booleans from check boxes, null when empty. */
+function readFields(form) {
+  const result = {};
+  for (const field of form.elements) {
+    if (!field.name || field.disabled) continue;
+    if (field.type === "radio") { if (field.checked) result[field.name] = field.value || null; continue; }
+    let value = field.value.trim() === "" ? null : field.value;
+    if (field.type === "checkbox") value = field.checked;
+    else if (field.type === "number" && value !== null) value = Number(value);
+    result[field.name] = value;
+  }
+  return result;
+}
+
+/** Does the act that the element stands for. Returns whether it succeeded. */
+export async function act(element, body, [method, path] = element.dataset.act.split(" ")) {
+  // Pressing twice means once.
+  if (element.hasAttribute("aria-busy")) return false;
+  element.setAttribute("aria-busy", "true");
+  // With the same request id, an act that is repeated because its answer was lost is done once.
+  if ("once" in element.dataset) body = { ...body, request: element.dataset.once ||= makeRequestID() };
+  const succeeded = await attempt(async () => {
+    const answer = await callAPI(method, path, body);
+    if (element.dataset.once) element.dataset.once = "";
+    // What is saved is no longer a draft.
+    if (element.matches("dialog form")) element.reset();
+    element.closest("dialog")?.close();
+    if (path.endsWith("/undo") && body?.change) removeUndo(body.change);
+    if (element.dataset.done) toast(element.dataset.done, { change: answer?.change });
+    await refresh();
+  });
+  element.removeAttribute("aria-busy");
+  return succeeded;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-act]");
+  if (button) act(button, button.dataset.body === undefined ? {} : JSON.parse(button.dataset.body));
+  const undoButton = event.target.closest("[data-undo]");
+  if (undoButton) undo(undoButton.dataset.undo);
+  const opener = event.target.closest("[data-opens]");
+  if (opener) document.getElementById(opener.dataset.opens)?.showModal();
+  const dialog = event.target.closest("[data-closes]") && event.target.closest("dialog");
+  // Cancel restores what was there. Esc only closes the dialog: what was typed is there when it is opened again.
+  if (dialog) { dialog.querySelector("form[data-act]")?.reset(); dialog.close(); }
+});
+
+// Where Enter begins a new line, Control-Enter saves.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+  if (!event.target.matches("dialog textarea")) return;
+  event.preventDefault();
+  event.target.form?.requestSubmit();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-act]");
+  if (!form) return;
+  event.preventDefault();
+  act(form, readFields(form));
+});

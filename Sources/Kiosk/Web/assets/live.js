@@ -1,0 +1,51 @@
+// Live regions: elements with an id and data-live are replaced from the page's own address when something has changed.
+// A region in which a person is at work (data-busy, an open dialog, a field with the focus) waits for the next change.
+
+function isBusy(region) {
+  return region.querySelector("[data-busy], dialog[open]") || region.matches("[data-busy]")
+    || (region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"));
+}
+
+let refreshing = null, isWanted = false;
+
+/** Fetches the page again and replaces its live regions. Calls during a refresh lead to one more. */
+export async function refresh() {
+  isWanted = refreshing !== null;
+  // After a failure, the next event or the stream's return refreshes.
+  refreshing ??= replaceRegions().catch(() => {}).finally(() => { refreshing = null; });
+  return refreshing;
+}
+
+/**
+ * Returns a function that finds the successor of an element after its region was replaced: by its id, as the link to
+ * the same address, or as the element at the same position among as many of its kind.
+ */
+function rememberPlace(element) {
+  const { id } = element.closest("[id]");
+  if (id === element.id) return () => document.getElementById(id);
+  const href = element.getAttribute("href");
+  if (href) return () => [...document.links].find((link) => link.getAttribute("href") === href && link.closest("[id]").id === id);
+  const findKin = () => [...document.getElementById(id)?.querySelectorAll(element.localName) ?? []];
+  const all = findKin(), place = all.indexOf(element);
+  return () => { const now = findKin(); return now.length === all.length ? now[place] : null; };
+}
+
+async function replaceRegions() {
+  do {
+    isWanted = false;
+    // The address is read in each round: it is part of what a page shows.
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const old of document.querySelectorAll("[data-live][id]")) {
+      const now = fresh.getElementById(old.id);
+      if (!now || old.outerHTML === now.outerHTML) continue;
+      // A script may release the region when the new one shows that there is nothing left to keep.
+      if (isBusy(old) && (old.dispatchEvent(new CustomEvent("held", { bubbles: true, detail: now })), isBusy(old))) continue;
+      const findFocus = old.contains(document.activeElement) ? rememberPlace(document.activeElement) : null;
+      old.replaceWith(document.adoptNode(now));
+      findFocus?.()?.focus();
+      now.dispatchEvent(new CustomEvent("renewed", { bubbles: true }));
+    }
+  } while (isWanted);
+}

@@ -1,0 +1,104 @@
+// Messages to the person: toasts, which disappear, and notices under the head, which stay until they no longer apply.
+
+import { text } from "./texts.js";
+
+const head = document.querySelector(".bar"), toasts = document.getElementById("toasts"), news = document.getElementById("news");
+/** Milliseconds. */
+const toastTime = 7000, troubleTime = 12000;
+
+/**
+ * Shows a toast, in place of earlier ones that reported no trouble.
+ *
+ * - change: id of a change; the toast then has an Undo button, which acts.js handles.
+ * - link: [address, words].
+ */
+export function toast(words, { change, isTrouble, link } = {}) {
+  const line = document.createElement("div");
+  line.className = isTrouble ? "toast is-trouble" : "toast";
+  const span = document.createElement("span");
+  span.textContent = words;
+  line.append(span);
+  if (link) {
+    const anchor = document.createElement("a");
+    [anchor.href, anchor.textContent] = link;
+    line.append(anchor);
+  }
+  const button = document.createElement("button");
+  button.textContent = change ? text("undo") : text("close");
+  if (change) [button.dataset.key, button.dataset.undo, line.dataset.change] = ["u", change, change];
+  button.addEventListener("click", () => line.remove());
+  line.append(button);
+  // Over an open dialog, because nothing below it can be pressed.
+  ([...document.querySelectorAll("dialog[open]")].at(-1) ?? head).append(toasts);
+  if (!isTrouble) for (const older of toasts.querySelectorAll(".toast:not(.is-trouble)")) older.remove();
+  toasts.append(line);
+  while (toasts.children.length > 3) toasts.firstChild.remove();
+  const timer = setTimeout(() => line.remove(), isTrouble ? troubleTime : toastTime);
+  if (isCut(span)) offerRest(line, timer);
+  return line;
+}
+document.addEventListener("close", () => head.append(toasts), { capture: true });
+
+const isCut = (span) => span.scrollHeight > span.clientHeight + 1;
+
+/** Adds a button that shows the rest of a long line. The toast then stays until it is closed. */
+function offerRest(line, timer) {
+  const span = line.firstElementChild, more = document.createElement("button");
+  line.classList.add("is-long");
+  // This arrangement may have room enough.
+  if (!isCut(span)) return;
+  more.textContent = text("more");
+  more.addEventListener("click", () => {
+    clearTimeout(timer);
+    line.classList.add("is-whole");
+    // With the focus, text longer than the screen can be scrolled with the arrow keys.
+    span.tabIndex = 0;
+    span.focus();
+    more.remove();
+  });
+  line.append(more);
+}
+
+/** Removes the toast that offers to undo a change. */
+export function removeUndo(change) { toasts.querySelector(`[data-change="${CSS.escape(change)}"]`)?.remove(); }
+
+/**
+ * Shows a notice under the head, or removes it when there are no words. There is one notice per name.
+ *
+ * - buttons: [words, action] each.
+ */
+export function showNotice(name, words, ...buttons) {
+  const old = [...news.children].find((line) => line.dataset.name === name);
+  if (words && old?.firstElementChild.textContent === words) return;
+  if (words) {
+    const line = document.createElement("span"), span = document.createElement("span");
+    line.dataset.name = name;
+    span.textContent = words;
+    line.append(span, ...buttons.map(([label, action]) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = label;
+      button.addEventListener("click", action);
+      return button;
+    }));
+    if (old) old.replaceWith(line); else news.append(line);
+  } else old?.remove();
+  news.hidden = news.childElementCount === 0;
+}
+
+// A message that outlives the way to another page.
+
+const store = "bookplate.message";
+
+/** Keeps a message for the page that is opened next. */
+export function keepMessage(words, change) { sessionStorage.setItem(store, JSON.stringify([words, change])); }
+
+const kept = sessionStorage.getItem(store);
+sessionStorage.removeItem(store);
+
+/** Shows the message that the previous page kept for this one. */
+export function showKeptMessage() {
+  if (!kept) return;
+  const [words, change] = JSON.parse(kept);
+  toast(words, { change });
+}

@@ -1,0 +1,113 @@
+// Photos from the disk or a phone's camera, sent one after the other.
+
+import { describeFailure } from "./acts.js";
+import { on } from "./events.js";
+import { toast } from "./messages.js";
+import { callAPI, makeRequestID, Refusal } from "./requests.js";
+import { text } from "./texts.js";
+
+const input = document.getElementById("photos"), news = document.getElementById("photo-news");
+const progress = document.getElementById("photo-progress");
+/**
+ * Bar codes are read well below this size; above it a photo only takes longer. Larger ones are made smaller before they
+ * are sent.
+ */
+const mostPixels = 12_000_000, longestSide = 3000;
+/** Ten seconds apart: a station that is not back by then needs a person, who still has the photo. */
+const mostTries = 30;
+
+/**
+ * The files to send. Each has a request id: a photo that is sent twice, because an answer was lost, captures nothing
+ * twice.
+ */
+let queue = [], done = 0, books = 0, isSending = false, isOutdated = false, retry = 0;
+
+/** Returns whether sending again can succeed: the station is busy, or does not answer. */
+const isPassing = (error) => !(error instanceof Refusal) || [401, 408, 429].includes(error.status)
+  || (error.status === 503 && error.code !== "noPhotos");
+
+async function shrink(file) {
+  let picture;
+  // Perhaps the station can open what the browser cannot, such as HEIC.
+  try { picture = await createImageBitmap(file); } catch { return addType(file); }
+  try {
+    if (picture.width * picture.height <= mostPixels) return addType(file);
+    const scale = longestSide / Math.max(picture.width, picture.height);
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(picture.width * scale);
+    canvas.height = Math.round(picture.height * scale);
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? addType(file)), "image/jpeg", 0.9));
+  } finally {
+    picture.close();
+  }
+}
+
+const types = { jpg: "image/jpeg", jpeg: "image/jpeg", png: "image/png", webp: "image/webp", heic: "image/heic", heif: "image/heic" };
+/** Returns the file with the type that its name stands for, where the browser gives it none. */
+function addType(file) {
+  const type = file.type || types[file.name.split(".").pop().toLowerCase()];
+  return file.type === type ? file : new Blob([file], { type });
+}
+
+function showProgress() {
+  progress.max = done + queue.length;
+  progress.value = done;
+  news.lastElementChild.textContent = queue.length > 0
+    ? text("photosGoing", { number: done + 1, count: done + queue.length }) : text("photosDone", { count: done, books });
+  news.hidden = false;
+}
+
+let refusals = [], refusalLine = null;
+/** Reports all refused photos in one toast. */
+function showRefusal(name, reason) {
+  refusals.push(`${name}: ${reason}`);
+  refusalLine?.remove();
+  const words = refusals.length === 1 ? refusals[0] : text("photosRefused", { count: refusals.length, reason: refusals.join(" · ") });
+  refusalLine = toast(words, { isTrouble: true });
+}
+
+async function send() {
+  if (isSending) return;
+  isSending = true;
+  clearTimeout(retry);
+  while (queue.length > 0) {
+    showProgress();
+    const { file, request } = queue[0];
+    try {
+      const { rows, refused } = await callAPI("POST", `/api/station/photos?request=${request}`, await shrink(file));
+      books += rows.length;
+      if (rows.length === 0 && refused.length > 0) showRefusal(file.name, refused[0].reason);
+    } catch (error) {
+      queue[0].tries += 1;
+      if (isPassing(error) && queue[0].tries < mostTries) {
+        if (queue[0].tries === 1) toast(text("photoKept", { name: file.name }), { isTrouble: true });
+        isSending = false;
+        retry = setTimeout(send, 10_000);
+        return;
+      }
+      showRefusal(file.name, describeFailure(error));
+    }
+    queue.shift();
+    done += 1;
+  }
+  isSending = false;
+  if (isOutdated) { location.reload(); return; }
+  showProgress();
+  [done, books, refusals] = [0, 0, []];
+  setTimeout(() => { if (!isSending && queue.length === 0) news.hidden = true; }, 6000);
+}
+
+input.addEventListener("change", () => {
+  queue.push(...[...input.files].map((file) => ({ file, request: makeRequestID(), tries: 0 })));
+  input.value = "";
+  send();
+});
+on("hello", () => { if (queue.length > 0) send(); });
+// Photos that wait here would be lost with the page.
+document.addEventListener("restarted", (event) => {
+  if (queue.length === 0) return;
+  event.preventDefault();
+  isOutdated = true;
+});
+addEventListener("beforeunload", (event) => { if (queue.length > 0) event.preventDefault(); });

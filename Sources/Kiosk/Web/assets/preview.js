@@ -1,0 +1,98 @@
+// The live picture with the codes outlined, and hints on what would help the camera.
+
+import { on } from "./events.js";
+import { callAPI } from "./requests.js";
+import { text } from "./texts.js";
+
+const picture = document.getElementById("picture"), image = document.getElementById("preview");
+const outlines = document.getElementById("outlines"), sentence = document.getElementById("no-picture"), hint = document.getElementById("hint");
+let state = picture.dataset.state, requests = 0, retry = 0;
+
+/** Requests the picture, first and after a pause of the camera, the page or the service. */
+function start() {
+  clearTimeout(retry);
+  if (state !== "streaming" || document.hidden) return stop();
+  requests += 1;
+  image.src = `/api/station/preview?${requests}`;
+  image.hidden = false;
+}
+
+function stop() {
+  clearTimeout(retry);
+  image.removeAttribute("src");
+  image.hidden = true;
+  outlines.replaceChildren();
+  hint.hidden = true;
+}
+
+/**
+ * The words for each trouble, which say what to do at the station. The service's own are for the person who set it up.
+ */
+const troubles = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken", denied: "unusable", unusable: "unusable" };
+
+function showCamera(camera) {
+  const previous = state;
+  state = camera.state;
+  sentence.textContent = picture.dataset[state === "trouble" ? troubles[camera.kind] ?? "silent" : state] ?? "";
+  sentence.title = camera.text ?? "";
+  if (state !== "streaming") return stop();
+  if (previous !== "streaming" || image.hidden) start();
+}
+on("camera", showCamera);
+
+// The stream has ended, or four other screens show it already.
+image.addEventListener("error", () => {
+  if (!image.hasAttribute("src")) return;
+  image.hidden = true;
+  sentence.textContent = text("previewLater");
+  clearTimeout(retry);
+  retry = setTimeout(start, 3000);
+});
+image.addEventListener("load", () => { image.hidden = false; });
+document.addEventListener("visibilitychange", start);
+
+// A frozen stream reports nothing. No two pictures of a live camera are the same to the last bit, so one that repeats
+// is frozen.
+
+const most = 3, side = 64;
+const eye = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+let seen = "", repeats = 0;
+[eye.canvas.width, eye.canvas.height] = [side, side * 2];
+
+function showFrozen(isFrozen) {
+  picture.classList.toggle("is-still", isFrozen);
+  if (isFrozen) sentence.textContent = text("previewStill");
+}
+
+/** Compares the picture with the last one: all of it made small, and its middle in full size. */
+function compare() {
+  if (image.hidden || document.hidden || !image.naturalWidth) {
+    [seen, repeats] = ["", 0];
+    return showFrozen(false);
+  }
+  eye.drawImage(image, 0, 0, side, side);
+  eye.drawImage(image, (image.naturalWidth - side) / 2, (image.naturalHeight - side) / 2, side, side, 0, side, side, side);
+  const now = eye.getImageData(0, 0, side, side * 2).data.join();
+  repeats = now === seen ? repeats + 1 : 0;
+  seen = now;
+  showFrozen(repeats >= most);
+}
+setInterval(compare, 1000);
+
+on("glance", (glance) => {
+  if (image.hidden || !glance.width) return outlines.replaceChildren();
+  outlines.setAttribute("viewBox", `0 0 ${glance.width} ${glance.height}`);
+  outlines.replaceChildren(...glance.symbols.map((corners) => {
+    const shape = document.createElementNS("http://www.w3.org/2000/svg", "polygon");
+    shape.setAttribute("points", corners.map((corner) => corner.join(",")).join(" "));
+    return shape;
+  }));
+  hint.hidden = !glance.hint;
+  if (glance.hint) hint.textContent = text("hint_" + glance.hint);
+});
+
+start();
+if (state === "trouble") {
+  sentence.textContent = "";
+  callAPI("GET", "/api/station/lamps").then(({ camera }) => showCamera(camera)).catch(() => { sentence.textContent = text("lost"); });
+}

@@ -1,0 +1,122 @@
+// Progress on the Book page: the sheet that records the page one is on, and the sheet that corrects an entry of the
+// history.
+
+import { attempt } from "./acts.js";
+import { formatLocal, parseNumber } from "./fields.js";
+import { refresh } from "./live.js";
+import { toast } from "./messages.js";
+import { callAPI } from "./requests.js";
+import { finishCorrection, openSession } from "./sessions.js";
+import { submitSheet } from "./sheets.js";
+
+const find = (id) => document.getElementById(id);
+
+// The progress sheet, with a preview of the bar.
+
+const sheet = find("progress-sheet"), form = find("progress-form"), amount = find("amount");
+let count = 0;
+
+const unit = () => form.elements.unit.value;
+/** Returns the percentage as the service rounds it: only a book read to the end is at 100. */
+const roundPercent = (part) => part < 1 ? Math.min(99, Math.round(Math.max(0, part) * 100)) : 100;
+
+function preview() {
+  const number = parseNumber(amount), words = find("preview-words");
+  const part = unit() === "percent" ? number / 100 : count > 0 ? number / count : NaN;
+  const isKnown = Number.isFinite(part) && part >= 0;
+  find("preview").setAttribute("width", `${isKnown ? Math.min(100, part * 100) : 0}%`);
+  const isBeyond = unit() === "page" && count > 0 && number > count;
+  words.classList.toggle("state-attention", isBeyond);
+  const percent = `${roundPercent(part)}\u00a0%`;
+  if (!isKnown) words.textContent = "";
+  else if (isBeyond) words.textContent = `▲ ${form.dataset.beyond.replace("{count}", count)}`;
+  else if (count > 0) {
+    const left = Math.max(0, count - (unit() === "page" ? number : Math.floor(part * count)));
+    words.textContent = form.dataset.of.replace("{percent} %", percent).replace("{left}", left);
+  } else words.textContent = percent;
+}
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-progress]");
+  if (!opener) return;
+  const { page, percent } = opener.dataset;
+  count = Number(opener.dataset.count);
+  // In the unit that was used last. Without a page count only percent can be shown.
+  form.elements.unit.value = percent || (!page && count === 0) ? "percent" : "page";
+  amount.value = page || percent;
+  find("progress-wrong").hidden = true;
+  sheet.showModal();
+  amount.focus();
+  amount.select();
+  preview();
+});
+amount.addEventListener("input", preview);
+form.addEventListener("change", (event) => {
+  if (event.target.name !== "unit") return;
+  amount.inputMode = unit() === "page" ? "numeric" : "decimal";
+  const number = parseNumber(amount);
+  // What was typed is converted into the other unit.
+  if (count > 0 && Number.isFinite(number)) {
+    amount.value = unit() === "page" ? Math.floor(number * count / 100) : Math.round(number / count * 1000) / 10;
+  }
+  preview();
+});
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  let answer;
+  const body = { [unit()]: parseNumber(amount) };
+  if (await submitSheet(form, async () => { answer = await callAPI("POST", form.dataset.path, body); })) return;
+  sheet.close();
+  toast(form.dataset.done, { change: answer.change });
+  await refresh();
+});
+
+// The sheet of an entry. A page that a session ended on belongs to the session, and is corrected there.
+
+const entrySheet = find("entry-sheet"), entryForm = find("entry-form");
+const entryAmount = find("entry-amount"), entryTime = find("entry-at");
+const entryUnit = () => entryForm.elements.unit.value;
+let entry = null, entryOpener = null;
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-entry]");
+  if (!button) return;
+  entryOpener = button;
+  entry = { ...button.dataset };
+  if (entry.ofSession) {
+    attempt(async () => {
+      const { id, start, minutes, startPage, endPage } = await callAPI("GET", `/api/sessions/${entry.ofSession}`);
+      openSession({ session: id, began: start, minutes: String(minutes), first: startPage, last: endPage ?? "" }, button);
+    });
+    return;
+  }
+  entryForm.elements.unit.value = entry.percent ? "percent" : "page";
+  entryAmount.value = entry.page || entry.percent;
+  entryTime.value = formatLocal(new Date(entry.at));
+  // No later than now, or than the time it has.
+  entryTime.max = formatLocal(new Date(Math.max(Date.now() + 60000, Date.parse(entry.at))));
+  entryForm.querySelector(".wrong").hidden = true;
+  entrySheet.showModal();
+  entryAmount.focus();
+  entryAmount.select();
+});
+
+entryForm.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const body = {}, number = parseNumber(entryAmount);
+  const isSameUnit = entryUnit() === (entry.percent ? "percent" : "page");
+  if (!isSameUnit || number !== Number(entry.page || entry.percent)) body[entryUnit()] = number;
+  // A time that was not changed keeps its seconds.
+  if (entryTime.value !== formatLocal(new Date(entry.at))) body.at = new Date(entryTime.value).toISOString();
+  let answer;
+  const path = entryForm.dataset.path + entry.entry;
+  if (await submitSheet(entryForm, async () => { answer = await callAPI("PATCH", path, body); })) return;
+  entrySheet.close();
+  await finishCorrection(entryForm.dataset.edited, answer, entryOpener);
+});
+find("entry-delete").addEventListener("click", async () => {
+  let answer;
+  if (await submitSheet(entryForm, async () => { answer = await callAPI("DELETE", entryForm.dataset.path + entry.entry); })) return;
+  entrySheet.close();
+  await finishCorrection(entryForm.dataset.deleted, answer, entryOpener);
+});

@@ -1,0 +1,56 @@
+// Requests to the service's API.
+
+/** The reason why the service did not carry out a request: its message for a person, and its code. */
+export class Refusal extends Error {
+  constructor(status, error) {
+    super(error?.message ?? `HTTP ${status}`);
+    this.status = status;
+    this.code = error?.code;
+    /** The value stored now, where the request expected another one. */
+    this.now = error?.now;
+  }
+}
+
+let running = 0, timer = 0;
+
+/** Waits for the work, and shows that something is going on when it takes longer than 300 ms. */
+export async function showProgress(work) {
+  if ((running += 1) === 1) timer = setTimeout(() => document.documentElement.toggleAttribute("data-acting", true), 300);
+  try {
+    return await work();
+  } finally {
+    if ((running -= 1) === 0) {
+      clearTimeout(timer);
+      document.documentElement.removeAttribute("data-acting");
+    }
+  }
+}
+
+/**
+ * Sends a request and returns the JSON of its answer, or null when it has none. Throws a Refusal, or a TypeError when
+ * the service does not answer.
+ */
+export function callAPI(method, path, body) {
+  return method === "GET" ? send(method, path) : showProgress(() => send(method, path, body));
+}
+
+async function send(method, path, body) {
+  const isJSON = body !== undefined && !(body instanceof Blob);
+  const type = isJSON ? "application/json" : body?.type;
+  const answer = await fetch(path, {
+    method, headers: type ? { "Content-Type": type } : {}, body: isJSON ? JSON.stringify(body) : body,
+  });
+  const json = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : null;
+  if (answer.status === 401 && location.pathname !== "/sign-in") {
+    location.assign("/sign-in?to=" + encodeURIComponent(location.pathname));
+  }
+  if (!answer.ok) throw new Refusal(answer.status, json?.error);
+  return json;
+}
+
+/** Returns a UUID that sorts by its time (RFC 9562, version 7). crypto.randomUUID exists only over https. */
+export function makeRequestID() {
+  const random = [...crypto.getRandomValues(new Uint8Array(10))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const all = Date.now().toString(16).padStart(12, "0") + "7" + random.slice(0, 3) + "8" + random.slice(3, 18);
+  return all.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

@@ -1,0 +1,162 @@
+// Reading sessions on the Book page: the running one with its clock, and those that are added later or corrected.
+
+import { attempt } from "./acts.js";
+import { formatElapsed, formatLocal } from "./fields.js";
+import { refresh } from "./live.js";
+import { toast } from "./messages.js";
+import { callAPI } from "./requests.js";
+import { submitSheet } from "./sheets.js";
+import { text } from "./texts.js";
+
+const find = (id) => document.getElementById(id);
+
+// The running session. Its clock counts by the service's clock, so it continues after a reload and agrees on every
+// screen.
+
+const findClock = () => document.querySelector("[data-clock]");
+
+/** Milliseconds that the service's clock is ahead of this device's; null until it is known. */
+let ahead = null;
+
+async function compareClocks() {
+  if (!findClock()) return;
+  const asked = Date.now();
+  try {
+    const { now } = await callAPI("GET", "/api/session");
+    // The answer was written about half way between.
+    ahead = Date.parse(now) - (asked + Date.now()) / 2;
+  } catch { /* The time that the page came with is good enough until the service answers again. */ }
+}
+
+function tick() {
+  const clock = findClock();
+  if (!clock) return;
+  ahead ??= Date.parse(clock.dataset.now) - Date.now();
+  const seconds = Math.max(0, Math.floor((Date.now() + ahead - Date.parse(clock.dataset.clock)) / 1000));
+  const shown = formatElapsed(seconds);
+  if (clock.textContent !== shown) clock.textContent = shown;
+  if (stopSheet.open) find("stop-clock").textContent = shown;
+}
+
+const stopSheet = find("stop-sheet"), stopForm = find("stop-form"), endPage = find("end-page"), endTime = find("end-time");
+const endField = find("end-field"), force = find("force-session"), discard = find("discard-session");
+/** The session that the sheet is about. Another one may be running by the time the sheet is answered. */
+let running = null;
+
+async function start(button) {
+  const label = button.textContent, { copy } = document.querySelector("[data-copy]").dataset;
+  button.disabled = true;
+  button.textContent = text("saving");
+  const succeeded = await attempt(async () => { await callAPI("POST", `/api/books/${copy}/sessions`, {}); await refresh(); });
+  if (!succeeded) { button.disabled = false; button.textContent = label; }
+  find("stop-session")?.focus();
+}
+
+function openStop(button) {
+  ({ running } = button.dataset);
+  endPage.value = "";
+  endPage.min = button.dataset.page;
+  endPage.placeholder = button.dataset.page;
+  for (const element of [endField, force, discard, find("stop-wrong")]) element.hidden = true;
+  stopSheet.showModal();
+  endPage.focus();
+  tick();
+}
+
+async function stop(isForced) {
+  const body = { session: running, page: endPage.value === "" ? null : Number(endPage.value), force: isForced };
+  if (!endField.hidden && endTime.value) body.end = new Date(endTime.value).toISOString();
+  let answer;
+  const error = await submitSheet(stopForm, async () => { answer = await callAPI("POST", "/api/session/stop", body); });
+  if (error) return offerWaysOut(error);
+  stopSheet.close();
+  toast(stopForm.dataset.done, { change: answer.change });
+  await refresh();
+}
+
+/**
+ * A session of under a minute can be kept as one of a minute, or discarded. Where the clock went backwards, only the
+ * reader knows when the session ended.
+ */
+function offerWaysOut(error) {
+  force.hidden = discard.hidden = error.code !== "sessionTooShort";
+  if (error.code !== "clockWentBackwards") return;
+  endField.hidden = discard.hidden = false;
+  const began = findClock()?.dataset.clock;
+  // A minute later, because the field has no seconds and would otherwise lie before the start.
+  if (began) endTime.min = endTime.value = formatLocal(new Date(Date.parse(began) + 60000));
+  endTime.focus();
+}
+
+stopForm.noValidate = true;
+stopForm.addEventListener("submit", (event) => { event.preventDefault(); stop(false); });
+force.addEventListener("click", () => stop(true));
+discard.addEventListener("click", () => attempt(async () => {
+  const answer = await callAPI("DELETE", `/api/sessions/${running}`);
+  stopSheet.close();
+  toast(discard.dataset.done, { change: answer.change });
+  await refresh();
+}));
+
+document.addEventListener("click", (event) => {
+  const starter = event.target.closest("[data-start]"), stopper = event.target.closest("[data-stop]");
+  if (starter) start(starter);
+  if (stopper) openStop(stopper);
+});
+document.addEventListener("renewed", () => { if (findClock() && ahead === null) compareClocks(); tick(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) compareClocks().then(tick); });
+compareClocks().then(tick);
+setInterval(tick, 1000);
+
+// Sessions that are added later, or corrected. The service gets instants; the sheet shows the person's local time.
+
+const sheet = find("session-sheet"), form = find("session-form");
+const [began, minutes, first, last, remove] = ["start", "minutes", "first", "last", "delete"].map((name) => find(`session-${name}`));
+let edited = null, opener = null;
+
+/** Opens the sheet for a session, or for a new one when there is none. */
+export function openSession(session, button) {
+  [edited, opener] = [session, button];
+  find("session-sheet-title").textContent = edited ? form.dataset.editTitle : form.dataset.add;
+  began.value = formatLocal(edited ? new Date(edited.began) : new Date(Date.now() - 30 * 60000));
+  minutes.value = edited?.minutes ?? 30;
+  first.value = edited?.first ?? "";
+  last.value = edited?.last ?? "";
+  remove.hidden = !edited;
+  form.querySelector(".wrong").hidden = true;
+  sheet.showModal();
+}
+
+/** Reports a correction, and returns the focus to where it was, or to the reading when that is gone. */
+export async function finishCorrection(words, answer, button) {
+  const fold = button?.closest("details")?.id;
+  if (answer?.change) toast(words, { change: answer.change });
+  await refresh();
+  if (document.activeElement === document.body) document.querySelector(`#${fold} summary, #add-session`)?.focus();
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const readPage = (field) => field.value === "" ? null : Number(field.value);
+  const body = { startPage: readPage(first), endPage: readPage(last) };
+  // Times that were not changed keep their seconds.
+  if (!edited || began.value !== formatLocal(new Date(edited.began)) || minutes.value !== edited.minutes) {
+    body.start = new Date(began.value).toISOString();
+    body.minutes = Number(minutes.value);
+  }
+  const [method, path] = edited ? ["PATCH", `/api/sessions/${edited.session}`] : ["POST", form.dataset.past];
+  let answer;
+  if (await submitSheet(form, async () => { answer = await callAPI(method, path, body); })) return;
+  sheet.close();
+  await finishCorrection(edited ? form.dataset.edited : form.dataset.added, answer, opener);
+});
+remove.addEventListener("click", async () => {
+  let answer;
+  if (await submitSheet(form, async () => { answer = await callAPI("DELETE", `/api/sessions/${edited.session}`); })) return;
+  sheet.close();
+  await finishCorrection(form.dataset.deleted, answer, opener);
+});
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-session]");
+  if (button) openSession(button.dataset.session ? { ...button.dataset } : null, button);
+});

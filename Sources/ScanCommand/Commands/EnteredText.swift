@@ -1,0 +1,37 @@
+import Bookplate
+import Foundation
+import Glibc
+
+/// A text given as an argument or, with `-`, on standard input, such as from an editor or another program.
+enum EnteredText {
+    /// The limit when reading, larger than any text that is stored, so that reading an endless stream stops.
+    private static let byteLimit = 1 << 20
+
+    /// Returns the text. Its length is not checked here, apart from the limit for reading.
+    ///
+    /// - Throws: ``CommandError`` if standard input cannot be read, is too long or is not UTF-8.
+    static func read(_ argument: String, as what: String) throws -> String {
+        guard argument == "-" else { return argument }
+        if isatty(STDIN_FILENO) == 1 { Output.shared.note("Type the \(what); Control-D on a line of its own ends it.") }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= byteLimit {
+            let count = Glibc.read(STDIN_FILENO, &buffer, min(buffer.count, byteLimit + 1 - bytes.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw CommandError(
+                    .unreadable, "cannot read the \(what) from standard input: \(String(cString: strerror(errno))).")
+            }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        guard bytes.count <= byteLimit else {
+            throw CommandError(
+                .usage, "the \(what) on standard input is larger than 1 MB; the limit is \(TextLimit.note) characters.")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandError(.unreadable, "the \(what) on standard input is not valid UTF-8; save it as UTF-8 first.")
+        }
+        return text
+    }
+}

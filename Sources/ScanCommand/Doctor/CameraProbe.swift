@@ -1,0 +1,168 @@
+import Async
+import Bookplate
+import Capture
+import Decoder
+import Station
+import Synchronization
+
+/// Watches a camera for a while, as the station does, and measures what it delivers.
+struct CameraProbe {
+    let source: any FrameSource
+    let requested: CaptureSettings
+    /// The time to watch, from the first frame on.
+    let duration: Duration
+    /// The time in which the camera must deliver its first frame.
+    let patience: Duration
+    private let scan: LiveScan
+
+    init(
+        source: any FrameSource, requested: CaptureSettings, duration: Duration, patience: Duration = .seconds(8)
+    ) {
+        (self.source, self.requested, self.duration, self.patience) = (source, requested, duration, patience)
+        scan = LiveScan(source: source, makeDecoder: { try FrameReader() })
+    }
+
+    /// - Parameter show: called ten times a second with the latest state.
+    func run(show: (LiveScan.Snapshot, CameraFindings) -> Void) async throws -> CameraFindings {
+        // Also if the task is cancelled.
+        defer { source.stop() }
+        let recorder = CameraRecorder(CameraFindings(requested: requested))
+        let watching = Task { [scan] in
+            do {
+                for try await event in scan.events() { recorder.record(event) }
+            } catch {
+                recorder.record(.camera(.trouble(CameraError(.failing, "the frames cannot be read: \(error)."))))
+            }
+            recorder.finish()
+        }
+        let start = Duration.monotonicNow
+        while !recorder.record(scan.snapshot, .monotonicNow, from: start, for: duration, patience) {
+            show(scan.snapshot, recorder.findings)
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        // The camera gets its controls back; one that hangs is abandoned.
+        source.stop()
+        _ = await withTimeLimit(.seconds(2)) { await watching.value }
+        watching.cancel()
+        return recorder.findings
+    }
+
+    /// Gives the camera its controls back before the program ends. Blocks until that is done, but no longer than `limit`.
+    ///
+    /// - Returns: true if the camera has them back.
+    @discardableResult
+    func leave(within limit: Duration = .seconds(1)) -> Bool { scan.leave(within: limit) }
+}
+
+/// The results of watching a camera.
+struct CameraFindings: Sendable {
+    var requested = CaptureSettings()
+    /// The camera that delivered frames, as its driver names it.
+    var name: String?
+    var format: CaptureFormat?
+    /// The error that prevented or ended the stream.
+    var error: CameraError?
+    /// The frames in the measured time.
+    var counts = FrameCounts()
+    var elapsed: Duration = .zero
+    /// The median of the measured latencies.
+    var latency: Duration?
+    /// The light in the last frame.
+    var light = FrameResult.Light()
+    /// The measurements of the last frame with a code that was read; without one, of the last frame with something like bars.
+    var meter = Meter()
+    /// The codes that were read, of books and others, each once.
+    var codes: [String] = []
+
+    struct Meter: Sendable, Equatable {
+        var sharpness: Double?
+        var pixelsPerModule: Double?
+    }
+
+    fileprivate mutating func add(code: String) {
+        if !codes.contains(code), codes.count < 20 { codes.append(code) }
+    }
+
+    /// Returns the status line: "fps 29.8 · light 112 · sharpness 0.41 · 2.3 px per module · read 9780441478125".
+    func line(_ snapshot: LiveScan.Snapshot) -> String {
+        guard snapshot.counts.delivered > 0 else { return "waiting for the camera …" }
+        let parts: [String?] = [
+            snapshot.framesPerSecond > 0 ? "fps \(snapshot.framesPerSecond.rounded(to: 1))" : nil,
+            "light \(snapshot.light.mean.rounded(to: 0))",
+            snapshot.sharpness.map { "sharpness \($0.rounded(to: 2))" },
+            snapshot.pixelsPerModule.map { "\($0.rounded(to: 1)) px per module" },
+            codes.last.map { "read \($0.oneLine)" },
+            snapshot.hint?.text ?? (codes.isEmpty ? "hold a book up to the camera" : nil),
+        ]
+        return parts.compactMap(\.self).joined(separator: " · ")
+    }
+}
+
+/// Collects findings from the stream of events and from regular snapshots.
+private final class CameraRecorder: Sendable {
+    private struct State {
+        var findings: CameraFindings
+        var first: (time: Duration, counts: FrameCounts)?
+        var latencies: [Duration] = []
+        var isFinished = false
+    }
+
+    /// The number of latencies kept: recent ones show the current speed, and they are sorted with every snapshot.
+    private static let latencyLimit = 256
+    private let state: Mutex<State>
+
+    init(_ findings: CameraFindings) { state = Mutex(State(findings: findings)) }
+
+    var findings: CameraFindings { state.withLock(\.findings) }
+
+    func finish() { state.withLock { $0.isFinished = true } }
+
+    func record(_ event: LiveScan.Event) {
+        state.withLock { state in
+            switch event {
+            case .camera(.streaming(let name, let format)):
+                (state.findings.name, state.findings.format) = (name, format)
+            case .camera(.trouble(let error)):
+                state.findings.error = state.findings.error ?? error
+                state.isFinished = true
+            case .camera(.starting), .camera(.ended): break
+            case .captured(let detection): state.findings.add(code: detection.isbn.digits)
+            case .refused(let symbol, _): state.findings.add(code: symbol.payload)
+            }
+        }
+    }
+
+    /// - Returns: true if the camera was watched long enough.
+    func record(
+        _ snapshot: LiveScan.Snapshot, _ now: Duration, from start: Duration, for duration: Duration,
+        _ patience: Duration
+    ) -> Bool {
+        state.withLock { state in
+            guard snapshot.counts.delivered > 0 else { return state.isFinished || now - start >= patience }
+            let first = state.first ?? (now, snapshot.counts)
+            state.first = first
+            state.findings.elapsed = now - first.time
+            state.findings.counts = snapshot.counts - first.counts
+            state.findings.light = snapshot.light
+            if state.latencies.count == Self.latencyLimit { state.latencies.removeFirst() }
+            state.latencies.append(snapshot.latency)
+            state.findings.latency = state.latencies.sorted()[state.latencies.count / 2]
+            if state.findings.codes.isEmpty || !snapshot.symbols.isEmpty {
+                state.findings.meter = CameraFindings.Meter(
+                    sharpness: snapshot.sharpness, pixelsPerModule: snapshot.pixelsPerModule)
+            }
+            return state.isFinished || now - first.time >= duration
+        }
+    }
+}
+
+extension FrameCounts {
+    fileprivate static func - (later: FrameCounts, earlier: FrameCounts) -> FrameCounts {
+        var counts = later
+        counts.delivered -= earlier.delivered
+        counts.skipped -= earlier.skipped
+        counts.dropped -= earlier.dropped
+        counts.restarts -= earlier.restarts
+        return counts
+    }
+}

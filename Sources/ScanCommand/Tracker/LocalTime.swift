@@ -1,0 +1,166 @@
+import Bookplate
+import Foundation
+
+/// Parses the days and times that people type, and formats times in their time zone.
+struct LocalTime {
+    let now: Date
+    let zone: TimeZone
+
+    /// The current time in the machine's time zone.
+    static var current: LocalTime { LocalTime(now: Date(), zone: .current) }
+
+    /// Parses `2026-11-21`, `2026-11`, `2026`, `today` or `yesterday`.
+    ///
+    /// - Throws: ``CommandError``, which says what is wrong with the text; as do the methods below.
+    func day(_ text: String, for option: String) throws -> CalendarDay {
+        switch text.prefix(20).lowercased() {
+        case "today": return CalendarDay(now, in: zone)
+        case "yesterday": return CalendarDay(number: (CalendarDay(now, in: zone).number ?? 0) - 1)
+        default: break
+        }
+        if text.utf8.count <= 10, let day = CalendarDay(text) { return day }
+        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is not a day\(Self.flaw(in: text)).")
+    }
+
+    /// Parses a single day: `2026-11-21`, `today` or `yesterday`.
+    func wholeDay(_ text: String, for option: String) throws -> CalendarDay {
+        let day = try day(text, for: option)
+        guard day.day != nil else {
+            throw CommandError(.usage, "\(option) \(day) is not a single day. Write YYYY-MM-DD.")
+        }
+        return day
+    }
+
+    /// Parses a month: `2026-11`.
+    func month(_ text: String, for option: String) throws -> CalendarDay {
+        if text.utf8.count == 7 {
+            let month = try day(text, for: option)
+            if month.month != nil, month.day == nil { return month }
+        }
+        throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is not a month. Write YYYY-MM.")
+    }
+
+    /// Parses a range of days: `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..`, `today` or `yesterday..`.
+    func range(_ text: String, for option: String) throws -> Period {
+        guard let dots = text.range(of: "..") else {
+            let day = try day(text, for: option)
+            return Period(from: day, to: day)
+        }
+        let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])
+        guard !first.isEmpty || !last.isEmpty else {
+            throw CommandError(.usage, "\(option) \"..\" contains no day. Write 2024..2025, ..2025 or 2024...")
+        }
+        let from = first.isEmpty ? nil : try day(String(first), for: option)
+        let to = last.isEmpty ? nil : try day(String(last), for: option)
+        if let from, let to, to.isCertainlyBefore(from) {
+            throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Swap the two.")
+        }
+        return Period(from: from, to: to)
+    }
+
+    /// Parses a day of the past and returns its noon, or now if that is earlier: an event entered afterwards has no time.
+    func noon(of text: String, for option: String) throws -> Date {
+        let day = try wholeDay(text, for: option)
+        guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
+            throw CommandError(.usage, "\(option) \(day) is in the future. Give a day in the past.")
+        }
+        return min(now, day.noon(in: zone))
+    }
+
+    /// Parses a day; "" clears it, and `nil` keeps it.
+    func edit(_ text: String?, for option: String) throws -> Edit<CalendarDay> {
+        guard let text else { return .keep }
+        return text.isEmpty ? .clear : .set(try day(text, for: option))
+    }
+
+    /// Explains what is wrong with a text that is almost a day.
+    private static func flaw(in text: String) -> String {
+        let parts = text.prefix(40).split(separator: "-", omittingEmptySubsequences: false)
+        if parts.count == 3, text.utf8.count == 10, CalendarDay(String(text.prefix(7))) != nil, Int(parts[2]) != nil {
+            return ": \(text.prefix(7)) has no day \(parts[2])"
+        }
+        if parts.count >= 2, CalendarDay(String(parts[0])) != nil, parts[1].count == 2, Int(parts[1]) != nil,
+            CalendarDay("\(parts[0])-\(parts[1])") == nil
+        {
+            return ": \(parts[0]) has no month \(parts[1])"
+        }
+        return ". Write YYYY-MM-DD, or YYYY-MM or YYYY when that is all you know"
+    }
+
+    /// Parses RFC 3339 (`2026-11-21T14:30:00Z`) or a local time: `14:30`, `2026-11-21 14:30`. A time without a day means today,
+    /// or yesterday if that is more than twelve hours ahead.
+    func time(_ text: String, for option: String) throws -> Date {
+        let error = CommandError(
+            .usage,
+            "\(option) \"\(text.prefix(40).printable)\" is not a time. Write 14:30, 2026-11-21 14:30 or 2026-11-21T14:30:00Z."
+        )
+        guard text.utf8.count <= 40 else { throw error }
+        let separators: Set<Character> = text.contains(" ") ? [" "] : ["T", "t"]
+        let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { separators.contains($0) }
+        guard let clock = parts.last else { throw error }
+        if parts.count == 1 {
+            let date = CalendarDay(now, in: zone)
+            try refuseSkipped(date, clock, for: option)
+            let today = try instant(date, clock) ?? { throw error }()
+            guard today.timeIntervalSince(now) > 12 * 3600 else { return today }
+            return try instant(try day("yesterday", for: option), clock) ?? { throw error }()
+        }
+        let day = try day(String(parts[0]), for: option)
+        if let local = instant(day, clock) { return local }
+        try refuseSkipped(day, clock, for: option)
+        guard day.number != nil else { throw error }
+        for fractional in [false, true] {
+            // The error below covers both forms.
+            if let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: fractional).parse(text.uppercased())
+            {
+                return date
+            }
+        }
+        throw error
+    }
+
+    /// - Parameter clock: `14:30` or `14:30:15`.
+    /// - Returns: `nil` if it is not a time, or if daylight saving time skips it on that day.
+    private func instant(_ day: CalendarDay, _ clock: Substring) -> Date? {
+        let fields = clock.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(fields.count), let month = day.month, let dayOfMonth = day.day,
+            fields.allSatisfy({ (1...2).contains($0.utf8.count) && $0.utf8.allSatisfy { (48...57).contains($0) } })
+        else { return nil }
+        let numbers = fields.compactMap { Int($0) }
+        guard numbers[0] < 24, numbers.dropFirst().allSatisfy({ $0 < 60 }) else { return nil }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let second = numbers.count > 2 ? numbers[2] : 0
+        let wanted = DateComponents(
+            year: day.year, month: month, day: dayOfMonth, hour: numbers[0], minute: numbers[1], second: second)
+        guard let date = calendar.date(from: wanted) else { return nil }
+        return dateTime(date).suffix(5) == Self.twoDigits(numbers[0]) + ":" + Self.twoDigits(numbers[1]) ? date : nil
+    }
+
+    /// Throws ``CommandError`` for a local time that daylight saving time skips on this day.
+    private func refuseSkipped(_ day: CalendarDay, _ clock: Substring, for option: String) throws {
+        guard instant(day, clock) == nil, LocalTime(now: now, zone: .gmt).instant(day, clock) != nil else { return }
+        throw CommandError(
+            .usage,
+            "\(option): \(clock) does not exist on \(day), because the clocks go forward. Give an earlier or later time."
+        )
+    }
+
+    /// Formats as `2026-11-21 14:30`.
+    func dateTime(_ date: Date) -> String { "\(CalendarDay(date, in: zone)) \(clockTime(date))" }
+
+    /// Formats as `14:30`.
+    func clockTime(_ date: Date) -> String {
+        let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
+        let minutes = ((seconds % 86_400) + 86_400) % 86_400 / 60
+        return Self.twoDigits(minutes / 60) + ":" + Self.twoDigits(minutes % 60)
+    }
+
+    /// Formats as `12:34` (minutes and seconds), or from an hour on as `1:02:34`.
+    static func elapsed(_ seconds: Int) -> String {
+        let tail = "\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
+        return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"
+    }
+
+    private static func twoDigits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+}
