@@ -90,16 +90,16 @@ public struct HubClient: HubAPI {
         let answer: Answer = try await ask(
             .post, "api/hub/books", ["isbns": JSONValue(isbns.map(\.digits))],
             HTTPLimits(connect: limit, total: limit, slowFor: limit))
-        let asked = Set(isbns)
-        return answer.books.filter { asked.contains($0.isbn) }
+        let requested = Set(isbns)
+        return answer.books.filter { requested.contains($0.isbn) }
     }
 
     private struct Receipts: Decodable {
         let items: [HubReceipt]
 
-        func checked(for asked: [ID<IntakeItem>]) throws(HubError) -> [HubReceipt] {
-            let known = Set(asked)
-            guard items.count <= asked.count, items.allSatisfy({ known.contains($0.id) }) else {
+        func checked(for requested: [ID<IntakeItem>]) throws(HubError) -> [HubReceipt] {
+            let known = Set(requested)
+            guard items.count <= requested.count, items.allSatisfy({ known.contains($0.id) }) else {
                 throw .notAHub("it answers for items that were not requested")
             }
             return items
@@ -137,7 +137,7 @@ public struct HubClient: HubAPI {
         do {
             return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
         } catch {
-            throw .notAHub("its answer is not the JSON that was asked for")
+            throw .notAHub("its answer is not the requested JSON")
         }
     }
 

@@ -68,7 +68,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 if Task.isCancelled { return }
                 // A hub that answers is polled as often as usual, and its failure is reported once.
                 let answers = error is PartialDeliveryError
-                if !answers || !isReported { report(error) }
+                if !answers || !isReported { reportFailure(error) }
                 isReported = answers
                 failures += 1
                 await sleep(
@@ -84,7 +84,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         do {
             try await round()
         } catch {
-            if !Task.isCancelled { report(error) }
+            if !Task.isCancelled { reportFailure(error) }
         }
         do {
             return try await outbox.undeliveredCount() == 0
@@ -94,7 +94,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         }
     }
 
-    private func report(_ error: any Error) {
+    private func reportFailure(_ error: any Error) {
         if let error = error as? HubError {
             link.record(error)
             report(.status(link.status))
@@ -131,14 +131,14 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 guard case .failed = error else { throw error }
                 return error
             }
-            report(try await outbox.apply(receipts, of: batch))
+            reportNews(try await outbox.apply(receipts, of: batch))
             set(.up)
             try await reportWaiting()
         }
         return nil
     }
 
-    private func report(_ news: [HubNews]) { if !news.isEmpty { report(.news(news)) } }
+    private func reportNews(_ news: [HubNews]) { if !news.isEmpty { report(.news(news)) } }
 
     private func reportWaiting() async throws { report(.waiting(try await outbox.undeliveredCount())) }
 
@@ -225,7 +225,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
             let lost = batch.filter { !known.contains($0) }
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
             lostCount += lost.count
-            report(try await outbox.apply(receipts, of: []))
+            reportNews(try await outbox.apply(receipts, of: []))
             guard !open.isEmpty, try await outbox.undeliveredCount() <= stuckCount + lostCount else { return }
         }
     }

@@ -35,7 +35,7 @@ extension LibraryFile: Shelf {
         try await read { db in try StoredBook.one(db, id)?.book }
     }
 
-    /// The copies whose id ends with a text of at least six characters, newest first, at most 20.
+    /// Returns the copies whose id ends with a text, newest first and at most 20; none for a text of fewer than six characters.
     public func books(endingIn ending: String, inTrash: Bool) async throws -> [Book] {
         guard (6...64).contains(ending.utf8.count) else { return [] }
         return try await read { db in

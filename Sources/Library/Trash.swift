@@ -4,7 +4,7 @@ import GRDB
 import Synchronization
 
 private let dayLength: Int64 = 86_400_000
-/// The longest time in milliseconds between two traces of use for which the clock is believed.
+/// The clock is not trusted if the last trace of use is older than this, in milliseconds.
 private let longestGap = 7 * dayLength
 
 extension LibraryFile {
@@ -19,7 +19,7 @@ extension LibraryFile {
     static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
         let day = now.utcDayNumber
         let done = try MaintenanceTask.sweep.lastDone(db)
-        // Compared for another day, not a later one: a clock that was once far ahead must not stop the sweep for ever.
+        // A different day, not a later one, because a clock that was once far ahead must not stop the sweep for ever.
         guard done != day else { return false }
         try MaintenanceTask.sweep.record(db, at: now)
         guard let done, try now.milliseconds - lastTrace(db, before: day, swept: done) <= longestGap else {

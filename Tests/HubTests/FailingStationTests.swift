@@ -28,15 +28,15 @@ import Testing
 
     @Test(arguments: [(HubError.failed("a fault"), 1), (.refused("too large"), 0)])
     func `delivers all items but the one with which the hub fails, and reports that one`(
-        _ trouble: HubError, _ waiting: Int
+        _ error: HubError, _ waiting: Int
     ) async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await capture(outbox, [.dune, .emma, .solaris, .kitchen])
-        let hub = PickyHub { $0.isbn13 == ISBN.emma.digits ? trouble : nil }
+        let hub = PickyHub { $0.isbn13 == ISBN.emma.digits ? error : nil }
         let events = Collected<HubEvent>()
         #expect(await sender(outbox, hub, events).flush() == (waiting == 0))
-        #expect(hub.taken == [ISBN.dune, .solaris, .kitchen].map(\.digits))
+        #expect(hub.accepted == [ISBN.dune, .solaris, .kitchen].map(\.digits))
         #expect(try await outbox.undelivered(limit: 9).count == waiting)
         let reasons = events.all.flatMap { event -> [String] in
             guard case .news(let news) = event else { return [] }
@@ -53,7 +53,7 @@ import Testing
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await capture(outbox, [.emma])
-        // More than one request asks for.
+        // More items than one request asks for.
         let others = try await capture(outbox, Array(repeating: .dune, count: 60))
         let pictured = try await outbox.enqueue(
             [Detection(isbn: .solaris, raw: "x", origin: .camera, thumbnail: [0xFF, 0xD8, 0xFF, 0xD9])],
@@ -62,16 +62,16 @@ import Testing
         let hub = PickyHub(answered: answered) { $0.isbn13 == ISBN.emma.digits ? .failed("its own") : nil }
         let (events, link) = (Collected<HubEvent>(), HubLink())
         #expect(await !sender(outbox, hub, events, link).flush())
-        let told = events.all.flatMap { event -> [ID<IntakeItem>] in
+        let reported = events.all.flatMap { event -> [ID<IntakeItem>] in
             guard case .news(let news) = event else { return [] }
             return news.compactMap { if case .answered(let id, .dismissed, _) = $0 { id } else { nil } }
         }
-        #expect(Set(told) == answered)
+        #expect(Set(reported) == answered)
         #expect(hub.pictures == pictured.map(\.id))
         #expect(link.status == .up)
         #expect(try await outbox.undelivered(limit: 9).map(\.isbn13) == [ISBN.emma.digits])
-        let troubles = events.all.compactMap { if case .error(let message) = $0 { message } else { nil } }
-        #expect(troubles.count == 1 && troubles.allSatisfy { $0.contains("its own") }, "\(troubles)")
+        let errors = events.all.compactMap { if case .error(let message) = $0 { message } else { nil } }
+        #expect(errors.count == 1 && errors.allSatisfy { $0.contains("its own") }, "\(errors)")
         try FileManager.default.removeItem(atPath: folder)
     }
 
@@ -186,25 +186,25 @@ import Testing
 /// A hub that fails with some deliveries, depending on their content.
 private final class PickyHub: HubAPI {
     private let answered: Set<ID<IntakeItem>>
-    private let trouble: @Sendable (HubDelivery) -> HubError?
-    private let state = Mutex((calls: 0, taken: [String](), pictures: [ID<IntakeItem>]()))
+    private let error: @Sendable (HubDelivery) -> HubError?
+    private let state = Mutex((calls: 0, accepted: [String](), pictures: [ID<IntakeItem>]()))
 
     /// - Parameter answered: the items that were dismissed at the hub.
     init(
-        answered: Set<ID<IntakeItem>> = [], _ trouble: @escaping @Sendable (HubDelivery) -> HubError?
+        answered: Set<ID<IntakeItem>> = [], _ error: @escaping @Sendable (HubDelivery) -> HubError?
     ) {
-        (self.answered, self.trouble) = (answered, trouble)
+        (self.answered, self.error) = (answered, error)
     }
 
     var calls: Int { state.withLock(\.calls) }
     /// The ISBNs in the order of their delivery.
-    var taken: [String] { state.withLock(\.taken) }
+    var accepted: [String] { state.withLock(\.accepted) }
     var pictures: [ID<IntakeItem>] { state.withLock(\.pictures) }
 
     func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         state.withLock { $0.calls += 1 }
-        if let trouble = deliveries.lazy.compactMap(trouble).first { throw trouble }
-        state.withLock { $0.taken += deliveries.map(\.isbn13) }
+        if let error = deliveries.lazy.compactMap(self.error).first { throw error }
+        state.withLock { $0.accepted += deliveries.map(\.isbn13) }
         return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
     }
     func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {

@@ -8,12 +8,12 @@ import Testing
 extension LibraryFile {
     /// Makes a backup that pauses after its first pages until `act` is done.
     func backup(to target: String, during act: () async throws -> Void) async throws -> CopyReport {
-        let (parts, told) = AsyncStream.makeStream(of: Double.self)
+        let (parts, continuation) = AsyncStream.makeStream(of: Double.self)
         let gate = Gate()
         async let report = {
-            defer { told.finish() }
+            defer { continuation.finish() }
             return try await self.backup(to: target) { part in
-                told.yield(part)
+                continuation.yield(part)
                 try gate.hold()
             }
         }()

@@ -233,11 +233,11 @@ func asRead(_ book: inout ImportedBook) {
         _ = try await take([imported("Dune", dune)])
         let before = try await library.dump()
         let rows = [ImportRow.book(imported("Dune", dune, asRead)), .book(imported("New", isbn(1)))]
-        let trial = try await library.temporaryCopy()
-        let told = try await LibraryImport(into: trial, from: "a.csv").importRows(rows, at: noon)
+        let copy = try await library.temporaryCopy()
+        let reported = try await LibraryImport(into: copy, from: "a.csv").importRows(rows, at: noon)
         #expect(try await library.dump() == before)
         let done = try await LibraryImport(into: library, from: "a.csv").importRows(rows, at: noon)
-        #expect(told.map(\.row) == done.map(\.row) && told[0] == done[0])
+        #expect(reported.map(\.row) == done.map(\.row) && reported[0] == done[0])
     }
 
     @Test func `two copies of one edition in our own export stay two`() async throws {

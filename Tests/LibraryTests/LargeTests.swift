@@ -56,15 +56,15 @@ private let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"]
         _ = try await library.add(batch, at: noon)
         batch = []
         let change = try #require(try await library.lastChange())
-        let told = Told()
-        _ = try await library.undo(change.id, at: noon) { told.add($0, $1) }
-        #expect(told.isRising)
+        let progress = ReportedProgress()
+        _ = try await library.undo(change.id, at: noon) { progress.add($0, $1) }
+        #expect(progress.isRising)
         #expect(try await library.dump() == before)
     }
 }
 
 /// The values that a progress closure has received.
-private final class Told: Sendable {
+private final class ReportedProgress: Sendable {
     private let steps = Mutex<[(Int, Int)]>([])
 
     func add(_ done: Int, _ total: Int) { steps.withLock { $0.append((done, total)) } }

@@ -73,7 +73,7 @@ extension LibraryFile {
     }
 
     /// Imports a file in two batches: existing books and new ones, with readings, sessions, notes, tags and a doubt.
-    func takeFile(_ random: inout Numbers, _ words: [String], at now: Date) async throws {
+    func importFile(_ random: inout Numbers, _ words: [String], at now: Date) async throws {
         let run = LibraryImport(into: self, from: "a.csv")
         for part in 0..<2 {
             var rows: [ImportRow] = [.record(.tag(words[random.next(words.count)] + "\(part)"), row: 1)]

@@ -69,12 +69,12 @@ import Testing
         ("me", []), ("zz", []), ("dune zz", []),
         ("978000000040", ["isbn ⟦978-0-00-000040⟧-8"]), ("0441-1", []),
     ])
-    func `the best match comes first, each with its reason`(text: String, told: [String]) async throws {
+    func `the best match comes first, each with its reason`(text: String, reasons: [String]) async throws {
         var query = BookQuery()
         query.text = text
         let page = try await library.books(matching: query)
-        #expect(page.hits.map { "\($0.match?.field.rawValue ?? "") \($0.match?.snippet.marked() ?? "")" } == told)
-        #expect(page.total == told.count && page.isTotalExact && page.next == nil)
+        #expect(page.hits.map { "\($0.match?.field.rawValue ?? "") \($0.match?.snippet.marked() ?? "")" } == reasons)
+        #expect(page.total == reasons.count && page.isTotalExact && page.next == nil)
     }
 
     @Test(arguments: [

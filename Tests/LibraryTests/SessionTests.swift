@@ -43,9 +43,10 @@ import Testing
     @Test(
         arguments: [(.percent(50), 382, 191), (.percent(50), nil, 0), (.page(7), nil, 7)]
             as [(ProgressEntry.Amount, Int?, Int)])
-    func `starting begins on the current page`(told: ProgressEntry.Amount, pageCount: Int?, page: Int) async throws {
+    func `starting begins on the current page`(recorded: ProgressEntry.Amount, pageCount: Int?, page: Int) async throws
+    {
         let id = try await book(pageCount: pageCount).id
-        _ = try await library.recordProgress(told, of: id, at: noon)
+        _ = try await library.recordProgress(recorded, of: id, at: noon)
         let record = try await library.startSession(of: id, page: nil, from: nil, at: noon)
         #expect(record.session.startPage == page)
     }
@@ -148,7 +149,7 @@ import Testing
         _ = try await library.undo(try #require(try await library.lastChange()).id, at: at(36_000))
         #expect(try await library.dump() == before && first.session.startPage == 0)
         let day: TimeInterval = 86_400
-        let told = try await library.addSession(
+        let added = try await library.addSession(
             of: id, start: at(-day), end: at(1800 - day), startPage: nil, endPage: 40, at: at(36_000))
         #expect(try await page() == 40)
         let next = try await library.addSession(
@@ -158,7 +159,7 @@ import Testing
         _ = try await library.deleteSession(next.session.id, at: at(36_000))
         // After its time was corrected to a day before, it is still the current page.
         _ = try await library.editSession(
-            told.session.id, SessionEdit(start: at(-2 * day), minutes: 30), at: at(36_000))
+            added.session.id, SessionEdit(start: at(-2 * day), minutes: 30), at: at(36_000))
         #expect(try await page() == 40)
         for _ in 0..<4 { _ = try await library.undo(try #require(try await library.lastChange()).id, at: at(36_000)) }
         #expect(try await library.dump() == before)

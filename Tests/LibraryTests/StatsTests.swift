@@ -59,14 +59,14 @@ import Testing
             points[reading] = ProgressPoint.points(entries, pageCount: pageCount, in: zone)
         }
         let readings = Array(expected.keys)
-        let (sums, summed, whole) = try await library.read { db in
-            let sums = try DayStatsQuery(db, in: zone)
-            return (try sums.readings(readings), try sums.points(readings), try sums.library())
+        let (storedDays, storedPoints, whole) = try await library.read { db in
+            let query = try DayStatsQuery(db, in: zone)
+            return (try query.readings(readings), try query.points(readings), try query.library())
         }
         for reading in readings {
-            #expect(sums[reading]?.map(text) == expected[reading]?.map(text))
-            #expect(summed[reading]?.map(\.day) == points[reading]?.map(\.day))
-            #expect(summed[reading]?.map(\.amount) == points[reading]?.map(\.amount))
+            #expect(storedDays[reading]?.map(text) == expected[reading]?.map(text))
+            #expect(storedPoints[reading]?.map(\.day) == points[reading]?.map(\.day))
+            #expect(storedPoints[reading]?.map(\.amount) == points[reading]?.map(\.amount))
         }
         var merged: [CalendarDay: DayStats] = [:]
         for day in expected.values.joined() { merged[day.day, default: DayStats(day: day.day)].add(day) }
@@ -75,7 +75,7 @@ import Testing
         #expect(march.map(text) == whole.filter { $0.day == day("2026-03-28") }.map(text))
     }
 
-    /// Compares sums of floating-point numbers, whose last digits depend on the order of addition.
+    /// Returns a day with its pace rounded, because the last digits of a sum depend on the order of addition.
     private func text(_ day: DayStats) -> String {
         let pace = day.pace.value.map { String(Int(($0 * 1000).rounded())) } ?? "-"
         return "\(day.day) \(day.pages)p \(day.minutes)m \(day.sessions)s \(day.entries)e \(pace) \(day.pace.count)"

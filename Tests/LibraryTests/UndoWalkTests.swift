@@ -127,7 +127,7 @@ import Testing
             case 0, 1: try await library.track(book, &random, at: now)
             case 2: try await library.annotation(book, &random, words, at: now)
             case 3: try await library.relabel(book, &random, words, at: now)
-            default: try await library.takeFile(&random, words, at: now)
+            default: try await library.importFile(&random, words, at: now)
             }
         } catch let error where error.isRefusal {
             // This includes the log: a refused act is no change.
@@ -141,7 +141,7 @@ import Testing
             var random = Numbers(seed: seed)
             for number in 0..<100 { try await step(&random, number) }
         }
-        let told = try await library.changes(limit: 1000).map(\.summary)
+        let summaries = try await library.changes(limit: 1000).map(\.summary)
         let words = [
             ": Reading", ": To Read", ": page ", " %", ": dates of a reading", ": added a reading",
             ": deleted a reading",
@@ -151,7 +151,7 @@ import Testing
             "renamed the author",
             "merged the author", "deleted the author", "imported ", "setting",
         ]
-        #expect(words.filter { word in !told.contains { $0.contains(word) } } == [])
+        #expect(words.filter { word in !summaries.contains { $0.contains(word) } } == [])
     }
 }
 

@@ -23,9 +23,9 @@ import Testing
     ])
     func `all words of a query are words of the index`(text: String, words: [String], prefixes: [Bool]) {
         var splitter = WordSplitter()
-        let asked = splitter.words(of: text, for: .query)
-        #expect(asked.map(\.text) == words)
-        #expect(asked.map(\.isPrefix) == prefixes)
+        let found = splitter.words(of: text, for: .query)
+        #expect(found.map(\.text) == words)
+        #expect(found.map(\.isPrefix) == prefixes)
     }
 
     @Test(arguments: [
@@ -35,14 +35,14 @@ import Testing
         ("a\nb\u{7}c\u{202E}d", ["b"], "a ⟦b⟧ cd"), ("aaa aab", ["aa", "aab"], "⟦aa⟧a ⟦aab⟧"),
         ("👩‍👩‍👧 dune", ["dune"], "👩‍👩‍👧 ⟦dune⟧"),
     ])
-    func `matches are marked in the original spelling`(text: String, asked: [String], marked: String) {
-        #expect(snippet(text, asked).marked() == marked)
+    func `matches are marked in the original spelling`(text: String, query: [String], marked: String) {
+        #expect(snippet(text, query).marked() == marked)
     }
 
-    private func snippet(_ text: String, _ asked: [String]) -> Snippet {
+    private func snippet(_ text: String, _ query: [String]) -> Snippet {
         var splitter = WordSplitter()
         let marks = splitter.words(of: text, for: .index).flatMap { word in
-            asked.filter { word.text.hasPrefix($0) }.map { word.start..<word.ends[$0.unicodeScalars.count - 1] }
+            query.filter { word.text.hasPrefix($0) }.map { word.start..<word.ends[$0.unicodeScalars.count - 1] }
         }
         return Snippet(cutting: text, around: marks)
     }

@@ -158,7 +158,7 @@ extension LibraryFile {
 
     private func isBackupDue(at now: Date) async throws -> Bool {
         let done = try await read { db in try MaintenanceTask.backup.lastDone(db) }
-        // Compared for another day, not a later one: a clock that was once far ahead must not stop backups for ever.
+        // A different day, not a later one, because a clock that was once far ahead must not stop backups for ever.
         return done != now.utcDayNumber
     }
 

@@ -135,7 +135,7 @@ func createFolderBeside(_ path: String) throws(LibraryError) {
     guard chmod(path, 0o2770) == 0 else { throw LibraryError(errno: errno, path: path) }
 }
 
-/// - Returns: `nil` if there is no such file.
+/// Returns the metadata of a file; `nil` if there is no such file.
 func fileFacts(_ path: String) throws(LibraryError) -> stat? {
     var facts = stat()
     if stat(path, &facts) == 0 { return facts }
