@@ -24,7 +24,7 @@ final class StationRig: Sendable {
         live: LiveScan? = nil, options: Station.Options = Station.Options(), looksUpDue: Bool = true
     ) throws {
         self.path = path ?? "/tmp/bookplate-desk-\(UUID().uuidString)/library.sqlite"
-        library = try LibraryFile.open(at: self.path, station: "desk", patience: patience)
+        library = try LibraryFile.open(at: self.path, device: "desk", lockTimeout: patience)
         lookup = ScriptedLookup(known)
         let lines = Lines()
         self.lines = lines
@@ -77,7 +77,7 @@ final class StationRig: Sendable {
     }
 
     /// The same library as another process has it.
-    func another() throws -> LibraryFile { try LibraryFile.open(at: path, station: "terminal") }
+    func another() throws -> LibraryFile { try LibraryFile.open(at: path, device: "terminal") }
 
     func capture(_ isbn: String) async throws -> Station.Row {
         try await station.capture(TypedNumber(text: isbn, origin: .typed))

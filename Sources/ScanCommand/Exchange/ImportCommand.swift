@@ -83,7 +83,7 @@ struct ImportCommand: AsyncParsableCommand {
     private func open(_ wiring: Wiring) async throws -> LibraryFile {
         guard dryRun else { return try await PatientImport.retryWhileBusy { try wiring.openLibrary() } }
         guard let library = try wiring.openExistingLibrary() else { return try LibraryFile.inMemory() }
-        return try await library.trial()
+        return try await library.temporaryCopy()
     }
 
     private var names: String {

@@ -103,7 +103,7 @@ private final class HubLines: Sendable {
             case .unpaired: Output.shared.complain(HubWords.unpaired)
             }
         case .news(let news): for each in news { if let words = each.words { Output.shared.note(words) } }
-        case .trouble(let words): Output.shared.complain(words.printable)
+        case .error(let words): Output.shared.complain(words.printable)
         }
     }
 }

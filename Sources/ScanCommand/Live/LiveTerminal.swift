@@ -237,7 +237,7 @@ actor LiveTerminal {
             }
         case .waiting(let count): state.hub?.waiting = count
         case .news(let news): for each in news { await handle(each) }
-        case .trouble(let words): show(words, .problem)
+        case .error(let words): show(words, .problem)
         }
         await refresh()
     }
