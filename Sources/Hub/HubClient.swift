@@ -3,27 +3,27 @@ import Foundation
 import HTTP
 import Synchronization
 
-/// What a station asks of its hub. Every call can be made again without harm.
-public protocol HubCalls: Sendable {
+/// The requests of a station to its hub. All of them are idempotent, so each can be repeated.
+public protocol HubAPI: Sendable {
     func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt]
     func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt]
     func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError)
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook]
 }
 
-/// The hub's API over HTTP. What answers there may be anybody: answers have limits in time and size, and only what was asked for is
-/// taken from them.
-public struct HubClient: HubCalls {
+/// The hub's API over HTTP. Any server may answer at the address, so answers are limited in time and size, and only requested items
+/// are used.
+public struct HubClient: HubAPI {
     private let address: HubAddress
     private let token: @Sendable () -> String?
     private let http: HTTPClient
 
-    /// The largest request in JSON, in bytes; the hub takes 64 KiB.
-    static let mostBytes = 60 << 10
+    /// The size limit of JSON requests in bytes. The hub accepts 64 KiB.
+    static let byteLimit = 60 << 10
     private static let pairing = "api/stations"
 
     /// - Parameters:
-    ///   - token: asked for with every call, so that a station that is paired again goes on.
+    ///   - token: called for every request, so that a station that is paired again continues.
     ///   - certificateFile: a PEM file of authorities to trust instead of the system's.
     public init(
         address: HubAddress, userAgent: String, certificateFile: String?, token: @escaping @Sendable () -> String?
@@ -35,9 +35,9 @@ public struct HubClient: HubCalls {
 
     // MARK: Pairing
 
-    /// Says the access code, and gets the token with which this station may send from then on.
+    /// Pairs this station with the hub by its access code.
     ///
-    /// - Returns: the token, and the name under which the hub lists the station.
+    /// - Returns: the token for further requests, and the name under which the hub lists the station.
     public func pair(
         code: String, name: String, station: ID<PairedStation>
     ) async throws(HubError) -> (token: String, name: String) {
@@ -46,11 +46,11 @@ public struct HubClient: HubCalls {
             .post, Self.pairing, ["code": .string(code), "name": .string(name), "station": .string(station.rawValue)])
         guard !answer.token.isEmpty, answer.token.utf8.count <= 256,
             answer.token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw .notAHub("its token is none") }
+        else { throw .notAHub("its token is not valid") }
         return (answer.token, String(answer.name.cleanedLine.prefix(PairedStation.longestName)))
     }
 
-    /// Takes this station's own token back.
+    /// Revokes this station's own token.
     public func leave() async throws(HubError) {
         struct Answer: Decodable {}
         let _: Answer = try await ask(.delete, "api/hub/station", nil)
@@ -62,7 +62,7 @@ public struct HubClient: HubCalls {
         let body: [UInt8]
         do {
             let encoder = JSONEncoder()
-            // The same delivery is the same bytes, whenever it is sent again.
+            // Sorted keys, so that a delivery that is sent again has the same bytes.
             encoder.outputFormatting = .sortedKeys
             body = Array(try encoder.encode(["items": deliveries]))
         } catch {
@@ -90,23 +90,23 @@ public struct HubClient: HubCalls {
         let answer: Answer = try await ask(
             .post, "api/hub/books", ["isbns": JSONValue(isbns.map(\.digits))],
             HTTPLimits(connect: limit, total: limit, slowFor: limit))
-        let asked = Set(isbns)
-        return answer.books.filter { asked.contains($0.isbn) }
+        let requested = Set(isbns)
+        return answer.books.filter { requested.contains($0.isbn) }
     }
 
     private struct Receipts: Decodable {
         let items: [HubReceipt]
 
-        func checked(for asked: [ID<IntakeItem>]) throws(HubError) -> [HubReceipt] {
-            let known = Set(asked)
-            guard items.count <= asked.count, items.allSatisfy({ known.contains($0.id) }) else {
-                throw .notAHub("it answers what was not asked")
+        func checked(for requested: [ID<IntakeItem>]) throws(HubError) -> [HubReceipt] {
+            let known = Set(requested)
+            guard items.count <= requested.count, items.allSatisfy({ known.contains($0.id) }) else {
+                throw .notAHub("it answers for items that were not requested")
             }
             return items
         }
     }
 
-    // MARK: One request
+    // MARK: Requests
 
     private func ask<Answer: Decodable>(
         _ method: HTTPRequest.Method, _ path: String, _ json: JSONValue?, _ limits: HTTPLimits = HTTPLimits()
@@ -118,30 +118,30 @@ public struct HubClient: HubCalls {
         _ method: HTTPRequest.Method, _ path: String, body: HTTPRequest.Body?, _ limits: HTTPLimits = HTTPLimits()
     ) async throws(HubError) -> Answer {
         let token = token()
-        // Without one only pairing is answered, and by a hub on this very machine whatever the household may ask.
+        // Without a token only pairing is allowed, although a hub on this machine would answer more.
         if token == nil, path != Self.pairing { throw .revoked }
         var request = HTTPRequest(
             method, address: address.web.appending(path), limits: limits,
             allowed: address.isPlain ? .privateOnly : .any,
             authorization: token.map { "Bearer \($0)" }, body: body)
         request.origin = address.web.origin
-        // A proxy would get to read what is not encrypted.
+        // A proxy could read requests that are not encrypted.
         request.avoidsProxy = address.isPlain
         let answer: HTTPAnswer
         do throws(TransportError) {
             answer = try await http.send(request)
         } catch {
-            throw trouble(error)
+            throw hubError(error)
         }
-        guard answer.isSuccess else { throw trouble(answer) }
+        guard answer.isSuccess else { throw hubError(answer) }
         do {
             return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
         } catch {
-            throw .notAHub("its answer is not the JSON that was asked for")
+            throw .notAHub("its answer is not the requested JSON")
         }
     }
 
-    private func trouble(_ error: TransportError) -> HubError {
+    private func hubError(_ error: TransportError) -> HubError {
         switch error {
         case .publicAddress, .privateAddress: .badAddress("\(error); write https://")
         case .tooLarge, .garbled: .notAHub("\(error)")
@@ -149,21 +149,21 @@ public struct HubClient: HubCalls {
         }
     }
 
-    private func trouble(_ answer: HTTPAnswer) -> HubError {
+    private func hubError(_ answer: HTTPAnswer) -> HubError {
         struct Refusal: Decodable {
-            struct Words: Decodable { let code, message: String }
-            let error: Words
+            struct Content: Decodable { let code, message: String }
+            let error: Content
         }
-        let words = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body)).error
-        // Without its full stop: it becomes part of a sentence.
-        let told = String((words?.message.cleanedLine ?? "it answers \(answer.status)").prefix(300))
-        let message = told.hasSuffix(".") ? String(told.dropLast()) : told
+        let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body)).error
+        let text = String((refusal?.message.cleanedLine ?? "it answers \(answer.status)").prefix(300))
+        // Without its full stop, because it becomes part of a sentence.
+        let message = text.hasSuffix(".") ? String(text.dropLast()) : text
         return switch answer.status {
-        case 401: words?.code == "wrongCode" ? .wrongCode : .revoked
+        case 401: refusal?.code == "wrongCode" ? .wrongCode : .revoked
         case 429: .throttled(seconds: min(3600, max(1, answer.retryAfter.flatMap { Int($0) } ?? 30)))
-        // Of what was sent itself, in a hub's own words: then it is never sent again.
-        case 400, 413, 422: words == nil ? .notAHub(message) : .refused(message)
-        case 403, 404, 405, 409, 415: words == nil ? .notAHub(message) : .turnedAway(message)
+        // A hub's own message about the request itself: then it is never sent again.
+        case 400, 413, 422: refusal == nil ? .notAHub(message) : .refused(message)
+        case 403, 404, 405, 409, 415: refusal == nil ? .notAHub(message) : .turnedAway(message)
         case 500: .failed(message)
         case 501...: .away(message)
         default: .notAHub(message)
@@ -171,13 +171,12 @@ public struct HubClient: HubCalls {
     }
 }
 
-/// Where a hub is: https anywhere, or plain http within the house, where the very address that is connected to is looked at each
-/// time.
+/// The address of a hub: https anywhere, or plain http within the home network, where the address of every connection is checked.
 public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
     let web: WebAddress
 
-    /// The kiosk's own port, for an address without scheme and port.
-    static let usualPort = 8278
+    /// The kiosk's default port, for an address without scheme and port.
+    static let defaultPort = 8278
 
     /// - Parameter text: "https://books.example", "http://192.168.0.20:8278", or a bare "192.168.0.20", "shelf.local:9000".
     /// - Throws: ``HubError/badAddress(_:)``.
@@ -185,26 +184,26 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
         let full = text.contains("://") ? text : "http://" + text
         guard let web = WebAddress(full), web.target == "/" else {
             throw .badAddress(
-                "\"\(text.prefix(100))\" is no address; it looks like https://books.example or 192.168.0.20")
+                "\"\(text.prefix(100))\" is not an address; write it like https://books.example or 192.168.0.20")
         }
-        if web.scheme == .http, !Self.isOfTheHouse(web.host) {
+        if web.scheme == .http, !Self.mayBeLocal(web.host) {
             throw .badAddress(
-                "\(web.host) may be outside of the house, where plain http would give the token away; write https://\(web.host)"
+                "\(web.host) may be outside the home network, where plain http would expose the token; write https://\(web.host)"
             )
         }
         let isBare = !text.contains("://") && web.port == nil
-        self.web = isBare ? WebAddress("\(web.origin):\(Self.usualPort)") ?? web : web
+        self.web = isBare ? WebAddress("\(web.origin):\(Self.defaultPort)") ?? web : web
     }
 
-    /// Names that only this network can give an address, and addresses themselves; which one it is shows at the connection.
-    private static func isOfTheHouse(_ host: String) -> Bool {
+    /// Returns true for addresses, and for names that only this network resolves. The connection checks which address it is.
+    private static func mayBeLocal(_ host: String) -> Bool {
         host.hasPrefix("[") || host == "localhost" || host.hasSuffix(".local")
             || host.allSatisfy { $0.isNumber || $0 == "." }
     }
 
     public var description: String { web.origin }
 
-    /// As a folder and a person's message can name it: "192.168.0.20-8278".
+    /// The address as a folder's name and in messages: "192.168.0.20-8278".
     public var name: String {
         let text = web.host.filter { $0 != "[" && $0 != "]" } + (web.port.map { "-\($0)" } ?? "")
         return String(text.map { $0 == ":" ? "-" : $0 })
@@ -213,37 +212,37 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
     var isPlain: Bool { web.scheme == .http }
 }
 
-/// Why the hub does not do what it is asked.
+/// The reason why a request to the hub failed.
 public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// No hub can be there; nothing was sent.
+    /// The address cannot be a hub's. Nothing was sent.
     case badAddress(String)
-    /// Nobody answers, or not now: worth another try.
+    /// The hub does not answer now. Trying again later may help.
     case away(String)
-    /// The token is not, or no longer, one of its own.
+    /// The hub does not accept the token, or not any more.
     case revoked
     case wrongCode
-    /// Too many wrong codes came before.
+    /// There were too many wrong codes.
     case throttled(seconds: Int)
-    /// It does not take this, whenever it comes.
+    /// The hub never accepts this item.
     case refused(String)
-    /// It lets nothing in this way, whatever it is: another name or version than its own.
+    /// The hub refuses every request, for example one with another host name or version.
     case turnedAway(String)
-    /// It broke over this; what else is sent may go through.
+    /// The hub failed with this item. Others may succeed.
     case failed(String)
-    /// What answers is no hub, or one that makes no sense.
+    /// The server is no hub, or its answer makes no sense.
     case notAHub(String)
 
     public var description: String {
         switch self {
         case .badAddress(let why): why
-        case .away(let why): "the hub is away: \(why)"
-        case .revoked: "the hub does not know this station any more; pair it again with scan hub pair"
-        case .wrongCode: "that is not the hub's access code"
-        case .throttled(let seconds): "too many wrong codes; the hub takes another one in \(seconds) s"
+        case .away(let why): "the hub does not answer: \(why)"
+        case .revoked: "the hub does not know this station any more; pair it again with 'scan hub pair'"
+        case .wrongCode: "this is not the hub's access code"
+        case .throttled(let seconds): "too many wrong codes; try again in \(seconds) s"
         case .refused(let why): "the hub refuses it: \(why)"
-        case .turnedAway(let why): "the hub lets nothing in: \(why)"
+        case .turnedAway(let why): "the hub refuses all requests: \(why)"
         case .failed(let why): "the hub failed: \(why)"
-        case .notAHub(let why): "what answers there is no hub: \(why)"
+        case .notAHub(let why): "the server is not a Bookplate hub: \(why)"
         }
     }
 }
@@ -273,7 +272,7 @@ extension HubError: Refusal {
     }
 }
 
-/// How the hub stands, as this process knows: set by whoever talks to it, asked by whoever would.
+/// The hub's status as this process knows it: set after each request, and checked before the next one.
 public final class HubLink: Sendable {
     private let state = Mutex(HubStatus.unknown)
 
@@ -283,16 +282,16 @@ public final class HubLink: Sendable {
 
     func set(_ status: HubStatus) { state.withLock { $0 = status } }
 
-    /// Whether a question may be put: one that is away is left to the sender, so that nobody else waits for it.
-    var mayAsk: Bool {
+    /// True if requests may be made. If the hub is away only the sender tries it, so that nobody else waits.
+    var isUsable: Bool {
         switch status {
         case .unknown, .up: true
         case .away, .unpaired: false
         }
     }
 
-    /// Takes note of why a question was not answered.
-    func note(_ trouble: HubError) {
-        set(trouble == .revoked ? .unpaired : .away("\(trouble)"))
+    /// Sets the status after a failed request.
+    func record(_ error: HubError) {
+        set(error == .revoked ? .unpaired : .away("\(error)"))
     }
 }

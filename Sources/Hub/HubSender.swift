@@ -1,29 +1,29 @@
 import Bookplate
 import Foundation
 
-/// Brings what waits in the outbox to the hub, in order and exactly once, and fetches what was answered there.
+/// Sends the items of the outbox to the hub, in order and exactly once, and fetches the answers that were given there.
 ///
-/// Every call is one that can be made again: what was interrupted, here or there, at whatever point, is done once more.
+/// All requests are idempotent, so one that was interrupted at any point, here or there, is made again.
 public struct HubSender<Time: Clock<Duration>>: Sendable {
     private let outbox: any Outbox
-    private let client: any HubCalls
+    private let client: any HubAPI
     private let link: HubLink
     private let token: @Sendable () -> String?
     private let clock: Time
     private let jitter: @Sendable () -> Double
     private let report: @Sendable (HubEvent) -> Void
 
-    /// How often the hub is asked what became of what waits there.
-    static var glance: Duration { .seconds(5) }
-    /// How long something new waits at the most before it is sent.
-    static var blink: Duration { .milliseconds(250) }
+    /// The interval at which the hub is asked for answers to its waiting items.
+    static var pollInterval: Duration { .seconds(5) }
+    /// The interval at which the outbox is checked for new items.
+    static var outboxPollInterval: Duration { .milliseconds(250) }
     static var longestPause: Duration { .seconds(60) }
 
     /// - Parameters:
-    ///   - token: the one in force; a revoked one is not tried again before it is another.
-    ///   - jitter: stretches the pauses, so that stations do not march in step.
+    ///   - token: returns the current token. A revoked one is not tried again until it has changed.
+    ///   - jitter: a factor for the pauses, so that stations do not send at the same time.
     public init(
-        outbox: any Outbox, client: any HubCalls, link: HubLink, token: @escaping @Sendable () -> String?, clock: Time,
+        outbox: any Outbox, client: any HubAPI, link: HubLink, token: @escaping @Sendable () -> String?, clock: Time,
         jitter: @escaping @Sendable () -> Double = { .random(in: 0.75...1.25) },
         report: @escaping @Sendable (HubEvent) -> Void = { _ in }
     ) {
@@ -36,59 +36,60 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         self.report = report
     }
 
-    /// The pause after so many failures in a row: 1 s, doubled up to 60 s.
+    /// Returns the pause after a number of failures in a row: 1 s, doubled up to 60 s.
     static func pause(after failures: Int) -> Duration {
         min(longestPause, .seconds(1 << min(6, max(0, failures - 1))))
     }
 
-    /// Sends what comes into the outbox until the task is cancelled.
+    /// Sends new items of the outbox until the task is cancelled.
     public func run() async {
         var failures = 0
-        var isTold = false
+        var isReported = false
         while !Task.isCancelled {
             let usedToken = token()
             do {
                 try await round()
-                (failures, isTold) = (0, false)
+                (failures, isReported) = (0, false)
                 try await waitForWork()
             } catch HubError.revoked {
                 set(.unpaired)
-                while !Task.isCancelled, token() == usedToken || token() == nil { await sleep(Self.glance) }
+                while !Task.isCancelled, token() == usedToken || token() == nil { await sleep(Self.pollInterval) }
             } catch {
                 if Task.isCancelled { return }
-                // A hub that is there is looked at as often as ever, and what it breaks over is told once.
-                let isThere = error is PartlyTaken
-                if !isThere || !isTold { note(error) }
-                isTold = isThere
+                // A hub that answers is polled as often as usual, and its failure is reported once.
+                let answers = error is PartialDeliveryError
+                if !answers || !isReported { reportFailure(error) }
+                isReported = answers
                 failures += 1
-                await sleep(min(Self.pause(after: failures), isThere ? Self.glance : Self.longestPause) * jitter())
+                await sleep(
+                    min(Self.pause(after: failures), answers ? Self.pollInterval : Self.longestPause) * jitter())
             }
         }
     }
 
-    /// Sends everything that waits, and tells how the rest stands. For the end of a run.
+    /// Sends all waiting items, at the end of a run.
     ///
-    /// - Returns: whether the hub has all of it.
+    /// - Returns: true if the hub has all of them.
     public func flush() async -> Bool {
         do {
             try await round()
         } catch {
-            if !Task.isCancelled { note(error) }
+            if !Task.isCancelled { reportFailure(error) }
         }
         do {
             return try await outbox.undeliveredCount() == 0
         } catch {
-            if !Task.isCancelled { report(.trouble("\(error)")) }
+            if !Task.isCancelled { report(.error("\(error)")) }
             return false
         }
     }
 
-    private func note(_ error: any Error) {
-        if let trouble = error as? HubError {
-            link.note(trouble)
+    private func reportFailure(_ error: any Error) {
+        if let error = error as? HubError {
+            link.record(error)
             report(.status(link.status))
         } else {
-            report(.trouble("\(error)"))
+            report(.error("\(error)"))
         }
     }
 
@@ -97,93 +98,98 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         report(.status(status))
     }
 
-    // MARK: One round
+    // MARK: Sending
 
     private func round() async throws {
-        try await tellWaiting()
-        let failure = try await sendWhatWaits()
-        try await askWhatWaits(besides: failure == nil ? 0 : outbox.undeliveredCount())
+        try await reportWaiting()
+        let failure = try await sendDeliveries()
+        try await fetchAnswers(besides: failure == nil ? 0 : outbox.undeliveredCount())
         try await sendThumbnails()
         set(.up)
-        if let failure { throw PartlyTaken(failure: failure) }
+        if let failure { throw PartialDeliveryError(failure: failure) }
     }
 
-    /// - Returns: the failure where the hub breaks over what is left. Answers and pictures of all else do not wait for that.
-    private func sendWhatWaits() async throws -> HubError? {
-        while let pile = try await nextPile() {
+    /// Sends all waiting items.
+    ///
+    /// - Returns: the failure if the hub fails with the remaining items. Answers and pictures of the others do not wait for these.
+    private func sendDeliveries() async throws -> HubError? {
+        while let batch = try await nextBatch() {
             let receipts: [HubReceipt]
             do throws(HubError) {
-                receipts = try await deliver(pile)
+                receipts = try await deliver(batch)
             } catch {
                 guard case .failed = error else { throw error }
                 return error
             }
-            tell(try await outbox.apply(receipts, of: pile))
+            reportNews(try await outbox.apply(receipts, of: batch))
             set(.up)
-            try await tellWaiting()
+            try await reportWaiting()
         }
         return nil
     }
 
-    private func tell(_ news: [HubNews]) { if !news.isEmpty { report(.news(news)) } }
+    private func reportNews(_ news: [HubNews]) { if !news.isEmpty { report(.news(news)) } }
 
-    private func tellWaiting() async throws { report(.waiting(try await outbox.undeliveredCount())) }
+    private func reportWaiting() async throws { report(.waiting(try await outbox.undeliveredCount())) }
 
-    /// As much of what waits as one request holds.
-    private func nextPile() async throws -> [HubDelivery]? {
+    /// Returns as many waiting items as fit into one request; `nil` if none waits.
+    private func nextBatch() async throws -> [HubDelivery]? {
         let waiting = try await outbox.undelivered(limit: HubDelivery.mostAtOnce).map(\.fitting)
         var bytes = 0
-        let pile = waiting.prefix { delivery in
+        let batch = waiting.prefix { delivery in
             bytes += delivery.bytes + 1
-            return bytes <= HubClient.mostBytes
+            return bytes <= HubClient.byteLimit
         }
-        return waiting.isEmpty ? nil : Array(pile.isEmpty ? waiting.prefix(1) : pile)
+        return waiting.isEmpty ? nil : Array(batch.isEmpty ? waiting.prefix(1) : batch)
     }
 
-    /// What the hub does not take as a whole, or breaks over, must not hold up the others: then each goes by itself.
-    private func deliver(_ pile: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
+    /// Delivers items in one request. If the hub refuses it or fails, delivers each item separately, so that one does not block the
+    /// others.
+    private func deliver(_ batch: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         do throws(HubError) {
-            let receipts = try await client.deliver(pile)
-            guard receipts.count == pile.count else { throw .notAHub("it leaves items out") }
+            let receipts = try await client.deliver(batch)
+            guard receipts.count == batch.count else { throw .notAHub("it leaves items out") }
             return receipts
         } catch {
             switch error {
-            case .refused(let why) where pile.count == 1:
-                let one = pile[0]
+            case .refused(let why) where batch.count == 1:
+                let one = batch[0]
                 return [
                     HubReceipt(id: one.id, revision: one.revision, state: one.state, outcome: .refused, reason: why)
                 ]
-            case .refused where pile.count > 1, .failed where pile.count > 1: return try await deliverEach(pile)
+            case .refused where batch.count > 1, .failed where batch.count > 1: return try await deliverEach(batch)
             default: throw error
             }
         }
     }
 
-    /// - Returns: the receipts of what it took; the rest is tried again in the next round.
-    private func deliverEach(_ pile: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
+    /// Delivers items one by one.
+    ///
+    /// - Returns: the receipts of the items that the hub has accepted; the others are tried again in the next round.
+    private func deliverEach(_ batch: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         var receipts: [HubReceipt] = []
         var failures: [HubError] = []
-        for delivery in pile {
+        for delivery in batch {
             do throws(HubError) {
                 receipts += try await deliver([delivery])
             } catch {
                 failures.append(error)
-                // So many are not the items' fault.
-                guard case .failed = error, failures.count <= Self.mostFailures else { throw error }
+                // With more failures, the items are not the cause.
+                guard case .failed = error, failures.count <= Self.failureLimit else { throw error }
             }
         }
         if receipts.isEmpty, let first = failures.first { throw first }
         return receipts
     }
 
-    private static var mostFailures: Int { 3 }
+    private static var failureLimit: Int { 3 }
 
     private func sendThumbnails() async throws {
         while let (item, jpeg) = try await outbox.nextThumbnail() {
             do throws(HubError) {
                 try await client.keep(thumbnail: jpeg, of: item)
             } catch {
-                // A picture is a help to the eye; one that is not taken, or whose item is gone there, is done without.
+                // A picture is only a help: one that the hub refuses, or whose item it does not have any more, is left out.
                 switch error {
                 case .refused, .turnedAway, .failed: break
                 default: throw error
@@ -193,22 +199,23 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         }
     }
 
-    /// What waits at the hub may have been answered there; a hub that was put back to an older state has to get it again.
+    /// Fetches the answers to items that wait at the hub. Items that the hub does not have, because it was restored to an older
+    /// state, are sent again.
     ///
-    /// - Parameter stuckCount: how many items the hub just broke over.
-    private func askWhatWaits(besides stuckCount: Int) async throws {
+    /// - Parameter stuckCount: the number of items with which the hub has just failed.
+    private func fetchAnswers(besides stuckCount: Int) async throws {
         var (open, lostCount) = (try await outbox.openAtHub()[...], 0)
-        // With nothing open too: whether the hub is there is seen by it. What comes into the outbox meanwhile goes first; the rest is
-        // asked for in the next round.
+        // Runs at least once, even without open items, because it shows that the hub answers. If new items come into the outbox
+        // meanwhile, they are sent first, and the rest is fetched in the next round.
         while true {
-            let asked = Array(open.prefix(HubDelivery.mostAtOnce))
-            open = open.dropFirst(asked.count)
-            let receipts = try await client.status(of: asked)
+            let batch = Array(open.prefix(HubDelivery.mostAtOnce))
+            open = open.dropFirst(batch.count)
+            let receipts = try await client.status(of: batch)
             let known = Set(receipts.map(\.id))
-            let lost = asked.filter { !known.contains($0) }
+            let lost = batch.filter { !known.contains($0) }
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
             lostCount += lost.count
-            tell(try await outbox.apply(receipts, of: []))
+            reportNews(try await outbox.apply(receipts, of: []))
             guard !open.isEmpty, try await outbox.undeliveredCount() <= stuckCount + lostCount else { return }
         }
     }
@@ -216,37 +223,37 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     // MARK: Waiting
 
     private func sleep(_ duration: Duration) async {
-        // Cancelled is what ends the loop; there is nothing else to learn from it.
+        // Cancellation ends the caller's loop.
         try? await clock.sleep(for: duration)
     }
 
-    /// Until there is something to send, or it is time to look at the hub again. Cheap: an index of what waits is looked at, which
-    /// is empty.
+    /// Waits until there is something to send, or until the hub has to be polled. The check is cheap, because the index of undelivered
+    /// items is empty.
     private func waitForWork() async throws {
-        let end = clock.now.advanced(by: Self.glance)
+        let end = clock.now.advanced(by: Self.pollInterval)
         while !Task.isCancelled, clock.now < end, try await outbox.undeliveredCount() == 0 {
-            await sleep(Self.blink)
+            await sleep(Self.outboxPollInterval)
         }
     }
 }
 
-/// The hub is there and took what it could; the rest is tried again.
-private struct PartlyTaken: Error, CustomStringConvertible {
+/// The hub answers and has accepted some items; the others are tried again.
+private struct PartialDeliveryError: Error, CustomStringConvertible {
     let failure: HubError
 
-    var description: String { "\(failure). What it fails over waits here and is tried again." }
+    var description: String { "\(failure). The items with which it fails wait here and are tried again." }
 }
 
 extension HubDelivery {
-    /// In JSON.
+    /// The size in JSON.
     fileprivate var bytes: Int {
-        // What cannot be encoded is refused when it is sent.
+        // A delivery that cannot be encoded is refused when it is sent.
         (try? JSONEncoder().encode(self).count) ?? 0
     }
 
-    /// Without what is long and can be looked up again, where it would not fit into a request.
+    /// The delivery, without long metadata that can be looked up again if it would not fit into a request.
     fileprivate var fitting: HubDelivery {
-        guard bytes > HubClient.mostBytes else { return self }
+        guard bytes > HubClient.byteLimit else { return self }
         var delivery = self
         delivery.metadata?.description = nil
         delivery.metadata?.subjects = []

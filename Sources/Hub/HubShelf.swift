@@ -1,27 +1,26 @@
 import Bookplate
 import FoundationEssentials
 
-/// The hub's shelf as a station sees it: what is owned is known there, and what is confirmed goes there by the outbox.
+/// The hub's library as a station uses it: the hub knows which books are owned, and confirmed books are sent to it from the outbox.
 public struct HubShelf: Shelf {
     private let outbox: any Outbox
-    private let client: any HubCalls
+    private let client: any HubAPI
     private let link: HubLink
+    private let timeout: Duration
 
-    private let patience: Duration
-
-    /// - Parameter patience: how long an answer is waited for before the station goes on by itself. A hub that is away is not asked
-    ///   at all.
-    public init(outbox: any Outbox, client: any HubCalls, link: HubLink, patience: Duration = .seconds(1)) {
+    /// - Parameter timeout: the time to wait for an answer before the station continues without the hub. A hub that is known to be
+    ///   away is not asked.
+    public init(outbox: any Outbox, client: any HubAPI, link: HubLink, timeout: Duration = .seconds(1)) {
         self.outbox = outbox
         self.client = client
         self.link = link
-        self.patience = patience
+        self.timeout = timeout
     }
 
     public func add(
         _ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date
     ) async throws -> [SaveResult] {
-        // The hub has the last word on what is owned; what it is known to own is told before.
+        // The hub decides in the end what is owned. Books that it is known to own are reported at once.
         let isbns = confirmed.filter { !$0.anotherCopy }.compactMap(\.isbn)
         let known = try await books(with: isbns)
         let own = try await outbox.copiesAtHub(with: isbns)
@@ -30,7 +29,7 @@ public struct HubShelf: Shelf {
             else {
                 return nil
             }
-            // Its own item, saved before: the outbox says so.
+            // The same item was saved before, which the outbox reports.
             guard let item = confirmed.item else { return .owned(owned) }
             return owned.id.rawValue == item.rawValue || owned.id == own[item]?.id ? nil : .owned(owned)
         }
@@ -40,15 +39,15 @@ public struct HubShelf: Shelf {
         return results.compactMap { $0 }
     }
 
-    /// What the hub has and what waits for it; while it is away, what was confirmed here.
+    /// Returns the hub's books and those that wait in the outbox; while the hub is away, all that were confirmed here.
     public func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]] {
         guard !isbns.isEmpty else { return [:] }
-        guard let known = await client.known(isbns, link, within: patience) else {
+        guard let known = await client.knownBooks(isbns, link, within: timeout) else {
             return try await outbox.confirmedBooks(with: isbns, undelivered: false)
         }
         let waiting = try await outbox.confirmedBooks(with: isbns, undelivered: true)
-        let takenBack = Set(try await outbox.copiesAtHub(with: isbns).values.filter(\.isUndone).map(\.id))
-        let there = known.map { known in (known.isbn, known.books.filter { !takenBack.contains($0.id) }) }
+        let undone = Set(try await outbox.copiesAtHub(with: isbns).values.filter(\.isUndone).map(\.id))
+        let there = known.map { known in (known.isbn, known.books.filter { !undone.contains($0.id) }) }
         return Dictionary(there, uniquingKeysWith: { $1 })
             .merging(waiting) { $0 + $1 }.filter { !$0.value.isEmpty }
     }
@@ -57,26 +56,26 @@ public struct HubShelf: Shelf {
 
     public func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
-    ) async throws -> (book: Book, change: ID<Change>) { throw NotHere() }
+    ) async throws -> (book: Book, change: ID<Change>) { throw HubOnlyRefusal() }
 
     public func update(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw NotHere() }
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
 
     public func trash(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw NotHere() }
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
 
     public func restore(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw NotHere() }
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
 
-    public func deleteForGood(_ ids: [ID<Copy>]) async throws { throw NotHere() }
+    public func purge(_ ids: [ID<Copy>]) async throws { throw HubOnlyRefusal() }
 
-    /// A station captures; the books are looked after at the hub.
-    public struct NotHere: Error, CustomStringConvertible {
-        public let description = "the hub keeps the books: this is done there"
+    /// A station only captures: books are edited at the hub.
+    public struct HubOnlyRefusal: Error, CustomStringConvertible {
+        public let description = "the hub keeps the books. Do this at the hub."
     }
 }
 
@@ -86,7 +85,7 @@ extension Book {
 }
 
 extension HubBook {
-    /// With texts as they may be shown.
+    /// The copies as books, with cleaned texts.
     fileprivate var books: [Book] {
         copies.prefix(50).map { held in
             var copy = Copy(id: held.id, added: Date(rfc3339: held.added) ?? Date(timeIntervalSince1970: 0))
@@ -98,19 +97,19 @@ extension HubBook {
     }
 }
 
-extension HubCalls {
-    /// - Returns: `nil` when the hub does not answer now.
-    func known(_ isbns: [ISBN], _ link: HubLink, within patience: Duration) async -> [HubBook]? {
-        guard link.mayAsk else { return nil }
+extension HubAPI {
+    /// Returns the hub's books; `nil` if it does not answer now.
+    func knownBooks(_ isbns: [ISBN], _ link: HubLink, within timeout: Duration) async -> [HubBook]? {
+        guard link.isUsable else { return nil }
         var known: [HubBook] = []
         var rest = isbns[...]
         while !rest.isEmpty {
-            let round = Array(rest.prefix(HubBook.mostAtOnce))
-            rest = rest.dropFirst(round.count)
+            let batch = Array(rest.prefix(HubBook.mostAtOnce))
+            rest = rest.dropFirst(batch.count)
             do throws(HubError) {
-                known += try await books(round, within: patience)
+                known += try await books(batch, within: timeout)
             } catch {
-                link.note(error)
+                link.record(error)
                 return nil
             }
         }
@@ -118,32 +117,32 @@ extension HubCalls {
     }
 }
 
-/// Asks the hub what it knows of a number, and the station's own sources for the rest.
+/// Looks up metadata at the hub, and the rest in the station's own sources.
 public struct HubLookup: MetadataLookup {
-    private let client: any HubCalls
+    private let client: any HubAPI
     private let link: HubLink
     private let own: any MetadataLookup
-    private let patience: Duration
+    private let timeout: Duration
 
-    /// - Parameter patience: as that of ``HubShelf``.
+    /// - Parameter timeout: the time to wait for the hub's answer, as for ``HubShelf``.
     public init(
-        client: any HubCalls, link: HubLink, own: any MetadataLookup, patience: Duration = .seconds(1)
+        client: any HubAPI, link: HubLink, own: any MetadataLookup, timeout: Duration = .seconds(1)
     ) {
         self.client = client
         self.link = link
         self.own = own
-        self.patience = patience
+        self.timeout = timeout
     }
 
     public func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
-        let (client, link, own, patience) = (client, link, own, patience)
+        let (client, link, own, timeout) = (client, link, own, timeout)
         return AsyncStream { continuation in
             let task = Task {
                 var open = isbns
-                if !refresh, let known = await client.known(isbns, link, within: patience) {
+                if !refresh, let known = await client.knownBooks(isbns, link, within: timeout) {
                     for book in known {
                         guard var metadata = book.metadata, !metadata.isWeakMatch else { continue }
-                        // Whoever typed it there: here nobody did, and a better record may replace it.
+                        // Fields that a person has entered there were not entered here, so a better record may replace them.
                         for (field, source) in metadata.sources where source == .person {
                             metadata.sources[field] = .library
                         }

@@ -3,13 +3,13 @@ import Foundation
 
 /// A hub that this station is paired with.
 public struct PairedHub: Sendable, Equatable, Codable {
-    /// As ``HubAddress/description`` writes it.
+    /// The address in the form of ``HubAddress/description``.
     public var address: String
-    /// `nil` once it was left, or known to be revoked.
+    /// The token; `nil` if the station has left the hub or its token was revoked.
     public var token: String?
-    /// Under which name the hub lists this station.
+    /// The name under which the hub lists this station.
     public var name: String
-    /// Who this station is to the hub: kept when it leaves, so that what it sent stays its own when it pairs again.
+    /// This station's id at the hub. It is kept when the station leaves, so that its items stay its own when it pairs again.
     public var station: ID<PairedStation>
 
     public init(address: String, token: String?, name: String, station: ID<PairedStation>) {
@@ -20,7 +20,7 @@ public struct PairedHub: Sendable, Equatable, Codable {
     }
 }
 
-/// The file in which a station keeps its hubs and their tokens: readable by its owner alone.
+/// The file with a station's hubs and their tokens, which only its owner can read.
 public struct PairedHubs: Sendable {
     private let path: String
 
@@ -29,7 +29,7 @@ public struct PairedHubs: Sendable {
 
     private struct Content: Codable { var hubs: [PairedHub] }
 
-    /// In the order of pairing; none where there is no file.
+    /// Returns the hubs in the order of pairing; none if there is no file.
     ///
     /// - Throws: ``PairedHubsError``.
     public func all() throws(PairedHubsError) -> [PairedHub] {
@@ -48,19 +48,19 @@ public struct PairedHubs: Sendable {
         try all().first { $0.address == address.description }
     }
 
-    /// Puts a hub in, in the place of an earlier one at the address.
-    public func keep(_ hub: PairedHub) throws(PairedHubsError) {
+    /// Saves a hub, which replaces an earlier one at the same address.
+    public func save(_ hub: PairedHub) throws(PairedHubsError) {
         var hubs = try all()
-        if let place = hubs.firstIndex(where: { $0.address == hub.address }) {
-            hubs[place] = hub
+        if let index = hubs.firstIndex(where: { $0.address == hub.address }) {
+            hubs[index] = hub
         } else {
             hubs.append(hub)
         }
         do { try write(hubs) } catch { throw .unwritable(path: path, why: error.localizedDescription) }
     }
 
-    /// Replaces the file whole: written beside it with its rights from the start, synced, renamed, and its folder synced (rename(2)
-    /// alone does not survive a power cut).
+    /// Replaces the file completely or not at all: writes a file beside it that has its mode from the start, syncs and renames it,
+    /// and syncs the folder, because rename(2) alone does not survive a power cut.
     private func write(_ hubs: [PairedHub]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -79,7 +79,7 @@ public struct PairedHubs: Sendable {
             try handle.close()
             guard rename(temporary, path) == 0 else { throw Self.failure(errno) }
         } catch {
-            // No token stays behind where nobody would look for it.
+            // Leaves no token behind in a file that nobody would look for.
             unlink(temporary)
             throw error
         }
@@ -90,14 +90,14 @@ public struct PairedHubs: Sendable {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
-        // File systems that cannot sync a folder say so; there the names go to the disk by themselves.
+        // File systems that cannot sync a folder write names without it.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(errno) }
     }
 
     private static func failure(_ code: Int32) -> NSError { NSError(domain: NSPOSIXErrorDomain, code: Int(code)) }
 }
 
-/// What can go wrong with the file of hubs.
+/// An error with the file of hubs.
 public enum PairedHubsError: Error, Sendable, Equatable, CustomStringConvertible {
     case garbled(path: String)
     case unreadable(path: String, why: String)
@@ -105,7 +105,8 @@ public enum PairedHubsError: Error, Sendable, Equatable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .garbled(let path): "the hubs in \(path) make no sense. Delete the file and pair again with scan hub pair"
+        case .garbled(let path):
+            "cannot read the hubs in \(path): the file is damaged. Delete it and pair again with 'scan hub pair'"
         case .unreadable(let path, let why): "cannot read the hubs in \(path): \(why)"
         case .unwritable(let path, let why): "cannot write the hubs to \(path): \(why)"
         }

@@ -11,7 +11,7 @@ extension LibraryFile: Access {
         try await read { db in try storedHash(db) != nil }
     }
 
-    /// Sets the code, or takes it away. Ends all sign-ins and forgets the wrong codes.
+    /// Sets or removes the code. Ends all sign-ins and forgets all wrong codes.
     public func setAccessCode(_ code: String?, at now: Date) async throws {
         var hash: String?
         if let code {
@@ -21,7 +21,7 @@ extension LibraryFile: Access {
         try await write { [hash] db in
             try db.run("DELETE FROM accessCode")
             try db.run("DELETE FROM signIn")
-            try WrongCodes.forgetAll(db)
+            try WrongCodes.deleteAll(db)
             guard let hash else { return }
             try db.run("INSERT INTO accessCode (hash, since) VALUES (?, ?)", [hash, now.milliseconds])
         }
@@ -58,9 +58,9 @@ extension LibraryFile: Access {
                 .map(SignIn.init)
         }
         guard var found else { return nil }
-        // To the hour: not each request is a write.
+        // To the hour, so that most requests write nothing.
         if instant - found.used.milliseconds >= 3_600_000 {
-            try await useNotes.write {
+            try await lastUse.record {
                 try await write { [id = found.id] db in
                     try db.run("UPDATE signIn SET used = ? WHERE uuid = ?", [instant, id.rawValue])
                 }
@@ -87,16 +87,18 @@ extension LibraryFile: Access {
 
     private static var unusedFor: Int64 { Int64(SignIn.unusedFor * 1000) }
 
-    /// - Parameter accept: what follows from a right code, in the transaction that forgets the wrong ones.
+    /// Checks a code, after earlier ones from the same address.
+    ///
+    /// - Parameter accept: runs if the code is right, in the transaction that forgets the wrong ones.
     private func checked<Result: Sendable>(
         _ code: String, from address: String, at now: Date, accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
-        try await codeTurns.inTurn(WrongCodes.key(of: address)) {
-            try await checkedInTurn(code, from: address, at: now, accept: accept)
+        try await codeChecks.run(for: WrongCodes.key(of: address)) {
+            try await checkedNow(code, from: address, at: now, accept: accept)
         }
     }
 
-    private func checkedInTurn<Result: Sendable>(
+    private func checkedNow<Result: Sendable>(
         _ code: String, from address: String, at now: Date, accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
         let instant = now.milliseconds
@@ -110,9 +112,9 @@ extension LibraryFile: Access {
             return (.wrong, nil)
         }
         return try await write { db in
-            // Another one may have been set while this one was looked at.
+            // Another code may have been set during the check.
             guard try storedHash(db) == hash else { return (.wrong, nil) }
-            try WrongCodes.takeBack(db, address)
+            try WrongCodes.uncharge(db, address)
             return (.right, try accept(db))
         }
     }
@@ -128,15 +130,15 @@ extension SignIn {
     }
 }
 
-/// The slow hash of an access code: yescrypt, or what libcrypt has in its place.
+/// The slow hash of an access code: yescrypt, or another method of libcrypt.
 ///
-/// One at a time, on a thread that serves nothing else: a hash takes tens of milliseconds and 16 MiB, so that many codes at once take
-/// neither the memory nor the threads that answer requests.
+/// Hashes are made one at a time, on a thread of their own: each takes tens of milliseconds and 16 MiB, so that many codes at
+/// once could take the memory or the threads that answer requests.
 enum CodeHash {
     private static let queue = DispatchQueue(label: "bookplate.access-code")
 
-    /// - Returns: method, cost, salt and hash as crypt(5) writes them.
-    /// - Throws: ``LibraryError`` when libcrypt has no method or the machine no memory for it.
+    /// - Returns: method, cost, salt and hash in the format of crypt(5).
+    /// - Throws: ``LibraryError`` if libcrypt has no method or the machine has no memory for it.
     static func make(of code: String) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
@@ -145,7 +147,7 @@ enum CodeHash {
         }
     }
 
-    /// - Throws: ``LibraryError`` when it cannot be told: no memory, or a method that this machine's libcrypt does not know.
+    /// - Throws: ``LibraryError`` if the machine has no memory for it or its libcrypt does not know the method.
     static func isHash(_ stored: String, of code: String) async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
@@ -154,7 +156,7 @@ enum CodeHash {
         }
     }
 
-    /// yescrypt, scrypt, SHA-512 with rounds: the first that there is, with the cost that libcrypt gives it.
+    /// Returns a setting for the first of yescrypt, scrypt and SHA-512 that is available, with libcrypt's default cost.
     private static func newSetting() throws -> String {
         var setting = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
         for method in ["$y$", "$7$", "$6$"]
@@ -182,25 +184,25 @@ enum CodeHash {
     }
 }
 
-/// Codes that come from one address at the same moment, one after the other: each is counted as wrong until it is looked at, and the
-/// right ones of a household behind one address are not to make a pause for each other.
-actor CodeTurns {
-    /// Those who wait, by address; there is an entry while a code is looked at.
+/// Runs the checks of codes from one address one after the other. Each code counts as wrong until it has been checked, and
+/// right codes of a household behind one address must not cause a pause for each other.
+actor CodeCheckQueue {
+    /// The waiting checks by address. An address has an entry while a check runs.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 
-    func inTurn<Result: Sendable>(
-        _ address: String, _ look: @Sendable () async throws -> Result
+    func run<Result: Sendable>(
+        for address: String, _ check: @Sendable () async throws -> Result
     ) async throws -> Result {
         if waiting[address] == nil {
             waiting[address] = []
         } else {
             await withCheckedContinuation { waiting[address, default: []].append($0) }
         }
-        defer { next(address) }
-        return try await look()
+        defer { resumeNext(for: address) }
+        return try await check()
     }
 
-    private func next(_ address: String) {
+    private func resumeNext(for address: String) {
         if waiting[address]?.isEmpty ?? true {
             waiting[address] = nil
         } else {
@@ -209,15 +211,15 @@ actor CodeTurns {
     }
 }
 
-/// What tokens and codes have in common.
+/// Random numbers and comparison for tokens and codes.
 enum Secret {
-    /// So many bytes of the kernel's random numbers, as a text of twice as many hexadecimal digits.
+    /// Returns random bytes of the kernel in hexadecimal, two digits a byte.
     static func random(bytes: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexadecimal
     }
 
-    /// In the same time wherever they differ.
+    /// Compares in a time that does not depend on where the texts differ.
     static func areEqual(_ one: String, _ other: String) -> Bool {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         return one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -230,23 +232,25 @@ extension [UInt8] {
     }
 }
 
-/// When sign-ins and stations were used last is written for people who look at the lists. Nobody is kept out because the disk is full
-/// or the library locked: then it is not written, said once, and tried again a minute later.
-final class UseNotes: Sendable {
+/// Records when sign-ins and stations were last used, which is only shown in lists. A full disk or a locked library therefore
+/// refuses nobody: the error is reported once, and the next attempt is made a minute later.
+final class LastUseRecorder: Sendable {
     private struct State {
-        var report: (@Sendable (any Error) -> Void)?
+        var onError: (@Sendable (any Error) -> Void)?
         var isReported = false
-        /// Nothing is tried before, nor beside another try.
+        /// The time of the next attempt, set before each attempt so that no two run at once.
         var next: ContinuousClock.Instant?
     }
 
     private let state = Mutex(State())
     private static let pause: Duration = .seconds(60)
 
-    func report(_ report: @escaping @Sendable (any Error) -> Void) { state.withLock { $0.report = report } }
+    func onError(_ report: @escaping @Sendable (any Error) -> Void) { state.withLock { $0.onError = report } }
 
-    /// - Throws: what does not pass by itself.
-    func write(_ note: () async throws -> Void) async throws {
+    /// Runs `write`, unless the last attempt failed less than a minute ago.
+    ///
+    /// - Throws: errors that are not transient.
+    func record(_ write: () async throws -> Void) async throws {
         let isDue = state.withLock { state in
             if let next = state.next, next > .now { return false }
             state.next = .now + Self.pause
@@ -254,12 +258,12 @@ final class UseNotes: Sendable {
         }
         guard isDue else { return }
         do {
-            try await note()
+            try await write()
             state.withLock { ($0.isReported, $0.next) = (false, nil) }
         } catch  where isTransient(error) {
             let report = state.withLock { state in
                 defer { state.isReported = true }
-                return state.isReported ? nil : state.report
+                return state.isReported ? nil : state.onError
             }
             report?(error)
         } catch {
@@ -270,25 +274,26 @@ final class UseNotes: Sendable {
 }
 
 extension LibraryFile {
-    /// - Parameter report: told when the last use of sign-ins and stations cannot be written, once until it can.
-    public func onUnwrittenUse(_ report: @escaping @Sendable (any Error) -> Void) { useNotes.report(report) }
+    /// Sets the function that is called when the last use of sign-ins and stations cannot be written: once until it can be
+    /// written again.
+    public func onLastUseError(_ report: @escaping @Sendable (any Error) -> Void) { lastUse.onError(report) }
 }
 
-/// The count of wrong codes, per address and in all.
+/// The count of wrong codes, for each address and in total.
 ///
-/// A code is counted as wrong before it is looked at, and the count taken back when it was right: many that come at the same moment, or
-/// a process that is killed at the right one, gain nothing.
+/// A code counts as wrong before it is checked, and is uncounted if it was right. So neither many codes at the same moment nor a
+/// process that is killed during the check give further guesses.
 enum WrongCodes {
-    /// So many wrong ones of one address bring the first pause.
+    /// The number of wrong codes from one address that causes the first pause.
     static let perAddress = 5
-    /// And so many of all addresses together; then the right one has to wait as well.
-    static let inAll = 20
-    /// Milliseconds; each further wrong code doubles it.
+    /// The number of wrong codes from all addresses that causes a pause for everybody, also for the right code.
+    static let inTotal = 20
+    /// In milliseconds. Each further wrong code doubles the pause.
     static let firstPause: Int64 = 30_000
     static let longestPause: Int64 = 900_000
-    /// Milliseconds after the last one.
+    /// Milliseconds from the last wrong code until the count is forgotten.
     static let forgottenAfter: Int64 = 86_400_000
-    /// The row that counts all.
+    /// The key of the row that counts all addresses.
     private static let all = ""
 
     private struct Count {
@@ -296,14 +301,14 @@ enum WrongCodes {
         var until: Int64
     }
 
-    /// Counts one more, unless a pause is on.
+    /// Counts one more wrong code, unless there is a pause.
     ///
-    /// - Returns: milliseconds of pause that are left; 0 when the code may be looked at.
+    /// - Returns: the rest of the pause in milliseconds; 0 if the code may be checked.
     static func charge(_ db: Database, _ address: String, at now: Int64) throws -> Int64 {
-        // An instant in the future is one of a clock that was set back since.
+        // An instant in the future was recorded before the clock was set back.
         try db.run(
             "DELETE FROM wrongCode WHERE last < ? OR last > ?", [now - forgottenAfter, now + longestPause])
-        let limits = [(key(of: address), perAddress), (all, inAll)]
+        let limits = [(key(of: address), perAddress), (all, inTotal)]
         let counts = try limits.map { try count(db, $0.0) }
         if let pause = counts.map({ min($0.until - now, longestPause) }).max(), pause > 0 { return pause }
         for ((key, limit), old) in zip(limits, counts) {
@@ -318,26 +323,26 @@ enum WrongCodes {
         return 0
     }
 
-    /// Takes back what ``charge(_:_:at:)`` counted, for a code that was right, and forgets the wrong ones of its address.
-    static func takeBack(_ db: Database, _ address: String) throws {
+    /// Uncounts the code that ``charge(_:_:at:)`` has counted, because it was right, and forgets the wrong codes of its address.
+    static func uncharge(_ db: Database, _ address: String) throws {
         try db.run("DELETE FROM wrongCode WHERE address = ?", [key(of: address)])
         try db.run("UPDATE wrongCode SET count = max(0, count - 1), until = 0 WHERE address = ?", [all])
     }
 
-    static func forgetAll(_ db: Database) throws { try db.run("DELETE FROM wrongCode") }
+    static func deleteAll(_ db: Database) throws { try db.run("DELETE FROM wrongCode") }
 
     private static func count(_ db: Database, _ key: String) throws -> Count {
         let row = try db.row("SELECT count, until FROM wrongCode WHERE address = ?", [key])
         return row.map { Count(count: $0["count"], until: $0["until"]) } ?? Count(count: 0, until: 0)
     }
 
-    /// What counts as one address: of IPv6 the network, because one machine has all addresses of its /64.
+    /// Returns the key under which an address is counted: for IPv6 its /64 network, because one machine has all addresses of it.
     static func key(of address: String) -> String {
         let plain = String(address.prefix { $0 != "%" })
         var bytes = in6_addr()
         guard inet_pton(AF_INET6, plain, &bytes) == 1 else { return plain.isEmpty ? "?" : String(plain.prefix(64)) }
         let all = withUnsafeBytes(of: &bytes) { Array($0) }
-        // ::ffff:a.b.c.d, as a socket for both families tells IPv4 (RFC 4291, 2.5.5.2).
+        // ::ffff:a.b.c.d is IPv4 on a socket for both families (RFC 4291, 2.5.5.2).
         if all.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] {
             return all.suffix(4).map { String($0) }.joined(separator: ".")
         }

@@ -34,21 +34,21 @@ extension LibraryFile: Annotations {
     public func editNote(
         _ id: ID<Note>, at now: Date, _ change: @escaping @Sendable (inout Note) throws -> Void
     ) async throws -> Annotation<Note> {
-        try await edit(id, at: now, as: "a note", or: AnnotationRefusal.noSuchNote(id.rawValue), change)
+        try await edit(id, at: now, as: "a note", orThrow: AnnotationRefusal.noSuchNote(id.rawValue), change)
     }
 
     public func editQuote(
         _ id: ID<Quote>, at now: Date, _ change: @escaping @Sendable (inout Quote) throws -> Void
     ) async throws -> Annotation<Quote> {
-        try await edit(id, at: now, as: "a quote", or: AnnotationRefusal.noSuchQuote(id.rawValue), change)
+        try await edit(id, at: now, as: "a quote", orThrow: AnnotationRefusal.noSuchQuote(id.rawValue), change)
     }
 
     public func deleteNotes(_ ids: [ID<Note>], at now: Date) async throws -> ID<Change> {
-        try await delete(ids, at: now, as: "note", or: AnnotationRefusal.noSuchNote)
+        try await delete(ids, at: now, as: "note", orThrow: AnnotationRefusal.noSuchNote)
     }
 
     public func deleteQuotes(_ ids: [ID<Quote>], at now: Date) async throws -> ID<Change> {
-        try await delete(ids, at: now, as: "quote", or: AnnotationRefusal.noSuchQuote)
+        try await delete(ids, at: now, as: "quote", orThrow: AnnotationRefusal.noSuchQuote)
     }
 
     public func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag] {
@@ -57,9 +57,9 @@ extension LibraryFile: Annotations {
 
     public func wholeBook(_ copy: ID<Copy>) async throws -> WholeBook? {
         try await read { db in
-            guard let entry = try StoredBooks.one(db, copy) else { return nil }
+            guard let stored = try StoredBook.one(db, copy) else { return nil }
             return WholeBook(
-                book: entry.book, notes: try Note.fetch(db, of: copy), quotes: try Quote.fetch(db, of: copy),
+                book: stored.book, notes: try Note.fetch(db, of: copy), quotes: try Quote.fetch(db, of: copy),
                 flags: try ImportFlag.fetch(db, on: copy))
         }
     }
@@ -69,7 +69,7 @@ extension LibraryFile: Annotations {
     ) async throws -> Annotation<Content> {
         let content = try content.checked(after: nil)
         return try await change(.edit, at: now) { db, change in
-            guard let book = try StoredBooks.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
+            guard let book = try StoredBook.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
             try book.book.checkOutsideTrash()
             try content.insert(db, to: book.copyRow)
             guard var stored = try Content.one(db, content.id) else { throw LibraryError.noSuchBook(copy) }
@@ -79,7 +79,7 @@ extension LibraryFile: Annotations {
     }
 
     private func edit<Content: StoredAnnotation>(
-        _ id: ID<Content>, at now: Date, as what: String, or refusal: AnnotationRefusal,
+        _ id: ID<Content>, at now: Date, as what: String, orThrow refusal: AnnotationRefusal,
         _ change: @escaping @Sendable (inout Content) throws -> Void
     ) async throws -> Annotation<Content> {
         try await self.change(.edit, at: now) { db, logged in
@@ -96,7 +96,7 @@ extension LibraryFile: Annotations {
 
     private func delete<Content: StoredAnnotation>(
         _ ids: [ID<Content>], at now: Date, as what: String,
-        or refusal: @escaping @Sendable (String) -> AnnotationRefusal
+        orThrow refusal: @escaping @Sendable (String) -> AnnotationRefusal
     ) async throws -> ID<Change> {
         try await change(.edit, at: now) { db, change in
             var titles: [String] = []
@@ -112,20 +112,21 @@ extension LibraryFile: Annotations {
     }
 }
 
-/// What notes and quotes have in common as rows: a table, an id, a copy, a time.
+/// A note or quote as a row: both have a table, an id, a copy and a time.
 protocol StoredAnnotation: Sendable, Equatable {
     static var table: String { get }
-    /// The order in which a book shows them.
+    /// The order of one book's annotations.
     static var order: String { get }
     var id: ID<Self> { get }
     var created: Date { get }
     init(row: Row) throws
-    /// As it is stored.
+    /// Returns the annotation with its text cleaned.
     ///
-    /// - Parameter old: what it was; only what differs is checked, because an import may have brought more than is entered.
+    /// - Parameter old: the annotation before an edit. Only changes are checked, because an import may have brought a text
+    ///   longer than the limit.
     /// - Throws: ``TextRefusal`` or ``InputRefusal``.
     func checked(after old: Self?) throws -> Self
-    /// The columns of its own, by name.
+    /// The columns that only this kind of annotation has.
     var columns: [(name: String, value: (any DatabaseValueConvertible)?)] { get }
 }
 
@@ -176,14 +177,14 @@ extension StoredAnnotation {
         ).map(Self.init(row:))
     }
 
-    /// - Parameter clauses: a condition and what follows it, over the tables of the annotation and copy.
+    /// - Parameter clauses: a condition and the clauses that follow it, over the annotation's table and copy.
     static func fetch(
         _ db: Database, where clauses: String, _ arguments: StatementArguments
     ) throws -> [Annotation<Self>] {
         let rows = try db.rows(
             "SELECT \(table).* FROM \(table) JOIN copy ON copy.id = \(table).copy WHERE \(clauses)", arguments)
-        let books = try StoredBooks.fetch(
-            db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [list(Set(rows.map { $0["copy"] as Int64 }))])
+        let books = try StoredBook.fetch(
+            db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [jsonList(Set(rows.map { $0["copy"] as Int64 }))])
         let byCopy = Dictionary(uniqueKeysWithValues: books.map { ($0.copyRow, $0.book) })
         return try rows.compactMap { row in
             try byCopy[row["copy"]].map { Annotation(try Self(row: row), on: $0) }
@@ -227,7 +228,7 @@ extension ImportFlag {
         self.init(source: row["source"], what: row["what"], raw: row["raw"], at: Date(milliseconds: row["at"]))
     }
 
-    /// Oldest first.
+    /// Fetches the flags of a copy, oldest first.
     static func fetch(_ db: Database, on copy: ID<Copy>) throws -> [ImportFlag] {
         try db.rows(
             """

@@ -36,30 +36,30 @@ extension LibraryFile: Authors {
     public func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange {
         let newName = try newName.checked(as: "author", limit: TextLimit.name)
         let (done, change) = try await changed(.edit, at: now) { db, _ in
-            let author = try StoredAuthor.named(db, name)
-            if let other = try StoredAuthor.exactly(db, newName), other.row != author.row {
+            let author = try StoredAuthor.require(db, name)
+            if let other = try StoredAuthor.find(db, exactly: newName), other.row != author.row {
                 throw LabelRefusal.taken(what: "author", name: author.name, by: other.name)
             }
             let books = try author.count(db)
             if newName.utf8.elementsEqual(author.name.utf8) {
-                return (AuthorChange(author: try author.author(db), changedBooks: 0), "")
+                return (AuthorChange(author: try author.counted(db), changedBooks: 0), "")
             }
             try db.run(
                 "UPDATE author SET name = ?, folded = ? WHERE id = ?", [newName, newName.searchFolded, author.row])
             try markAuthorsEdited(db, try author.editions(db))
             let renamed = StoredAuthor(row: author.row, name: newName)
             return (
-                AuthorChange(author: try renamed.author(db), changedBooks: books),
+                AuthorChange(author: try renamed.counted(db), changedBooks: books),
                 "renamed the author \(quoted(author.name)) to \(quoted(newName)) on \(bookCount(books))"
             )
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 
     public func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
-            let target = try StoredAuthor.named(db, target)
-            let merged = try StoredAuthor.named(db, names).filter { $0.row != target.row }
+            let target = try StoredAuthor.require(db, target)
+            let merged = try StoredAuthor.require(db, names).filter { $0.row != target.row }
             guard !merged.isEmpty else { throw LabelRefusal.alreadyOne(what: "author", name: target.name) }
             var changed = 0
             for author in merged {
@@ -67,7 +67,7 @@ extension LibraryFile: Authors {
                 changed += try author.count(db)
                 try db.run("UPDATE editionAuthor SET author = ? WHERE author = ?", [target.row, author.row])
                 for edition in editions {
-                    // The first place in a role counts.
+                    // Of several positions in one role, the first stays.
                     try db.run(
                         """
                         DELETE FROM editionAuthor WHERE edition = ?1 AND author = ?2 AND EXISTS (
@@ -80,18 +80,18 @@ extension LibraryFile: Authors {
             }
             let names = merged.map { quoted($0.name) }.joined(separator: ", ")
             return (
-                AuthorChange(author: try target.author(db), changedBooks: changed),
+                AuthorChange(author: try target.counted(db), changedBooks: changed),
                 "merged the author \(names.prefix(200)) into \(quoted(target.name)) on \(bookCount(changed))"
             )
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 
     public func deleteAuthors(_ names: [String], at now: Date) async throws -> [AuthorChange] {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
-            let authors = try StoredAuthor.named(db, names)
+            let authors = try StoredAuthor.require(db, names)
             let gone = try authors.map { stored in
-                let author = try stored.author(db)
+                let author = try stored.counted(db)
                 let editions = try stored.editions(db)
                 try db.run("DELETE FROM editionAuthor WHERE author = ?", [stored.row])
                 try markAuthorsEdited(db, editions)
@@ -102,7 +102,7 @@ extension LibraryFile: Authors {
             let books = gone.reduce(0) { $0 + $1.changedBooks }
             return (gone, "deleted the author \(names.prefix(200)) from \(bookCount(books))")
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 }
 
@@ -118,16 +118,16 @@ private struct StoredAuthor {
 
     private init(_ row: Row) { self.init(row: row["id"], name: row["name"]) }
 
-    static func exactly(_ db: Database, _ name: String) throws -> StoredAuthor? {
+    static func find(_ db: Database, exactly name: String) throws -> StoredAuthor? {
         guard let name = name.storable(TextLimit.name) else { return nil }
         return try db.row("SELECT id, name FROM author WHERE name = ?", [name]).map(Self.init)
     }
 
-    /// Exactly, else without regard to case and diacritics where only one fits.
+    /// Finds an author by the exact name, else without regard to case and diacritics if only one fits.
     ///
     /// - Throws: ``LabelRefusal``.
-    static func named(_ db: Database, _ name: String) throws -> StoredAuthor {
-        if let author = try exactly(db, name) { return author }
+    static func require(_ db: Database, _ name: String) throws -> StoredAuthor {
+        if let author = try find(db, exactly: name) { return author }
         let fits = try db.rows(
             "SELECT id, name FROM author WHERE folded = ? ORDER BY name", [name.storable(TextLimit.name)?.searchFolded]
         ).map(Self.init)
@@ -137,10 +137,10 @@ private struct StoredAuthor {
         throw LabelRefusal.none(what: "author", name: name, near: name.nearest(among: names))
     }
 
-    /// Several names, each author once.
-    static func named(_ db: Database, _ names: [String]) throws -> [StoredAuthor] {
+    /// Finds several authors by name, each of them once.
+    static func require(_ db: Database, _ names: [String]) throws -> [StoredAuthor] {
         try names.reduce(into: []) { authors, name in
-            let author = try named(db, name)
+            let author = try require(db, name)
             if !authors.contains(where: { $0.row == author.row }) { authors.append(author) }
         }
     }
@@ -149,7 +149,7 @@ private struct StoredAuthor {
         try db.rows("SELECT DISTINCT edition FROM editionAuthor WHERE author = ?", [row]).map { $0[0] }
     }
 
-    /// Books that name the author, those in the trash not counted.
+    /// Counts the author's books outside the trash.
     func count(_ db: Database) throws -> Int {
         try db.value(
             Int.self,
@@ -159,7 +159,8 @@ private struct StoredAuthor {
             """, [row]) ?? 0
     }
 
-    func author(_ db: Database) throws -> Author {
+    /// Returns the author with the number of books in each role.
+    func counted(_ db: Database) throws -> Author {
         var roles: [Contributor.Role: Int] = [:]
         for counted in try db.rows(
             """
@@ -172,34 +173,34 @@ private struct StoredAuthor {
     }
 }
 
-/// A person has changed the authors of these editions: no refresh changes them back.
+/// Marks the authors of these editions as edited by a person, so that no refresh replaces them.
 private func markAuthorsEdited(_ db: Database, _ editions: [Int64]) throws {
     let field = Metadata.Field.authors
     for edition in editions {
         guard
             let row = try db.row("SELECT fieldSources, editedFields FROM edition WHERE id = ?", [edition])
         else { continue }
-        var sources = try decoded([Metadata.Field: SourceName].self, row["fieldSources"])
-        var edited = try decoded(Set<Metadata.Field>.self, row["editedFields"])
+        var sources = try decodeJSON([Metadata.Field: SourceName].self, row["fieldSources"])
+        var edited = try decodeJSON(Set<Metadata.Field>.self, row["editedFields"])
         let hasAuthors = try db.row("SELECT 1 FROM editionAuthor WHERE edition = ? LIMIT 1", [edition]) != nil
         sources[field] = hasAuthors ? .person : nil
         edited.insert(field)
         try db.run(
             "UPDATE edition SET fieldSources = ?, editedFields = ? WHERE id = ?",
             [
-                try storedJSON(sources), try storedJSON(edited.sorted { $0.rawValue < $1.rawValue }), edition,
+                try encodeJSON(sources), try encodeJSON(edited.sorted { $0.rawValue < $1.rawValue }), edition,
             ])
     }
 }
 
 extension AuthorChange {
-    fileprivate func telling(_ change: ID<Change>?) -> AuthorChange {
-        var told = self
-        told.change = change
-        return told
+    fileprivate func with(change: ID<Change>?) -> AuthorChange {
+        var result = self
+        result.change = change
+        return result
     }
 }
 
 extension [AuthorChange] {
-    fileprivate func telling(_ change: ID<Change>?) -> [AuthorChange] { map { $0.telling(change) } }
+    fileprivate func with(change: ID<Change>?) -> [AuthorChange] { map { $0.with(change: change) } }
 }

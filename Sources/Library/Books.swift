@@ -8,22 +8,22 @@ extension LibraryFile: Shelf {
     ) async throws -> [SaveResult] {
         guard !confirmed.isEmpty else { return [] }
         return try await change(.save, continuing: earlier, at: now) { db, id in
-            let saving = Saving(db: db, change: id, now: now)
-            let results = try confirmed.map(saving.save)
+            let saver = BookSaver(db: db, change: id, now: now)
+            let results = try confirmed.map(saver.save)
             let confirmers = zip(confirmed, results).compactMap { $1.change == nil ? nil : $0.confirmer }
             let earlier = try db.value(String.self, "SELECT summary FROM change WHERE uuid = ?", [id.rawValue]) ?? ""
             let isInAdvance =
-                confirmers.allSatisfy { $0 == .advance } && (earlier.isEmpty || earlier.hasSuffix(inAdvance))
-            return (results, "saved " + (try savedTitles(db, id)) + (isInAdvance ? inAdvance : ""))
+                confirmers.allSatisfy { $0 == .advance } && (earlier.isEmpty || earlier.hasSuffix(inAdvanceSuffix))
+            return (results, "saved " + (try savedTitles(db, id)) + (isInAdvance ? inAdvanceSuffix : ""))
         }
     }
 
     public func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]] {
         guard !isbns.isEmpty else { return [:] }
         let books = try await read { db in
-            try StoredBooks.fetch(
+            try StoredBook.fetch(
                 db, "WHERE edition.isbn IN (SELECT value FROM json_each(?)) ORDER BY copy.id",
-                [list(isbns.map(\.digits))]
+                [jsonList(isbns.map(\.digits))]
             ).map(\.book)
         }
         return Dictionary(
@@ -32,14 +32,14 @@ extension LibraryFile: Shelf {
     }
 
     public func book(_ id: ID<Copy>) async throws -> Book? {
-        try await read { db in try StoredBooks.one(db, id)?.book }
+        try await read { db in try StoredBook.one(db, id)?.book }
     }
 
-    /// The copies whose id ends so, the newest first, 20 at the most; none for fewer than six characters.
+    /// Returns the copies whose id ends with a text, newest first and at most 20; none for a text of fewer than six characters.
     public func books(endingIn ending: String, inTrash: Bool) async throws -> [Book] {
         guard (6...64).contains(ending.utf8.count) else { return [] }
         return try await read { db in
-            try StoredBooks.fetch(
+            try StoredBook.fetch(
                 db,
                 """
                 WHERE substr(copy.uuid, -length(?1)) = ?1 AND (copy.deleted IS NOT NULL) = ?2
@@ -53,13 +53,13 @@ extension LibraryFile: Shelf {
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
     ) async throws -> (book: Book, change: ID<Change>) {
         try await self.change(.edit, at: now) { db, logged in
-            guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
+            guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
             var wanted = stored.book
             try change(&wanted)
             try updateEdition(db, stored, to: wanted.edition)
             try updateCopy(db, stored, to: wanted.copy)
             try updateStatus(db, stored, to: wanted, self.moment(db, now))
-            guard let book = try StoredBooks.one(db, id)?.book else { throw LibraryError.noSuchBook(id) }
+            guard let book = try StoredBook.one(db, id)?.book else { throw LibraryError.noSuchBook(id) }
             return ((book, logged), "edited " + quoted(book.displayTitle))
         }
     }
@@ -68,13 +68,13 @@ extension LibraryFile: Shelf {
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await self.change(.edit, continuing: earlier, mustGoOn: true, at: now) { db, logged in
+        try await self.change(.edit, continuing: earlier, mustContinue: true, at: now) { db, logged in
             var titles: [String] = []
             for id in ids {
-                guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
+                guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
                 var wanted = stored.book
                 try change(&wanted.copy)
-                // A tag that it has in another spelling is no other tag, and their order is the library's.
+                // Tags that differ only in case or order are unchanged.
                 if tagNames(of: wanted.copy) == tagNames(of: stored.book.copy) {
                     wanted.copy.tags = stored.book.copy.tags
                 }
@@ -83,42 +83,42 @@ extension LibraryFile: Shelf {
                 try updateStatus(db, stored, to: wanted, self.moment(db, now))
                 titles.append(stored.book.displayTitle)
             }
-            return ((titles.count, titles.isEmpty ? nil : logged), try told("edited ", titles, in: logged, db))
+            return ((titles.count, titles.isEmpty ? nil : logged), try summary("edited ", titles, of: logged, db))
         }
     }
 
     public func trash(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await mark(ids, deleted: now, as: .trash, continuing: earlier, "moved to the trash: ", at: now)
+        try await setDeleted(ids, to: now, as: .trash, continuing: earlier, "moved to the trash: ", at: now)
     }
 
     public func restore(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await mark(ids, deleted: nil, as: .restore, continuing: earlier, "restored ", at: now)
+        try await setDeleted(ids, to: nil, as: .restore, continuing: earlier, "restored ", at: now)
     }
 
-    private func mark(
-        _ ids: [ID<Copy>], deleted: Date?, as kind: Change.Kind, continuing earlier: ID<Change>?, _ verb: String,
+    private func setDeleted(
+        _ ids: [ID<Copy>], to deleted: Date?, as kind: Change.Kind, continuing earlier: ID<Change>?, _ verb: String,
         at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await change(kind, continuing: earlier, mustGoOn: true, at: now) { db, change in
+        try await change(kind, continuing: earlier, mustContinue: true, at: now) { db, change in
             var titles: [String] = []
             for id in ids {
-                guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
-                // What is in the trash already keeps its date.
+                guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
+                // A book that is in the trash already keeps its date.
                 guard (stored.book.copy.deleted == nil) != (deleted == nil) else { continue }
                 try db.run("UPDATE copy SET deleted = ? WHERE id = ?", [deleted?.milliseconds, stored.copyRow])
                 titles.append(stored.book.displayTitle)
             }
-            return ((titles.count, titles.isEmpty ? nil : change), try told(verb, titles, in: change, db))
+            return ((titles.count, titles.isEmpty ? nil : change), try summary(verb, titles, of: change, db))
         }
     }
 }
 
-/// Stores a person's edits of the edition: what differs from the stored counts as edited from then on.
-func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edition) throws {
+/// Stores a person's edits of an edition. Fields that differ from the stored ones count as edited from then on.
+func updateEdition(_ db: Database, _ stored: StoredBook, to edition: Edition) throws {
     let old = stored.book.edition
     var new = old
     var changed = edition.metadata.fields(differingFrom: old.metadata)
@@ -130,7 +130,7 @@ func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edit
         offered.description = try text.checked(as: "description", limit: TextLimit.description)
     }
     offered = offered.storable
-    // What differs by white space alone is no edit.
+    // A difference in white space alone is not an edit.
     changed.formIntersection(offered.fields(differingFrom: old.metadata))
     for field in changed {
         new.metadata.copy(field, from: offered)
@@ -145,27 +145,27 @@ func updateEdition(_ db: Database, _ stored: StoredBooks.Entry, to edition: Edit
     {
         throw LibraryError.isbnInUse(isbn)
     }
-    try StoredEdition(row: stored.editionRow, edition: old).store(new, db)
+    try StoredEdition(row: stored.editionRow, edition: old).update(to: new, db)
 }
 
-private func updateCopy(_ db: Database, _ stored: StoredBooks.Entry, to copy: Copy) throws {
-    try StoredCopy.store(copy, at: stored.copyRow, db)
+private func updateCopy(_ db: Database, _ stored: StoredBook, to copy: Copy) throws {
+    try StoredCopy.update(copy, at: stored.copyRow, db)
     try db.run(
         """
         DELETE FROM copyTag WHERE copy = ?
             AND tag NOT IN (SELECT id FROM tag WHERE name IN (SELECT value FROM json_each(?)))
-        """, [stored.copyRow, list(tagNames(of: copy))])
+        """, [stored.copyRow, jsonList(tagNames(of: copy))])
     try addTags(db, copy.tags, to: stored.copyRow)
 }
 
-/// What tells its tags from all others.
+/// The names that identify a copy's tags, whatever their spelling.
 private func tagNames(of copy: Copy) -> Set<String> {
     Set(copy.tags.compactMap { $0.storable(TextLimit.name)?.caseFolded })
 }
 
-/// Takes a person's new status through the rules of the tracker.
+/// Applies the tracker's rules to a status that a person has set.
 private func updateStatus(
-    _ db: Database, _ stored: StoredBooks.Entry, to book: Book, _ moment: Tracker.Moment
+    _ db: Database, _ stored: StoredBook, to book: Book, _ moment: Tracker.Moment
 ) throws {
     let copy = stored.book.copy
     var tracker = Tracker(
@@ -173,36 +173,8 @@ private func updateStatus(
     try StoredTracker.store(tracker.set(book.copy.status, moment), of: stored.copyRow, db)
 }
 
-/// The end of a change's summary when every yes in it was said in advance. No title can look like it: titles are in quotes.
-private let inAdvance = " with --yes"
-
-/// What a change says that did something to these books; where it goes on, its first title stays and the others are counted.
-private func told(_ verb: String, _ titles: [String], in change: ID<Change>, _ db: Database) throws -> String {
-    let earlier = try db.value(String.self, "SELECT summary FROM change WHERE uuid = ?", [change.rawValue]) ?? ""
-    guard earlier.hasPrefix(verb) else { return verb + quoted(titles) }
-    guard !titles.isEmpty else { return earlier }
-    // No title can look like it: titles are in quotes.
-    let more = earlier.firstMatch(of: /\ and ([0-9]+) more$/)
-    let first = more.map { earlier[..<$0.range.lowerBound] } ?? earlier[...]
-    return "\(first) and \((more.flatMap { Int($0.1) } ?? 0) + titles.count) more"
-}
-
-/// The first title of what a change saved by now, and how many more.
-func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
-    let rows = "FROM changeRow JOIN change ON change.id = changeRow.change WHERE uuid = ? AND tableName = 'copy'"
-    let count = try db.value(Int.self, "SELECT count(DISTINCT key) \(rows)", [change.rawValue]) ?? 0
-    let key = try db.value(String.self, "SELECT key \(rows) ORDER BY changeRow.id LIMIT 1", [change.rawValue])
-    let first = try db.value(
-        String.self,
-        """
-        SELECT coalesce(title, isbn) FROM copy JOIN edition ON edition.id = copy.edition
-        WHERE copy.id = json_extract(?, '$[0]')
-        """, [key])
-    return quoted(first) + (count > 1 ? " and \(count - 1) more" : "")
-}
-
-/// Saves what was confirmed, inside one change.
-struct Saving {
+/// Saves confirmed books inside one change.
+struct BookSaver {
     let db: Database
     let change: ID<Change>
     let now: Date
@@ -213,21 +185,21 @@ struct Saving {
             [confirmed.request])
         if let known { return .alreadySaved(ID(rawValue: known)) }
         let existing = try confirmed.isbn.map {
-            try StoredBooks.fetch(db, "WHERE edition.isbn = ? ORDER BY copy.id", [$0.digits])
+            try StoredBook.fetch(db, "WHERE edition.isbn = ? ORDER BY copy.id", [$0.digits])
         }
         guard let existing, let first = existing.first else { return try saveNewEdition(confirmed) }
         let edition = StoredEdition(row: first.editionRow, edition: first.book.edition)
         if !confirmed.anotherCopy {
             let live = existing.filter { $0.book.copy.deleted == nil }
             if let owned = live.first(where: { $0.book.copy.isOwned }) { return .owned(owned.book) }
-            // One that was wished for, or only read: borrowed, as trackers' exports have it.
+            // A copy on the wishlist, or one that was only read, such as a borrowed one in a tracker's export.
             if let other = live.first(where: { $0.book.copy.isOnWishlist }) ?? live.first {
                 if confirmed.preset.isWishlist, other.book.copy.isOnWishlist { return .owned(other.book) }
                 try reuse(other, of: edition, for: confirmed)
                 return other.book.copy.isOnWishlist
                     ? .wishFulfilled(other.book.id, change: change) : .saved(other.book.id, change: change)
             }
-            // The one deleted last, if several are in the trash.
+            // Of several in the trash, the one that was deleted last.
             let trashed = existing.filter { $0.book.copy.deleted != nil }
                 .max { ($0.book.copy.deleted ?? now) < ($1.book.copy.deleted ?? now) }
             if let trashed {
@@ -243,7 +215,7 @@ struct Saving {
         let edition = Edition(
             isbn: confirmed.isbn, isbnText: confirmed.isbnText?.storable(TextLimit.name),
             metadata: confirmed.metadata.storable, editedFields: confirmed.editedFields)
-        // An edition whose last copy went by another way can still be there.
+        // An edition can be there without copies, for example in a file that another program has written.
         if let isbn = confirmed.isbn,
             let row = try db.value(Int64.self, "SELECT id FROM edition WHERE isbn = ?", [isbn.digits])
         {
@@ -261,7 +233,7 @@ struct Saving {
         copy.shelf = confirmed.preset.shelf
         copy.tags = confirmed.preset.tags
         let row = try StoredCopy.insert(copy, of: edition, db)
-        // A batch says nothing of days: the reading is there, its dates are not.
+        // A batch has no dates: the reading is inserted without any.
         if let state = Reading.State(after: copy.status) {
             try StoredReadings.insert(Reading(state: state), at: 0, of: row, db)
         }
@@ -269,8 +241,8 @@ struct Saving {
         return copy.id
     }
 
-    /// A copy that is not owned, or in the trash, becomes the copy that was confirmed.
-    private func reuse(_ entry: StoredBooks.Entry, of edition: StoredEdition, for confirmed: Confirmed) throws {
+    /// Turns a copy that is in the trash or not owned into the confirmed copy.
+    private func reuse(_ stored: StoredBook, of edition: StoredEdition, for confirmed: Confirmed) throws {
         let preset = confirmed.preset
         try db.run(
             """
@@ -278,20 +250,20 @@ struct Saving {
             """,
             [
                 !preset.isWishlist, preset.isWishlist, try preset.shelf.flatMap { try shelfRow(db, $0) },
-                entry.copyRow,
+                stored.copyRow,
             ])
-        // To Read is what a batch says when it says nothing.
+        // To Read is the preset's default, so it does not change the status.
         if preset.status != .toRead {
-            var tracker = Tracker(entry.book)
-            try StoredTracker.store(tracker.set(preset.status, .ofBatch(at: now)), of: entry.copyRow, db)
+            var tracker = Tracker(stored.book)
+            try StoredTracker.store(tracker.set(preset.status, .ofBatch(at: now)), of: stored.copyRow, db)
         }
-        try addTags(db, preset.tags, to: entry.copyRow)
+        try addTags(db, preset.tags, to: stored.copyRow)
         try fillGaps(of: edition, from: confirmed)
-        try finish(confirmed, copy: entry.copyRow)
+        try finish(confirmed, copy: stored.copyRow)
     }
 
-    /// What the person typed now counts where nobody typed before; everything else only fills gaps, and no field that was
-    /// edited, even to nothing, is touched.
+    /// Stores fields that the person has edited now, unless they were edited before, and fills empty fields from the other
+    /// metadata. A field that was edited before stays, even if it is empty.
     private func fillGaps(of stored: StoredEdition, from confirmed: Confirmed) throws {
         var new = stored.edition
         let offered = confirmed.metadata.storable
@@ -301,9 +273,10 @@ struct Saving {
         new.metadata.fillGaps(from: offered)
         for field in stored.edition.editedFields { new.metadata.copy(field, from: stored.edition.metadata) }
         new.editedFields.formUnion(confirmed.editedFields)
-        try stored.store(new, db)
+        try stored.update(to: new, db)
     }
 
+    /// Records the request as done, and its queue item as confirmed.
     private func finish(_ confirmed: Confirmed, copy: Int64) throws {
         try db.run("INSERT INTO request (id, copy) VALUES (?, ?)", [confirmed.request, copy])
         guard let item = confirmed.item else { return }
@@ -313,15 +286,15 @@ struct Saving {
     }
 }
 
-/// The row of a shelf, made if it is new; `nil` for a name of nothing.
+/// Returns the id of a shelf, which is inserted if it is new; `nil` for an empty name.
 func shelfRow(_ db: Database, _ name: String) throws -> Int64? {
     guard let name = name.storable(TextLimit.name) else { return nil }
-    return try storedID(
+    return try findOrInsert(
         db, find: "SELECT id FROM shelf WHERE name = ?", [name.caseFolded],
-        make: "INSERT INTO shelf (name, displayName) VALUES (?, ?)", [name.caseFolded, name])
+        insert: "INSERT INTO shelf (name, displayName) VALUES (?, ?)", [name.caseFolded, name])
 }
 
-/// Adds tags to a copy, made where they are new; those it has already stay as they are.
+/// Adds tags to a copy, inserting those that are new.
 func addTags(_ db: Database, _ names: [String], to copy: Int64) throws {
     for name in names {
         guard let tag = try tagRow(db, name) else { continue }
@@ -329,12 +302,12 @@ func addTags(_ db: Database, _ names: [String], to copy: Int64) throws {
     }
 }
 
-/// The row of a tag, made if it is new; `nil` for a name of nothing.
+/// Returns the id of a tag, which is inserted if it is new; `nil` for an empty name.
 func tagRow(_ db: Database, _ name: String) throws -> Int64? {
     guard let name = name.storable(TextLimit.name) else { return nil }
-    return try storedID(
+    return try findOrInsert(
         db, find: "SELECT id FROM tag WHERE name = ?", [name.caseFolded],
-        make: "INSERT INTO tag (name, displayName, folded) VALUES (?, ?, ?)",
+        insert: "INSERT INTO tag (name, displayName, folded) VALUES (?, ?, ?)",
         [name.caseFolded, name, name.searchFolded])
 }
 
@@ -345,15 +318,15 @@ extension LibraryFile: BookEntry {
     ) async throws -> SaveResult {
         let notes = try notes.map { try $0.checked(after: nil) }
         return try await change(.save, at: now) { db, id in
-            let result = try Saving(db: db, change: id, now: now).save(confirmed)
+            let result = try BookSaver(db: db, change: id, now: now).save(confirmed)
             let title = quoted(confirmed.metadata.title)
             switch result {
             case .owned, .alreadySaved: return (result, "")
             case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _):
-                guard let stored = try StoredBooks.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
+                guard let stored = try StoredBook.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
                 switch result {
                 case .wishFulfilled, .restored:
-                    // A book that was here before: what a form says now is the person's last word on it.
+                    // The book was here before: what the person has entered now replaces its metadata.
                     var edition = stored.book.edition
                     for field in confirmed.editedFields { edition.metadata.copy(field, from: confirmed.metadata) }
                     try updateEdition(db, stored, to: edition)
@@ -361,7 +334,7 @@ extension LibraryFile: BookEntry {
                 }
                 var wanted = stored.book.copy
                 try facts(&wanted)
-                try StoredCopy.store(wanted, at: stored.copyRow, db)
+                try StoredCopy.update(wanted, at: stored.copyRow, db)
                 for note in notes { try note.insert(db, to: stored.copyRow) }
                 if dates != DateEdit(), var tracked = try StoredTracker.load(db, copy) {
                     try StoredTracker.store(try tracked.tracker.setDates(dates, of: nil), of: tracked.copyRow, db)

@@ -4,9 +4,9 @@ import GRDB
 import Glibc
 
 extension LibraryFile: Covers {
-    /// One picture, in bytes.
+    /// The limit for one picture, in bytes.
     public static let coverLimit = 5 << 20
-    /// All fetched pictures together, in bytes; beyond it the oldest go.
+    /// The limit for all fetched pictures, in bytes; beyond it the oldest are removed.
     public static let coversLimit = 2 << 30
 
     public func cover(of edition: ID<Edition>) async throws -> [UInt8]? {
@@ -17,7 +17,7 @@ extension LibraryFile: Covers {
                 WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
                 """, [edition.rawValue]) != nil
         }
-        // The name is built only from an id that the library knows.
+        // The path is made only of an id that is in the library.
         guard isKept, let path = coverPath(edition), try fileFacts(path) != nil else { return nil }
         return try readFile(path, limit: Self.coverLimit)
     }
@@ -42,7 +42,7 @@ extension LibraryFile: Covers {
                 """
                 SELECT uuid FROM edition JOIN cover ON cover.edition = edition.id
                 WHERE uuid IN (SELECT value FROM json_each(?)) AND cover.state IN ('fetched', 'person')
-                """, [list(editions.map(\.rawValue))])
+                """, [jsonList(editions.map(\.rawValue))])
             return Set(rows.map { ID(rawValue: $0["uuid"]) })
         }
     }
@@ -74,8 +74,8 @@ extension LibraryFile: Covers {
         return isRemoved
     }
 
-    /// Once their rows are gone for good: a commit that fails keeps its picture. In a transaction of its own, so that it never takes one
-    /// that another process has put there meanwhile.
+    /// Removes the pictures of editions whose rows have no cover any more. Runs after the commit, so that a failed one keeps its
+    /// picture, and in a transaction, so that a picture that another process has stored meanwhile stays.
     private func unlinkUnkept(_ editions: [ID<Edition>]) async throws {
         do {
             try await write { db in
@@ -89,7 +89,7 @@ extension LibraryFile: Covers {
                 }
             }
         } catch let error as LibraryError where error.isTransient {
-            // The pictures are removed all the same: without its row none is one, and they are swept away later.
+            // A file without its row is no cover, and is swept later.
         }
     }
 
@@ -131,8 +131,8 @@ extension LibraryFile: Covers {
             }
             let present = try db.value(String.self, "SELECT state FROM cover WHERE edition = ?", [row])
             guard state == "person" || present != "person" else { return }
-            // Inside the transaction, so that no other process can put a photo there in between; the row comes last.
-            try makeFolderBeside(folder(of: path))
+            // Inside the transaction, so that no other process can store a photo in between. The row comes last.
+            try createFolderBeside(folder(of: path))
             try replaceFile(path, with: bytes, mode: fileMode(in: folder(of: path)))
             try db.run(
                 """
@@ -143,9 +143,9 @@ extension LibraryFile: Covers {
         }
     }
 
-    /// Lets the oldest fetched pictures go until the rest fits. They are not fetched again by themselves.
+    /// Removes the oldest fetched pictures until the rest fits. They are not fetched again automatically.
     ///
-    /// - Parameter limit: in bytes.
+    /// - Parameter limit: the size of all fetched pictures, in bytes.
     func evictCovers(over limit: Int) async throws {
         let isTooMuch = try await read { db in
             try db.value(Int.self, "SELECT coalesce(sum(bytes), 0) FROM cover WHERE state = 'fetched'") ?? 0 > limit
@@ -167,7 +167,7 @@ extension LibraryFile: Covers {
         try await unlinkUnkept(evicted)
     }
 
-    /// Removes the pictures of editions that are gone, an hour after they were written: a picture lies there before its row.
+    /// Removes pictures that have no row. Spares those of the last hour, because a picture is written before its row.
     func sweepCovers() async throws {
         guard let folder = folderBeside("covers") else { return }
         let known = try await read { db in

@@ -29,30 +29,30 @@ extension LibraryFile: Labels {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
             let row = try kind == .tag ? tagRow(db, name) : shelfRow(db, name)
             guard row != nil else { throw TextRefusal.empty(what: kind.rawValue) }
-            let label = try StoredLabel.named(db, kind, name)
-            let titles = try Self.touch(db, copies) { try label.put(db, on: $0) }
+            let label = try StoredLabel.require(db, kind, name)
+            let titles = try Self.apply(db, to: copies) { try label.attach(db, to: $0) }
             return (
-                LabelChange(label: try label.label(db), changedBooks: titles.count),
+                LabelChange(label: try label.counted(db), changedBooks: titles.count),
                 titles.isEmpty
                     ? "added the \(kind.rawValue) \(quoted(label.name))"
                     : "put \(quoted(titles)) \(kind == .tag ? "under the tag" : "on the shelf") \(quoted(label.name))"
             )
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 
     public func removeLabel(
         _ kind: Label.Kind, _ name: String, from copies: [ID<Copy>], at now: Date
     ) async throws -> LabelChange {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
-            let label = try StoredLabel.named(db, kind, name)
-            let titles = try Self.touch(db, copies) { try label.take(db, off: $0) }
+            let label = try StoredLabel.require(db, kind, name)
+            let titles = try Self.apply(db, to: copies) { try label.detach(db, from: $0) }
             return (
-                LabelChange(label: try label.label(db), changedBooks: titles.count),
+                LabelChange(label: try label.counted(db), changedBooks: titles.count),
                 "took \(quoted(titles)) off the \(kind.rawValue) \(quoted(label.name))"
             )
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 
     public func renameLabel(
@@ -60,47 +60,47 @@ extension LibraryFile: Labels {
     ) async throws -> LabelChange {
         let newName = try newName.checked(as: kind.rawValue, limit: TextLimit.name)
         let (done, change) = try await changed(.edit, at: now) { db, _ in
-            let label = try StoredLabel.named(db, kind, name)
+            let label = try StoredLabel.require(db, kind, name)
             if let other = try StoredLabel.find(db, kind, newName), other.row != label.row {
                 throw LabelRefusal.taken(what: kind.rawValue, name: label.name, by: other.name)
             }
             try label.rename(db, to: newName)
-            let now = try StoredLabel.named(db, kind, newName).label(db)
+            let now = try StoredLabel.require(db, kind, newName).counted(db)
             return (
                 LabelChange(label: now, changedBooks: now.books),
                 "renamed the \(kind.rawValue) \(quoted(label.name)) to \(quoted(now.name)) on \(bookCount(now.books))"
             )
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 
     public func mergeLabels(
         _ kind: Label.Kind, _ names: [String], into target: String, at now: Date
     ) async throws -> LabelChange {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
-            let target = try StoredLabel.named(db, kind, target)
-            let merged = try StoredLabel.named(db, kind, names).filter { $0.row != target.row }
+            let target = try StoredLabel.require(db, kind, target)
+            let merged = try StoredLabel.require(db, kind, names).filter { $0.row != target.row }
             guard !merged.isEmpty else { throw LabelRefusal.alreadyOne(what: kind.rawValue, name: target.name) }
             var changed = 0
             for label in merged {
                 changed += try label.count(db)
-                try label.give(db, to: target)
+                try label.moveBooks(db, to: target)
                 try label.delete(db)
             }
             let names = merged.map { quoted($0.name) }.joined(separator: ", ")
             return (
-                LabelChange(label: try target.label(db), changedBooks: changed),
+                LabelChange(label: try target.counted(db), changedBooks: changed),
                 "merged the \(kind.rawValue) \(names.prefix(200)) into \(quoted(target.name)) on \(bookCount(changed))"
             )
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 
     public func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [LabelChange] {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
-            let labels = try StoredLabel.named(db, kind, names)
+            let labels = try StoredLabel.require(db, kind, names)
             let gone = try labels.map { stored in
-                let label = try stored.label(db)
+                let label = try stored.counted(db)
                 try stored.delete(db)
                 return LabelChange(label: label, changedBooks: label.books)
             }
@@ -108,34 +108,34 @@ extension LibraryFile: Labels {
             let books = gone.reduce(0) { $0 + $1.changedBooks }
             return (gone, "deleted the \(kind.rawValue) \(names.prefix(200)) from \(bookCount(books))")
         }
-        return done.telling(change)
+        return done.with(change: change)
     }
 
-    /// Runs `act` on each copy.
+    /// Runs `edit` on each copy.
     ///
-    /// - Returns: the titles of those that it changed.
-    private static func touch(
-        _ db: Database, _ copies: [ID<Copy>], _ act: (Int64) throws -> Void
+    /// - Returns: the titles of the books that it has changed.
+    private static func apply(
+        _ db: Database, to copies: [ID<Copy>], _ edit: (Int64) throws -> Void
     ) throws -> [String] {
         try copies.compactMap { id in
-            guard let stored = try StoredBooks.one(db, id) else { throw LibraryError.noSuchBook(id) }
+            guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
             let before = db.totalChangesCount
-            try act(stored.copyRow)
+            try edit(stored.copyRow)
             return db.totalChangesCount == before ? nil : stored.book.displayTitle
         }
     }
 }
 
 extension LabelChange {
-    fileprivate func telling(_ change: ID<Change>?) -> LabelChange {
-        var told = self
-        told.change = change
-        return told
+    fileprivate func with(change: ID<Change>?) -> LabelChange {
+        var result = self
+        result.change = change
+        return result
     }
 }
 
 extension [LabelChange] {
-    fileprivate func telling(_ change: ID<Change>?) -> [LabelChange] { map { $0.telling(change) } }
+    fileprivate func with(change: ID<Change>?) -> [LabelChange] { map { $0.with(change: change) } }
 }
 
 /// A tag or a shelf as a row.
@@ -144,7 +144,7 @@ struct StoredLabel {
     let row: Int64
     let name: String
 
-    /// The copies that have it, as a condition on the table copy; takes the row number.
+    /// The condition on the table copy that selects the copies with a label, whose row id is its argument.
     static func isOnCopy(_ kind: Label.Kind) -> String {
         switch kind {
         case .tag: "copy.id IN (SELECT copy FROM copyTag WHERE tag = ?)"
@@ -152,7 +152,7 @@ struct StoredLabel {
         }
     }
 
-    /// - Returns: `nil` when there is none of that name, in any spelling.
+    /// Finds a label by name, without regard to case.
     static func find(_ db: Database, _ kind: Label.Kind, _ name: String) throws -> StoredLabel? {
         guard let name = name.storable(TextLimit.name) else { return nil }
         return try db.row("SELECT id, displayName FROM \(kind.rawValue) WHERE name = ?", [name.caseFolded]).map {
@@ -160,30 +160,33 @@ struct StoredLabel {
         }
     }
 
-    /// - Throws: ``LabelRefusal/none(what:name:near:)`` with the names that may have been meant.
-    static func named(_ db: Database, _ kind: Label.Kind, _ name: String) throws -> StoredLabel {
+    /// Finds a label by name, without regard to case.
+    ///
+    /// - Throws: ``LabelRefusal/none(what:name:near:)`` with similar names.
+    static func require(_ db: Database, _ kind: Label.Kind, _ name: String) throws -> StoredLabel {
         if let label = try find(db, kind, name) { return label }
         let names = try db.rows("SELECT displayName FROM \(kind.rawValue)").map { $0[0] as String }
         throw LabelRefusal.none(what: kind.rawValue, name: name, near: name.nearest(among: names))
     }
 
-    /// Several names, each label once.
-    static func named(_ db: Database, _ kind: Label.Kind, _ names: [String]) throws -> [StoredLabel] {
+    /// Finds several labels by name, each of them once.
+    static func require(_ db: Database, _ kind: Label.Kind, _ names: [String]) throws -> [StoredLabel] {
         try names.reduce(into: []) { labels, name in
-            let label = try named(db, kind, name)
+            let label = try require(db, kind, name)
             if !labels.contains(where: { $0.row == label.row }) { labels.append(label) }
         }
     }
 
-    /// Books that have it, those in the trash not counted.
+    /// Counts the books with this label outside the trash.
     func count(_ db: Database) throws -> Int {
         try db.value(
             Int.self, "SELECT count(*) FROM copy WHERE deleted IS NULL AND \(Self.isOnCopy(kind))", [row]) ?? 0
     }
 
-    func label(_ db: Database) throws -> Label { Label(kind: kind, name: name, books: try count(db)) }
+    /// Returns the label with its number of books.
+    func counted(_ db: Database) throws -> Label { Label(kind: kind, name: name, books: try count(db)) }
 
-    /// Its new name; what is the same but for case stays the same label.
+    /// Renames the label. A name that differs only in case is still the same label.
     func rename(_ db: Database, to newName: String) throws {
         switch kind {
         case .tag:
@@ -196,22 +199,22 @@ struct StoredLabel {
         }
     }
 
-    func put(_ db: Database, on copy: Int64) throws {
+    func attach(_ db: Database, to copy: Int64) throws {
         switch kind {
         case .tag: try db.run("INSERT INTO copyTag (copy, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", [copy, row])
         case .shelf: try db.run("UPDATE copy SET shelf = ?1 WHERE id = ?2 AND shelf IS NOT ?1", [row, copy])
         }
     }
 
-    func take(_ db: Database, off copy: Int64) throws {
+    func detach(_ db: Database, from copy: Int64) throws {
         switch kind {
         case .tag: try db.run("DELETE FROM copyTag WHERE copy = ? AND tag = ?", [copy, row])
         case .shelf: try db.run("UPDATE copy SET shelf = NULL WHERE id = ? AND shelf = ?", [copy, row])
         }
     }
 
-    /// Moves its books, in the trash too, to `other`.
-    func give(_ db: Database, to other: StoredLabel) throws {
+    /// Moves the label's books to another label, also those in the trash.
+    func moveBooks(_ db: Database, to other: StoredLabel) throws {
         switch kind {
         case .tag:
             try db.run(
@@ -221,32 +224,12 @@ struct StoredLabel {
         }
     }
 
-    /// The label goes, from all books first.
+    /// Takes the label off all books and deletes it.
     func delete(_ db: Database) throws {
         switch kind {
         case .tag: try db.run("DELETE FROM copyTag WHERE tag = ?", [row])
         case .shelf: try db.run("UPDATE copy SET shelf = NULL WHERE shelf = ?", [row])
         }
         try db.run("DELETE FROM \(kind.rawValue) WHERE id = ?", [row])
-    }
-}
-
-// The words in which a change is told to a person.
-
-/// A name or title in quotes, cut where it is long.
-func quoted(_ name: String?) -> String { "\"\(name?.storable(80) ?? "Untitled")\"" }
-
-/// The first title and how many more.
-func quoted(_ titles: [String]) -> String {
-    guard let first = titles.first else { return "no book" }
-    return titles.count > 1 ? "\(quoted(first)) and \(titles.count - 1) more" : quoted(first)
-}
-
-/// "no book", "1 book", "12 books".
-func bookCount(_ count: Int) -> String {
-    switch count {
-    case 0: "no book"
-    case 1: "1 book"
-    default: "\(count) books"
     }
 }

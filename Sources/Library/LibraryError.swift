@@ -1,32 +1,32 @@
 import Bookplate
 import GRDB
 
-/// What can go wrong with the library file. Told apart by SQLite's extended result codes and errno, never by text.
+/// An error of the library. SQLite's errors are distinguished by extended result code and errno, never by text.
 public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A newer Bookplate wrote it; it was left as it is.
+    /// A newer Bookplate wrote the file. It was left as it is.
     case newerSchema(path: String, version: Int, known: Int)
-    /// Not a library: a text file, or another program's database; it was left as it is.
+    /// The file is not a library, but a text file or another program's database. It was left as it is.
     case foreign(path: String, what: String)
-    /// Damaged; it was left as it is.
+    /// The file is damaged. It was left as it is.
     case corrupt(path: String, what: String)
-    /// Locks and shared memory do not work over a network.
+    /// The folder is on a network file system, where locks and shared memory do not work.
     case networkFileSystem(path: String, type: String)
     case permission(path: String, errno: Int32?)
     case diskFull(path: String)
-    /// A disk has less room, in bytes, than a backup needs; nothing was written.
+    /// The disk has less room, in bytes, than a backup needs. Nothing was written.
     case noRoom(path: String, needed: Int64, free: Int64)
-    /// The folder that a person named for backups is not there.
+    /// The backup folder in the settings does not exist.
     case noBackupFolder(path: String)
     /// A read, write or sync failed; `code` is SQLite's extended result code or errno.
     case inputOutput(path: String, code: Int32)
-    /// Another process held the lock for longer than the library's patience.
+    /// Another process held the lock for longer than the lock timeout.
     case locked(path: String)
     /// Other processes have the library open, so it cannot be replaced.
     case inUse(path: String)
-    /// A backup would take the place of something that is none; it was left as it is.
+    /// A backup would replace something that is not a backup. It was left as it is.
     case wouldOverwrite(path: String, what: String)
     case noSuchBook(ID<Copy>)
-    /// Only what is in the trash can be deleted for good.
+    /// Only books in the trash can be purged.
     case notInTrash(ID<Copy>)
     case noSuchEdition(ID<Edition>)
     case noSuchItem(ID<IntakeItem>)
@@ -34,14 +34,14 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case notWaiting(ID<IntakeItem>, IntakeItem.State)
     /// Another edition of the library has this ISBN.
     case isbnInUse(ISBN)
-    /// The picture is larger than what is kept.
+    /// The picture exceeds the size limit of covers.
     case coverTooLarge(bytes: Int, limit: Int)
-    /// The hash of an access code could not be made: no memory, or a method that this machine's libcrypt does not know.
+    /// An access code could not be hashed: no memory is left, or this machine's libcrypt does not know the method.
     case accessCode(errno: Int32)
-    /// A constraint of the schema refused it: a fault of the program.
+    /// A constraint of the schema refused a row, which is a bug.
     case constraint(path: String, what: String)
 
-    /// What it means for a command's exit code.
+    /// The class of the error, which decides a command's exit code.
     public var category: Category {
         switch self {
         case .newerSchema, .networkFileSystem: .configuration
@@ -56,21 +56,21 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The classes of ``LibraryError``, by what a person does next.
+    /// The classes of ``LibraryError``, by what has to be done next.
     public enum Category: Sendable, Equatable {
-        /// Another program version or another place is needed (78).
+        /// Another program version or another path is needed (78).
         case configuration
         /// `scan restore` is needed (65).
         case corrupt
-        /// Rights are needed (77).
+        /// Permissions are needed (77).
         case permission
-        /// Room or another disk is needed (74).
+        /// More room or another disk is needed (74).
         case inputOutput
-        /// Waiting is needed (75).
+        /// Trying again later helps (75).
         case locked
-        /// The request does not fit what is there (3).
+        /// The library's content does not allow the request (3).
         case refused
-        /// A bug (74: the table of commands has no number of its own for it).
+        /// A bug (74: it has no exit code of its own).
         case fault
     }
 
@@ -85,13 +85,13 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .networkFileSystem(let path, let type):
             "cannot keep a library at \(path): \(type) is a network file system, where SQLite's locks cannot be trusted. Choose a local disk."
         case .permission(let path, let errno):
-            "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Make the file and its folder writable for you, or name another with BOOKPLATE_LIBRARY."
+            "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Make the file and its folder writable for you, or name another file with BOOKPLATE_LIBRARY."
         case .diskFull(let path):
             "cannot write \(path): the disk is full. Nothing that was acknowledged is lost; make room and try again."
         case .noRoom(let path, let needed, let free):
             "cannot write \(path): it needs \(needed) bytes and the disk has \(free) left. Make room, or name another folder."
         case .noBackupFolder(let path):
-            "no backup in \(path): the folder is not there. Plug in its disk, or name another with 'scan settings set backupFolder'."
+            "no backup in \(path): the folder does not exist. Plug in its disk, or name another folder with 'scan settings set backupFolder'."
         case .inputOutput(let path, let code):
             "cannot read or write \(path): input/output error (code \(code)). Check the disk and its connection."
         case .locked(let path):
@@ -100,17 +100,17 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
             "cannot replace \(path): another process has the library open. Close every other scan (terminal, kiosk, service) first."
         case .wouldOverwrite(let path, let what):
             "cannot write a backup to \(path): it is \(what). Name another file."
-        case .noSuchBook(let id): "there is no book with the id \(id). 'scan library list' shows them."
-        case .notInTrash(let id): "the book \(id) is not in the trash. 'scan library delete' puts it there."
-        case .noSuchEdition(let id): "there is no edition with the id \(id)."
-        case .noSuchItem(let id): "there is no intake item with the id \(id). 'scan intake list' shows them."
-        case .notWaiting(let id, let state): "the intake item \(id) is \(state.rawValue) already."
+        case .noSuchBook(let id): "no book has the id \(id). 'scan library list' shows all books."
+        case .notInTrash(let id): "the book \(id) is not in the trash. 'scan library delete' moves it there."
+        case .noSuchEdition(let id): "no edition has the id \(id)."
+        case .noSuchItem(let id): "no intake item has the id \(id). 'scan intake list' shows all items."
+        case .notWaiting(let id, let state): "the intake item \(id) is already \(state.rawValue)."
         case .isbnInUse(let isbn):
-            "another book of the library has the ISBN \(isbn.hyphenated). Add a copy of that one instead."
+            "another book in the library has the ISBN \(isbn.hyphenated). Add a copy of that one instead."
         case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes; the limit is \(limit)."
         case .accessCode(let errno):
             "the access code cannot be checked (errno \(errno)): no memory is left, or libcrypt does not know its hash. "
-                + "Set it anew with 'scan kiosk code'."
+                + "Set it again with 'scan kiosk code'."
         case .constraint(let path, let what):
             "\(path) refused a row that breaks its rules (\(what)). Please report this."
         }
@@ -118,13 +118,13 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension LibraryError {
-    /// What an error of SQLite or of the file system means for this library.
+    /// Translates an error of SQLite or of decoding into a ``LibraryError``.
     ///
-    /// - Returns: `error` itself when it is no such error.
+    /// - Returns: any other error unchanged.
     static func translated(_ error: any Error, path: String) -> any Error {
         switch error {
         case let error as DatabaseError: LibraryError(error, path: path)
-        case is DecodingError: LibraryError.corrupt(path: path, what: "a stored record does not read")
+        case is DecodingError: LibraryError.corrupt(path: path, what: "a stored record cannot be decoded")
         case let error as RowDecodingError: LibraryError.corrupt(path: path, what: error.what)
         default: error
         }
@@ -134,7 +134,7 @@ extension LibraryError {
     init(_ error: DatabaseError, path: String) {
         let code = error.extendedResultCode
         switch code {
-        // The shared-memory file could not be made larger: in practice the disk is full.
+        // The shared-memory file could not grow: in practice the disk is full.
         case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
         case .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK: self = .permission(path: path, errno: nil)
         default:
@@ -149,11 +149,6 @@ extension LibraryError {
             }
         }
     }
-}
-
-/// A stored value that the domain has no word for.
-struct RowDecodingError: Error {
-    var what: String
 }
 
 extension LibraryError: Refusal {

@@ -6,96 +6,96 @@ import Synchronization
 
 /// An open library: one SQLite file with its covers and backups beside it, shared with every other process that has it open.
 ///
-/// Implements the domain's ports, one file per topic. What a writing method acknowledges is on the disk.
+/// Implements the domain's ports, in one file for each entity. A change is on the disk when the method that makes it returns.
 public final class LibraryFile: Sendable {
-    /// Where the file is, links resolved; `nil` for a library in memory.
+    /// The path of the file, with links resolved; `nil` for a library in memory.
     public let path: String?
-    /// The name under which this device captures and changes things.
-    public let station: String
-    /// Tells this instance's leases from those of other processes.
+    /// The device's name in captures and changes.
+    public let device: String
+    /// The id of this instance in leases, which distinguishes it from other processes.
     let holder = UUID().uuidString.lowercased()
     let database: any DatabaseWriter
     let clock: @Sendable () -> Date
-    /// Whose calendar says what day it is.
+    /// The reader's time zone, which decides what day it is.
     let zone: TimeZone
     let lock: LibraryLock?
     let watches = WatchConnections()
     private let closeGuard = CloseGuard()
-    private let patience: WritePatience
-    let codeTurns = CodeTurns()
-    let useNotes = UseNotes()
-    /// Whether this instance has made a change, an undo or a restore from the trash: what makes a day's backup due.
+    private let lockTimeout: LockTimeout
+    let codeChecks = CodeCheckQueue()
+    let lastUse = LastUseRecorder()
     let hasChanged = Atomic(false)
+    /// True if this instance has changed a book, including undo and the trash. Then the day's backup is due.
     public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
 
     init(
-        path: String?, station: String, database: any DatabaseWriter, lock: LibraryLock?,
-        patience: WritePatience = WritePatience(.seconds(5)), clock: @escaping @Sendable () -> Date, zone: TimeZone
+        path: String?, device: String, database: any DatabaseWriter, lock: LibraryLock?,
+        lockTimeout: LockTimeout = LockTimeout(.seconds(5)), clock: @escaping @Sendable () -> Date, zone: TimeZone
     ) {
         self.path = path
-        self.station = station
+        self.device = device
         self.database = database
         self.lock = lock
-        self.patience = patience
+        self.lockTimeout = lockTimeout
         self.clock = clock
         self.zone = zone
     }
 
-    /// Opens the library and brings it to this program's schema; creates it, with its folders, where there is none or an
-    /// empty file. Blocks for some milliseconds, longer when other processes open it at the same time.
+    /// Opens the library and migrates it to this program's schema. Creates it, with its folders, if the file is missing or
+    /// empty. Blocks for some milliseconds, longer if other processes open it at the same time.
     ///
-    /// A file that is damaged, another program's or newer is left as it is, byte for byte.
+    /// A file that is damaged, newer or another program's is left as it is, byte for byte.
     ///
     /// - Parameters:
-    ///   - station: the device's name in captures and changes; the host name unless told.
-    ///   - patience: how long opening, and each write, waits for another process's lock before it says so.
-    ///   - clock: the wall clock, for what no caller dates.
-    ///   - zone: the reader's, which says on what day a reading is started or finished; the machine's unless told.
+    ///   - device: the device's name in captures and changes; the host name by default.
+    ///   - lockTimeout: how long opening, and each write, waits for another process's lock before it fails.
+    ///   - clock: the wall clock, for events that the caller does not date.
+    ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's by default.
     /// - Throws: ``LibraryError``.
     public static func open(
-        at path: String, station: String? = nil, patience: Duration = .seconds(5),
+        at path: String, device: String? = nil, lockTimeout: Duration = .seconds(5),
         clock: @escaping @Sendable () -> Date = { Date() }, zone: TimeZone = .current
     ) throws -> LibraryFile {
-        let place = LibraryLocation(path)
-        let path = place.path
+        let location = LibraryLocation(path)
+        let path = location.path
         do {
-            let lock = try place.prepare()
-            try lock.acquire(.exclusive, .opening, within: patience, library: path)
+            let lock = try location.prepare()
+            try lock.acquire(.exclusive, .opening, within: lockTimeout, library: path)
             let isAlone = try lock.attempt(.exclusive, .inUse)
-            let state = try place.inspect(endedUncleanly: isAlone && place.hasLeftoverLog())
-            if state == .new { try createFile(at: path, mode: place.mode) }
-            let writePatience = WritePatience(patience)
-            let pool = try openPool(at: path, patience: writePatience)
+            let state = try location.inspect(endedUncleanly: isAlone && location.hasLeftoverLog())
+            if state == .new { try createFile(at: path, mode: location.mode) }
+            let timeout = LockTimeout(lockTimeout)
+            let pool = try openPool(at: path, lockTimeout: timeout)
             do {
                 try Schema.migrate(pool)
-                try lock.acquire(.shared, .inUse, within: patience, library: path)
+                try lock.acquire(.shared, .inUse, within: lockTimeout, library: path)
                 try lock.release(.opening)
             } catch {
                 closeAll(of: pool)
                 throw error
             }
             return LibraryFile(
-                path: path, station: station ?? hostName(), database: pool, lock: lock,
-                patience: writePatience, clock: clock, zone: zone)
+                path: path, device: device ?? hostName(), database: pool, lock: lock,
+                lockTimeout: timeout, clock: clock, zone: zone)
         } catch {
             throw LibraryError.translated(error, path: path)
         }
     }
 
-    /// A library that is gone with its last reference: for tests and trials. Has no covers and no backups folder.
+    /// Creates a library in memory, for tests and dry runs. It has no covers and no backups.
     public static func inMemory(
-        station: String = "memory", clock: @escaping @Sendable () -> Date = { Date() }, zone: TimeZone = .current
+        device: String = "memory", clock: @escaping @Sendable () -> Date = { Date() }, zone: TimeZone = .current
     ) throws -> LibraryFile {
         let queue = try DatabaseQueue(configuration: configuration())
         try Schema.migrate(queue)
-        return LibraryFile(path: nil, station: station, database: queue, lock: nil, clock: clock, zone: zone)
+        return LibraryFile(path: nil, device: device, database: queue, lock: nil, clock: clock, zone: zone)
     }
 
-    /// Closes the file cleanly: its write-ahead log is folded in. A process that ends without it loses nothing, but the next
+    /// Closes the file and folds its write-ahead log in. A process that ends without this loses nothing, but then the next
     /// opening checks the whole file.
     public func close() throws {
         closeGuard.close()
-        // The readers first: SQLite folds the log in when the last connection closes, and a reader cannot.
+        // Readers close first: SQLite folds the log in when the last connection closes, and a reader cannot write.
         try watches.end()
         (database as? DatabasePool)?.releaseMemory()
         try database.close()
@@ -103,8 +103,8 @@ public final class LibraryFile: Sendable {
         try lock?.release(.inUse)
     }
 
-    /// GRDB closes a pool's writer before its readers (its DatabasePool.close names groue/GRDB.swift#739), and a reader that was begun just
-    /// then is the last: the log stays. One connection more, which may write, takes it along when it closes.
+    /// Folds the log in if the pool has left it behind. GRDB closes a pool's writer before its readers (its DatabasePool.close
+    /// names groue/GRDB.swift#739), and if a reader closes last, the log stays. A further connection that may write folds it in.
     private func foldLog(of path: String) throws {
         guard try fileFacts(path + "-wal") != nil else { return }
         let last = try DatabaseQueue(path: path, configuration: Self.configuration())
@@ -112,24 +112,24 @@ public final class LibraryFile: Sendable {
         try last.close()
     }
 
-    /// From now on no write waits for another process's lock for longer than this, also one that waits already: for a service that is
-    /// to end.
-    public func hurry(within limit: Duration) { patience.shorten(to: limit) }
+    /// Shortens the time for which writes wait for another process's lock, also of a write that is waiting now. For a service
+    /// that is about to end.
+    public func shortenLockTimeout(to limit: Duration) { lockTimeout.shorten(to: limit) }
 
     deinit { Self.closeAll(of: database) }
 
     private static func closeAll(of database: any DatabaseWriter) {
         (database as? DatabasePool)?.releaseMemory()
-        // Nothing is lost when closing fails: the log is read by the next opening.
+        // Nothing is lost if closing fails: the next opening reads the log.
         try? database.close()
     }
 
-    /// Marks an empty file as a library before anything else is in it, so that a process killed at any moment leaves either
-    /// an empty file or one that the next opening knows for its own.
+    /// Marks an empty file as a library before anything else is written, so that a process killed at any moment leaves either
+    /// an empty file or one that the next opening recognises.
     private static func createFile(at path: String, mode: mode_t) throws {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-        // SQLite gives its side files the rights of the main file; the umask must not shut out the group.
+        // SQLite gives its side files the mode of the main file, and the umask must not exclude the group.
         _ = fchmod(descriptor, mode)
         Glibc.close(descriptor)
         try syncFolder(of: path)
@@ -140,21 +140,21 @@ public final class LibraryFile: Sendable {
         try queue.close()
     }
 
-    private static func openPool(at path: String, patience: WritePatience) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path, configuration: configuration(patience: patience))
-        // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the writer connection writes.
+    private static func openPool(at path: String, lockTimeout: LockTimeout) throws -> DatabasePool {
+        let pool = try DatabasePool(path: path, configuration: configuration(lockTimeout: lockTimeout))
+        // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the writer's connection needs FULL.
         try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
         return pool
     }
 
-    /// What every connection to a library has set.
+    /// The configuration of every connection to a library.
     static func configuration(
-        readonly: Bool = false, patience: WritePatience = WritePatience(.seconds(5))
+        readonly: Bool = false, lockTimeout: LockTimeout = LockTimeout(.seconds(5))
     ) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.foreignKeysEnabled = true
-        configuration.busyMode = .callback { patience.waits(afterTries: $0) }
+        configuration.busyMode = .callback { lockTimeout.waitForRetry(after: $0) }
         configuration.label = "bookplate.library"
         return configuration
     }
@@ -167,7 +167,7 @@ public final class LibraryFile: Sendable {
 }
 
 extension LibraryFile {
-    /// Reads one consistent state.
+    /// Reads from one consistent state of the library.
     func read<Result: Sendable>(
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
@@ -178,17 +178,17 @@ extension LibraryFile {
         }
     }
 
-    /// Writes in one `BEGIN IMMEDIATE` transaction; on the disk when it returns. What search knows of the books that were
-    /// touched is brought up to date in the same transaction.
+    /// Writes in one `BEGIN IMMEDIATE` transaction, which is on the disk when this returns. The search index is updated in the
+    /// same transaction.
     func write<Result: Sendable>(
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
         do {
             return try await database.write { [path] db in
-                // Another process may have been updated and have migrated the file under this one.
+                // A newer program may have migrated the file while this one has it open.
                 try Schema.checkVersion(db, path: path ?? ":memory:")
                 let result = try body(db)
-                try SearchIndex.bringUpToDate(db)
+                try SearchIndex.update(db)
                 return result
             }
         } catch {
@@ -196,18 +196,18 @@ extension LibraryFile {
         }
     }
 
-    /// The folder of that name beside the library; `nil` for a library in memory.
+    /// Returns the path of a folder beside the library; `nil` for a library in memory.
     func folderBeside(_ name: String) -> String? { path.map { folder(of: $0) + "/" + name } }
 }
 
-/// Keeps a library from closing under reads that are under way. GRDB's pool opens a connection when a read wants one; a read that
-/// starts while the library closes would leave a write-ahead log behind that nobody folds in.
+/// Delays closing until reads have finished. GRDB's pool opens connections on demand, so a read that starts while the library
+/// closes would leave a write-ahead log behind.
 final class CloseGuard: Sendable {
     private let state = Mutex((count: 0, isClosed: false))
 
     /// Runs a read.
     ///
-    /// - Throws: `CancellationError` when the library is closed, else what `read` throws.
+    /// - Throws: `CancellationError` if the library is closed, else the error of `read`.
     func perform<Result>(_ read: () async throws -> Result) async throws -> Result {
         try state.withLock { state in
             if state.isClosed { throw CancellationError() }
@@ -217,7 +217,7 @@ final class CloseGuard: Sendable {
         return try await read()
     }
 
-    /// Refuses further reads and waits for those under way, at most `limit`: closing the connections interrupts the rest.
+    /// Refuses further reads and waits at most `limit` for those that are running. Closing the connections interrupts the rest.
     func close(within limit: Duration = .seconds(1)) {
         state.withLock { $0.isClosed = true }
         let end = ContinuousClock.now.advanced(by: limit)
@@ -225,8 +225,9 @@ final class CloseGuard: Sendable {
     }
 }
 
-/// How long SQLite tries again at another connection's lock. Its own timeout cannot be shortened while somebody waits by it.
-final class WritePatience: Sendable {
+/// The time for which SQLite waits for another connection's lock. Replaces SQLite's own timeout, which cannot be shortened
+/// during a wait.
+final class LockTimeout: Sendable {
     /// Milliseconds.
     private let limit: Atomic<Int64>
 
@@ -236,14 +237,14 @@ final class WritePatience: Sendable {
         self.limit.store(min(self.limit.load(ordering: .relaxed), limit.milliseconds), ordering: .relaxed)
     }
 
-    /// Milliseconds before each further try, as SQLite's own timeout has them (sqliteDefaultBusyCallback); the last one stays.
+    /// Milliseconds before each retry, as in SQLite's own timeout (sqliteDefaultBusyCallback); the last one is repeated.
     private static let pauses: [Int64] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
 
-    /// Waits a little.
+    /// Sleeps before the next attempt to get a lock.
     ///
-    /// - Parameter tries: how often it was waited for this lock already.
-    /// - Returns: whether it is to be tried again.
-    func waits(afterTries tries: Int) -> Bool {
+    /// - Parameter tries: the number of earlier waits for this lock.
+    /// - Returns: false if the time is up.
+    func waitForRetry(after tries: Int) -> Bool {
         let (pauses, last) = (Self.pauses, Self.pauses.count - 1)
         let waited = pauses.prefix(tries).reduce(0, +) + Int64(max(0, tries - pauses.count)) * pauses[last]
         let pause = min(pauses[min(tries, last)], limit.load(ordering: .relaxed) - waited)

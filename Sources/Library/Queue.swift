@@ -7,19 +7,19 @@ extension LibraryFile: Intake {
         _ detections: [Detection], preset: Preset, lease: Duration, at now: Date
     ) async throws -> [IntakeItem] {
         guard !detections.isEmpty else { return [] }
-        let station = station
+        let device = device
         let instant = Date(milliseconds: now.milliseconds)
         let leaseHolder = lease > .zero ? holder : nil
-        let leaseUntil = lease > .zero ? Self.end(of: lease, from: now) : nil
+        let leaseUntil = lease > .zero ? Self.leaseEnd(lease, from: now) : nil
         return try await write { db in
-            let presetJSON = try storedJSON(preset)
+            let presetJSON = try encodeJSON(preset)
             return try detections.map { detection in
                 if let id = detection.item, let stored = try StoredItem.one(db, id) { return stored.item }
                 let item = IntakeItem(
                     id: detection.item ?? ID(), isbn: detection.isbn,
                     raw: detection.raw.storable(TextLimit.name) ?? detection.isbn.digits,
                     addon: detection.addon?.storable(TextLimit.name), origin: detection.origin,
-                    image: detection.image?.storable(4096), device: station, captured: instant, preset: preset)
+                    image: detection.image?.storable(4096), device: device, captured: instant, preset: preset)
                 try db.run(
                     """
                     INSERT INTO intakeItem
@@ -48,7 +48,7 @@ extension LibraryFile: Intake {
                 """
                 SELECT \(StoredItem.columns) FROM intakeItem
                 WHERE state IN (SELECT value FROM json_each(?)) ORDER BY captured, id
-                """, [list(states.map(\.rawValue))]
+                """, [jsonList(states.map(\.rawValue))]
             ).map { try StoredItem(row: $0).item }
         }
     }
@@ -57,7 +57,7 @@ extension LibraryFile: Intake {
         try await read { db in
             try db.value(
                 Int.self, "SELECT count(*) FROM intakeItem WHERE state IN (SELECT value FROM json_each(?))",
-                [list(states.map(\.rawValue))]) ?? 0
+                [jsonList(states.map(\.rawValue))]) ?? 0
         }
     }
 
@@ -77,13 +77,13 @@ extension LibraryFile: Intake {
             new = new.storable
             let changed = new.fields(differingFrom: old)
             for field in Metadata.Field.allCases {
-                // A field that a person emptied keeps its source, so that no later lookup fills it again.
+                // A field that a person has emptied keeps its source, so that no later lookup fills it again.
                 new.sources[field] = changed.contains(field) ? .person : old.sources[field]
             }
             guard new != old || preset != stored.item.preset else { return }
             try db.run(
                 "UPDATE intakeItem SET metadata = ?, preset = ? WHERE id = ?",
-                [try storedJSON(new), try storedJSON(preset), stored.row])
+                [try encodeJSON(new), try encodeJSON(preset), stored.row])
         }
     }
 
@@ -94,18 +94,18 @@ extension LibraryFile: Intake {
                 """
                 UPDATE intakeItem SET preset = ?
                 WHERE state = 'waiting' AND uuid IN (SELECT value FROM json_each(?))
-                """, [try storedJSON(preset), list(ids.map(\.rawValue))])
+                """, [try encodeJSON(preset), jsonList(ids.map(\.rawValue))])
         }
     }
 
     public func dismiss(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
         try await change(.edit, at: now) { db, change in
-            try leave(db, ids)
+            try dismissWaiting(db, ids)
             return (change, "dismissed \(ids.count) in the intake queue")
         }
     }
 
-    public func close(_ ids: [ID<IntakeItem>]) async throws { try await write { db in try leave(db, ids) } }
+    public func close(_ ids: [ID<IntakeItem>]) async throws { try await write { db in try dismissWaiting(db, ids) } }
 
     public func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? {
         try await read { db in
@@ -123,26 +123,26 @@ extension LibraryFile: Intake {
                 """
                 SELECT uuid FROM intakeItem JOIN intakeThumbnail ON item = intakeItem.id
                 WHERE state IN (SELECT value FROM json_each(?))
-                """, [list(states.map(\.rawValue))])
+                """, [jsonList(states.map(\.rawValue))])
             return Set(ids.map { ID(rawValue: $0["uuid"]) })
         }
     }
 }
 
-/// Items that still wait leave the queue unsaved.
-private func leave(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
+/// Dismisses those of the items that are still waiting.
+private func dismissWaiting(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
     try db.run(
         """
         UPDATE intakeItem SET state = 'dismissed', leaseHolder = NULL, leaseUntil = NULL
         WHERE state = 'waiting' AND uuid IN (SELECT value FROM json_each(?))
-        """, [list(ids.map(\.rawValue))])
+        """, [jsonList(ids.map(\.rawValue))])
 }
 
 /// A row of the intake queue.
 struct StoredItem {
     var row: Int64
     var attempts: Int
-    /// The process that looks it up, and until when.
+    /// The process that looks the item up, and until when.
     var lease: (holder: String, until: Int64)?
     var item: IntakeItem
 
@@ -152,28 +152,28 @@ struct StoredItem {
         """
 
     init(row: Row) throws {
-        guard let isbn = try StoredBooks.isbn(row) else { throw RowDecodingError(what: "an intake item has no ISBN") }
+        guard let isbn = try row.isbn() else { throw RowDecodingError(what: "an intake item has no ISBN") }
         self.row = row["id"]
         attempts = row["attempts"]
         if let holder = row["leaseHolder"] as String? { lease = (holder, row["leaseUntil"]) }
         item = IntakeItem(
             id: ID(rawValue: row["uuid"]), isbn: isbn, raw: row["raw"], addon: row["addon"],
             origin: try row.word("origin"), image: row["image"], device: row["station"],
-            captured: Date(milliseconds: row["captured"]), preset: try decoded(Preset.self, row["preset"]),
+            captured: Date(milliseconds: row["captured"]), preset: try decodeJSON(Preset.self, row["preset"]),
             state: try row.word("state"), outcome: try row.optionalWord("outcome"), reason: row["reason"],
             source: try row.optionalWord("source"),
-            metadata: try (row["metadata"] as String?).map { try decoded(Metadata.self, $0) })
+            metadata: try (row["metadata"] as String?).map { try decodeJSON(Metadata.self, $0) })
     }
 
-    /// - Returns: `nil` when there is no such item.
+    /// - Returns: `nil` if there is no such item.
     static func one(_ db: Database, _ id: ID<IntakeItem>) throws -> StoredItem? {
         try db.row("SELECT \(columns) FROM intakeItem WHERE uuid = ?", [id.rawValue]).map(StoredItem.init(row:))
     }
 }
 
 extension LibraryFile {
-    /// Times are the wall clock's, because processes share them. A lease or a pause that lies further ahead than any can be
-    /// is from before the clock was set back, and counts as over.
+    /// In milliseconds. Leases use the wall clock, because processes share them. A lease or pause that ends further ahead than
+    /// the longest possible one was made before the clock was set back, and counts as over.
     static let longestLease: Int64 = 3_600_000
     private static let longestPause: Int64 = 7 * 86_400_000
 
@@ -183,12 +183,12 @@ extension LibraryFile {
         guard limit > 0, only.map({ !$0.isEmpty }) ?? true else { return [] }
         let holder = holder
         let instant = now.milliseconds
-        let until = Self.end(of: lease, from: now)
+        let until = Self.leaseEnd(lease, from: now)
         let choice =
             only == nil
             ? "(nextLookup <= ?2 OR nextLookup > ?2 + \(Self.longestPause))"
             : "uuid IN (SELECT value FROM json_each(?1))"
-        // An item asked for by name may be this process's own already; its lease begins anew.
+        // An item that is requested by its id may be leased by this process already. Then its lease is renewed.
         let isMine = only == nil ? "0" : "leaseHolder = ?4"
         return try await write { db in
             let rows = try db.rows(
@@ -197,13 +197,13 @@ extension LibraryFile {
                 WHERE state = 'waiting' AND ?1 IS ?1 AND ?4 IS ?4 AND \(choice)
                     AND (leaseUntil IS NULL OR leaseUntil <= ?2 OR leaseUntil > ?2 + \(Self.longestLease) OR \(isMine))
                 ORDER BY captured, id LIMIT ?3
-                """, [only.map { list($0.map(\.rawValue)) }, instant, limit, holder])
+                """, [only.map { jsonList($0.map(\.rawValue)) }, instant, limit, holder])
             let items = try rows.map(StoredItem.init(row:))
             try db.run(
                 """
                 UPDATE intakeItem SET leaseHolder = ?, leaseUntil = ?
                 WHERE id IN (SELECT value FROM json_each(?))
-                """, [holder, until, list(items.map(\.row))])
+                """, [holder, until, jsonList(items.map(\.row))])
             return items.map(\.item)
         }
     }
@@ -216,7 +216,7 @@ extension LibraryFile {
             for (id, answer) in answers {
                 guard var stored = try StoredItem.one(db, id) else { continue }
                 if stored.item.state == .waiting, !stored.isLeased(besides: holder, at: now) {
-                    let next = stored.learn(answer, at: now)
+                    let next = stored.apply(answer, at: now)
                     try db.run(
                         """
                         UPDATE intakeItem SET outcome = ?, reason = ?, source = ?, metadata = ?, attempts = ?,
@@ -225,7 +225,7 @@ extension LibraryFile {
                         """,
                         [
                             stored.item.outcome?.rawValue, stored.item.reason, stored.item.source?.rawValue,
-                            try stored.item.metadata.map { try storedJSON($0) }, stored.attempts,
+                            try stored.item.metadata.map { try encodeJSON($0) }, stored.attempts,
                             next?.milliseconds, stored.row,
                         ])
                 }
@@ -235,41 +235,41 @@ extension LibraryFile {
         }
     }
 
-    /// When a lease that begins now ends.
-    static func end(of lease: Duration, from now: Date) -> Int64 {
+    /// Returns the end of a lease that begins now, in milliseconds since 1970.
+    static func leaseEnd(_ lease: Duration, from now: Date) -> Int64 {
         now.milliseconds + min(longestLease, max(1, lease.milliseconds))
     }
 }
 
 extension StoredItem {
-    /// Whether another process than `holder` is looking it up.
+    /// Returns true if a process other than `holder` is looking the item up.
     func isLeased(besides holder: String, at now: Date) -> Bool {
         guard let lease, lease.holder != holder else { return false }
         let remaining = lease.until - now.milliseconds
         return remaining > 0 && remaining <= LibraryFile.longestLease
     }
 
-    /// How long *not found* holds before the sources are asked again.
+    /// The time before the sources are asked again about an ISBN that none of them found.
     static let notFoundPause: TimeInterval = 7 * 86_400
     private static let firstPause: TimeInterval = 30
     private static let longestPause: TimeInterval = 3600
 
-    /// Takes in what a lookup came to.
+    /// Applies the answer of a lookup.
     ///
-    /// - Returns: when to ask again; `nil` when there is no need to.
-    mutating func learn(_ answer: LookupAnswer, at now: Date) -> Date? {
+    /// - Returns: when to look the item up again; `nil` if that is not needed.
+    mutating func apply(_ answer: LookupAnswer, at now: Date) -> Date? {
         let wasFound = item.outcome == .found
         switch answer.outcome {
         case .found(let found, let source):
             attempts = 0
-            // What is known for sure is worth more than a record that may be another book's.
+            // A sure match is not replaced by a record that may be another book's.
             if wasFound, found.isWeakMatch, item.metadata?.isWeakMatch == false { return nil }
             item.metadata = merged(found.storable)
             item.outcome = .found
             item.source = source
             item.reason = nil
             return nil
-        // An outage, or a record that a source has lost, takes nothing back.
+        // What was found stays, even if a source is down or has lost the record.
         case _ where wasFound: return nil
         case .notFound(let asked):
             let names = asked.map(\.displayName).joined(separator: ", ")
@@ -281,130 +281,20 @@ extension StoredItem {
         case .temporary(let failure), .blocked(let failure), .badData(let failure):
             item.outcome = answer.outcome.name
             item.reason = failure.description
-            let told = failure.retryAfter.map { min(Self.longestPause, max(1, Double($0.milliseconds) / 1000)) }
-            let pause = told ?? min(Self.longestPause, Self.firstPause * Double(1 << min(10, attempts)))
+            let requested = failure.retryAfter.map { min(Self.longestPause, max(1, Double($0.milliseconds) / 1000)) }
+            let pause = requested ?? min(Self.longestPause, Self.firstPause * Double(1 << min(10, attempts)))
             attempts += 1
             return now.addingTimeInterval(pause)
         }
     }
 
-    /// The new record, with what a person edited as it was, and what only an earlier lookup knew in its gaps: nothing from a
-    /// record that may be another book's beside one that is sure.
+    /// Merges a new record with the stored one. Fields that a person has edited stay, and gaps are filled from the earlier
+    /// record, except that a weak match never fills the gaps of a sure one.
     private func merged(_ found: Metadata) -> Metadata {
         guard let old = item.metadata else { return found }
         var merged = found
         if found.isWeakMatch || !old.isWeakMatch { merged.fillGaps(from: old) }
         for (field, source) in old.sources where source == .person { merged.copy(field, from: old) }
         return merged
-    }
-}
-
-extension Duration {
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds.multipliedReportingOverflow(by: 1000).overflow
-            ? (seconds < 0 ? .min : .max) : seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    }
-}
-
-extension LibraryFile: AnswerCache {
-    /// Seven days.
-    private static let notFoundKept: Int64 = 7 * 86_400_000
-
-    public func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer] {
-        guard !isbns.isEmpty else { return [:] }
-        return try await read { db in
-            // An answer from the future is from before the clock was set back: its age is unknown.
-            let rows = try db.rows(
-                """
-                SELECT isbn, content FROM answer
-                WHERE isbn IN (SELECT value FROM json_each(?1)) AND (outcome = 'found' OR at BETWEEN ?2 - ?3 AND ?2)
-                """, [list(isbns.map(\.digits)), now.milliseconds, Self.notFoundKept])
-            var answers: [ISBN: LookupAnswer] = [:]
-            for row in rows {
-                guard let isbn = try StoredBooks.isbn(row) else { continue }
-                answers[isbn] = try decoded(StoredAnswer.self, row["content"]).answer(for: isbn)
-            }
-            return answers
-        }
-    }
-
-    public func keep(_ answers: [LookupAnswer], at now: Date) async throws {
-        // What came from the cache keeps its age.
-        let kept = answers.filter { !$0.isCached }.compactMap { answer in
-            StoredAnswer(answer).map { (isbn: answer.isbn, outcome: answer.outcome.name, content: $0) }
-        }
-        guard !kept.isEmpty else { return }
-        try await write { db in
-            for answer in kept {
-                // A source that has lost a record does not take away what another once knew.
-                try db.run(
-                    """
-                    INSERT INTO answer (isbn, outcome, at, content) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (isbn) DO UPDATE
-                        SET outcome = excluded.outcome, at = excluded.at, content = excluded.content
-                        WHERE outcome = 'notFound' OR excluded.outcome = 'found'
-                    """,
-                    [
-                        answer.isbn.digits, answer.outcome.rawValue, now.milliseconds,
-                        try storedJSON(answer.content),
-                    ])
-            }
-        }
-    }
-}
-
-/// A found or not-found answer as it is stored.
-private struct StoredAnswer: Codable {
-    struct Left: Codable {
-        var source: SourceName
-        var reason: String
-    }
-
-    var found: Metadata?
-    var from: SourceName?
-    var asked: [SourceName]?
-    var notAsked: [Left]
-
-    /// `nil` for an outcome that is not kept.
-    init?(_ answer: LookupAnswer) {
-        notAsked = answer.notAsked.map { Left(source: $0.source, reason: $0.reason) }
-        switch answer.outcome {
-        case .found(let metadata, let source):
-            found = metadata.storable
-            from = source
-        case .notFound(let sources): asked = sources
-        case .temporary, .blocked, .badData: return nil
-        }
-    }
-
-    func answer(for isbn: ISBN) -> LookupAnswer {
-        let outcome: LookupOutcome =
-            if let found, let from { .found(found, from: from) } else { .notFound(asked: asked ?? []) }
-        return LookupAnswer(
-            isbn: isbn, outcome: outcome, isCached: true,
-            notAsked: notAsked.map { NotAsked(source: $0.source, reason: $0.reason) })
-    }
-}
-
-extension LibraryFile: RateLimits {
-    public func update<Result: Sendable>(
-        _ source: SourceName, _ change: @escaping @Sendable (inout SourceState) -> Result
-    ) async throws -> Result {
-        try await write { db in
-            let stored = try db.value(
-                String.self, "SELECT state FROM sourceState WHERE source = ?", [source.rawValue])
-            var state = try stored.map { try decoded(SourceState.self, $0) } ?? SourceState()
-            let before = state
-            let result = change(&state)
-            if state != before {
-                try db.run(
-                    """
-                    INSERT INTO sourceState (source, state) VALUES (?, ?)
-                    ON CONFLICT (source) DO UPDATE SET state = excluded.state
-                    """, [source.rawValue, try storedJSON(state)])
-            }
-            return result
-        }
     }
 }

@@ -2,27 +2,27 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// A copy as the tracker's rules take it, with its row.
+/// A copy as the tracker's rules need it, with the id of its row.
 struct StoredTracker {
     let copyRow: Int64
     let book: Book
     var tracker: Tracker
 
-    /// - Parameter inTrash: whether a copy in the trash counts as well.
-    /// - Returns: `nil` when there is no such copy.
+    /// - Parameter inTrash: true to load a copy in the trash as well.
+    /// - Returns: `nil` if there is no such copy.
     static func load(_ db: Database, _ id: ID<Copy>, inTrash: Bool = false) throws -> StoredTracker? {
-        guard let entry = try StoredBooks.one(db, id), inTrash || entry.book.copy.deleted == nil else { return nil }
-        return StoredTracker(copyRow: entry.copyRow, book: entry.book, tracker: Tracker(entry.book))
+        guard let stored = try StoredBook.one(db, id), inTrash || stored.book.copy.deleted == nil else { return nil }
+        return StoredTracker(copyRow: stored.copyRow, book: stored.book, tracker: Tracker(stored.book))
     }
 
-    /// Stores what a rule did.
+    /// Stores the steps that a rule has made.
     static func store(_ steps: [Tracker.Step], of copy: Int64, _ db: Database) throws {
         for step in steps {
             switch step {
             case .status(let status):
                 try db.run("UPDATE copy SET status = ? WHERE id = ?", [status.rawValue, copy])
             case .opened(let reading, let next):
-                try StoredReadings.insert(reading, at: place(before: next, of: copy, db), of: copy, db)
+                try StoredReadings.insert(reading, at: position(before: next, of: copy, db), of: copy, db)
             case .changed(let reading):
                 try db.run(
                     "UPDATE reading SET state = ?, started = ?, finished = ?, stopped = ? WHERE uuid = ?",
@@ -42,17 +42,17 @@ struct StoredTracker {
         }
     }
 
-    /// The position for a new reading; those behind it make room.
-    private static func place(before next: ID<Reading>?, of copy: Int64, _ db: Database) throws -> Int {
-        let taken = try next.flatMap {
+    /// Returns the position for a new reading, and moves the readings behind it.
+    private static func position(before next: ID<Reading>?, of copy: Int64, _ db: Database) throws -> Int {
+        let occupied = try next.flatMap {
             try db.value(Int.self, "SELECT position FROM reading WHERE uuid = ?", [$0.rawValue])
         }
-        guard let taken else {
+        guard let occupied else {
             let last = try db.value(Int.self, "SELECT max(position) FROM reading WHERE copy = ?", [copy])
             return last.map { $0 + 1 } ?? 0
         }
-        try db.run("UPDATE reading SET position = position + 1 WHERE copy = ? AND position >= ?", [copy, taken])
-        return taken
+        try db.run("UPDATE reading SET position = position + 1 WHERE copy = ? AND position >= ?", [copy, occupied])
+        return occupied
     }
 
     private static func remove(_ id: ID<Reading>, _ db: Database) throws {
@@ -67,7 +67,8 @@ struct StoredTracker {
 }
 
 extension LibraryFile {
-    /// What a person's act at `now` does by itself: dates only while the library's setting wants them.
+    /// Returns the moment of a person's act, with what the tracker does automatically: dates only if the library's setting
+    /// allows them.
     func moment(_ db: Database, _ now: Date) throws -> Tracker.Moment {
         let isOn = try value(of: .automaticDates, db) == "1"
         return Tracker.Moment(now: now, zone: zone, automatic: isOn ? [.dates, .progress] : [.progress])
@@ -76,11 +77,11 @@ extension LibraryFile {
 
 /// Readings as rows, each with its latest progress entry.
 enum StoredReadings {
-    /// - Parameter copies: row numbers as one JSON argument.
-    /// - Returns: by copy, oldest first.
+    /// - Parameter copies: ids of rows as one JSON argument.
+    /// - Returns: the readings of each copy, oldest first.
     static func fetch(_ db: Database, of copies: String) throws -> [Int64: [Reading]] {
         var readings: [Int64: [Reading]] = [:]
-        try db.eachRow(
+        try db.forEachRow(
             """
             SELECT reading.copy, reading.uuid, reading.state, started, finished, stopped,
                 entry.uuid AS entryID, entry.at, entry.page, entry.percent, entry.isAutomatic, session.uuid AS sessionID
@@ -98,7 +99,9 @@ enum StoredReadings {
         return readings
     }
 
-    /// A row's entry under the names `entryID`, `at`, `page`, `percent`, `isAutomatic`, `sessionID`; `nil` where it has none.
+    /// Decodes an entry from the columns `entryID`, `at`, `page`, `percent`, `isAutomatic` and `sessionID`.
+    ///
+    /// - Returns: `nil` if `entryID` is NULL.
     static func progressEntry(_ row: Row) throws -> ProgressEntry? {
         guard let id = row["entryID"] as String? else { return nil }
         let amount: ProgressEntry.Amount
@@ -114,7 +117,7 @@ enum StoredReadings {
             session: (row["sessionID"] as String?).map { ID(rawValue: $0) })
     }
 
-    /// Stores a new reading; of its progress nothing.
+    /// Inserts a reading without its progress.
     static func insert(_ reading: Reading, at position: Int, of copy: Int64, _ db: Database) throws {
         try db.run(
             "INSERT INTO reading (uuid, copy, position, state, started, finished, stopped) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -124,7 +127,7 @@ enum StoredReadings {
             ])
     }
 
-    /// Stores what a person corrected of an entry.
+    /// Stores a person's correction of an entry.
     static func update(_ entry: ProgressEntry, _ db: Database) throws {
         try db.run(
             "UPDATE progressEntry SET at = ?, page = ?, percent = ?, isAutomatic = ? WHERE uuid = ?",
@@ -134,7 +137,7 @@ enum StoredReadings {
             ])
     }
 
-    /// Stores a progress entry, with its session where that is there.
+    /// Inserts a progress entry, with its session if that is stored.
     static func insert(_ entry: ProgressEntry, of reading: ID<Reading>, _ db: Database) throws {
         try db.run(
             """
@@ -149,20 +152,11 @@ enum StoredReadings {
 }
 
 extension Reading {
-    /// Without its progress.
+    /// Decodes a reading without its progress.
     init(row: Row) throws {
         self.init(
             id: ID(rawValue: row["uuid"]), state: try row.word("state"), started: try row.day("started"),
             finished: try row.day("finished"), stopped: try row.day("stopped"))
-    }
-}
-
-extension Row {
-    /// A column that holds a calendar day.
-    func day(_ column: String) throws -> CalendarDay? {
-        guard let text = self[column] as String? else { return nil }
-        guard let day = CalendarDay(text) else { throw RowDecodingError(what: "\(column) is '\(text.prefix(40))'") }
-        return day
     }
 }
 
@@ -176,7 +170,7 @@ enum StoredSessions {
 
         """
 
-    /// Also of a book in the trash and of a cancelled reading: it runs until somebody ends it.
+    /// Fetches the running session, also one of a book in the trash or of a cancelled reading.
     static func running(_ db: Database) throws -> SessionRecord? {
         try db.row(selection + "WHERE session.\"end\" IS NULL").map(record)
     }
@@ -191,7 +185,7 @@ enum StoredSessions {
         ).map(record)
     }
 
-    /// Reading by reading, so that the indexes give the order and nothing is sorted.
+    /// Fetches a copy's sessions by reading and time, newest first. This order comes from the indexes, without a sort.
     static func of(_ copy: ID<Copy>, limit: Int, offset: Int, _ db: Database) throws -> [SessionRecord] {
         try db.rows(
             selection + """
@@ -210,14 +204,14 @@ enum StoredSessions {
         ).map(record)
     }
 
-    /// The same as ``SessionTotals/init(_:)``, counted where the rows are.
+    /// Computes the totals of a copy's sessions in SQL, as ``SessionTotals/init(_:)`` does.
     static func totals(of copy: ID<Copy>, _ db: Database) throws -> SessionTotals {
         let row = try db.row(
             """
             SELECT count(*) AS sessions, sum(minutes) AS minutes, sum(pages) AS pages, max("end") AS lastRead,
                 avg(CASE WHEN minutes > 0 AND pages > 0 THEN pages * 60.0 / minutes END) AS pace
             FROM (
-                SELECT \(DaySums.ofSession), "end"
+                SELECT \(DayStatsQuery.ofSession), "end"
                 FROM session JOIN reading ON reading.id = session.reading
                 WHERE reading.copy = (SELECT id FROM copy WHERE uuid = ?) AND reading.state <> 'cancelled'
                     AND "end" IS NOT NULL)
@@ -227,9 +221,9 @@ enum StoredSessions {
             meanPace: row?["pace"], lastRead: (row?["lastRead"] as Int64?).map(Date.init(milliseconds:)))
     }
 
-    /// Stores a session that begins.
+    /// Inserts a running session.
     ///
-    /// - Throws: ``SessionError/alreadyActive`` for a second running one, whoever made the first.
+    /// - Throws: ``SessionError/alreadyActive`` if another one is running, whichever process has started it.
     static func start(_ session: Session, of reading: ID<Reading>, _ db: Database) throws {
         do {
             try insert(session, of: reading, db)
@@ -269,10 +263,10 @@ enum StoredSessions {
             "DELETE FROM progressEntry WHERE session = (SELECT id FROM session WHERE uuid = ?)", [id.rawValue])
     }
 
-    /// Brings the entry that a session's end made to the session as it is now.
+    /// Updates the progress entry of a session to the session as it is now.
     ///
-    /// - Returns: whether there is one.
-    static func moveEntry(of session: Session, endedBefore: Date?, _ db: Database) throws -> Bool {
+    /// - Returns: false if it has none.
+    static func updateEntry(of session: Session, endedBefore: Date?, _ db: Database) throws -> Bool {
         try db.run(
             """
             UPDATE progressEntry SET page = ?, at = CASE WHEN ? THEN ? ELSE at END
@@ -286,13 +280,13 @@ enum StoredSessions {
         SessionRecord(
             session: Session(row: row),
             reading: ID(rawValue: row["readingID"]), copy: ID(rawValue: row["copyID"]),
-            title: row["title"], isbn: try StoredBooks.isbn(row), pageCount: row["pageCount"],
+            title: row["title"], isbn: try row.isbn(), pageCount: row["pageCount"],
             isInTrash: row["deleted"] as Int64? != nil)
     }
 }
 
 extension Session {
-    /// From the columns uuid, start, end, startPage, endPage.
+    /// Decodes a session from the columns uuid, start, end, startPage and endPage.
     init(row: Row) {
         self.init(
             id: ID(rawValue: row["uuid"]), start: Date(milliseconds: row["start"]),

@@ -13,7 +13,7 @@ extension LibraryFile: ReadingLog {
         _ amount: ProgressEntry.Amount, of copy: ID<Copy>, on past: Date?, at now: Date
     ) async throws -> TrackingResult {
         let past = past.map { min($0, now) }
-        return try await track(copy, at: now, told: past, amount.summary) { try $1.record(amount, at: past, $2) }
+        return try await track(copy, at: now, past: past, amount.summary) { try $1.record(amount, at: past, $2) }
     }
 
     public func setDates(
@@ -50,20 +50,20 @@ extension LibraryFile: ReadingLog {
         }
     }
 
-    /// One act on a copy outside the trash: a rule on what is stored at this moment, and what it did stored, as one change.
+    /// Applies a rule of the tracker to a copy outside the trash and stores the resulting steps as one change.
     ///
     /// - Parameters:
-    ///   - past: when it was, for what is told afterwards: the rule's day and time.
-    ///   - what: the summary behind the title.
+    ///   - past: the time of an event that is recorded later, for the rule's day and time.
+    ///   - what: the text behind the title in the change's summary.
     func track(
-        _ copy: ID<Copy>, at now: Date, told past: Date? = nil, _ what: String,
+        _ copy: ID<Copy>, at now: Date, past: Date? = nil, _ what: String,
         _ rule: @escaping @Sendable (Database, inout Tracker, Tracker.Moment) throws -> [Tracker.Step]
     ) async throws -> TrackingResult {
         try await change(.edit, at: now) { [self] db, id in
             guard var stored = try StoredTracker.load(db, copy) else { throw LibraryError.noSuchBook(copy) }
             let steps = try rule(db, &stored.tracker, moment(db, past ?? now))
             try StoredTracker.store(steps, of: stored.copyRow, db)
-            guard let book = try StoredBooks.one(db, copy)?.book else { throw LibraryError.noSuchBook(copy) }
+            guard let book = try StoredBook.one(db, copy)?.book else { throw LibraryError.noSuchBook(copy) }
             let touched = steps.compactMap(\.reading).last ?? stored.tracker.shown?.id
             let running = book.copy.status == .reading ? nil : try StoredSessions.running(db)
             let result = TrackingResult(
@@ -75,7 +75,7 @@ extension LibraryFile: ReadingLog {
 }
 
 extension Tracker.Step {
-    /// The reading that it is about.
+    /// The reading that the step changes.
     fileprivate var reading: ID<Reading>? {
         switch self {
         case .status: nil
@@ -83,16 +83,6 @@ extension Tracker.Step {
         case .removed(let id), .recorded(_, let id), .redated(_, let id), .corrected(_, let id, _),
             .forgotten(_, let id, _):
             id
-        }
-    }
-}
-
-extension ProgressEntry.Amount {
-    /// For the summary of a change.
-    var summary: String {
-        switch self {
-        case .page(let page): "page \(page)"
-        case .percent(let percent): "\(JSONValue.number(percent).text) %"
         }
     }
 }
@@ -127,7 +117,7 @@ extension LibraryFile {
             }
             let session = try running.session.ended(at: end, page: page, forced: forced, now: now)
             try StoredSessions.update(session, db)
-            try store(in: running, db) { $0.record(session, of: running.reading, endedAt: now) }
+            try track(running, db) { $0.record(session, of: running.reading, endedAt: now) }
             return (session.id, session.summary)
         }
     }
@@ -162,17 +152,17 @@ extension LibraryFile {
             try StoredSessions.update(session, db)
             if session.endPage == nil {
                 try StoredSessions.deleteEntry(of: id, db)
-            } else if try StoredSessions.moveEntry(of: session, endedBefore: old.session.end, db) {
-                try store(in: old, db) { $0.moveAutomaticEntry(before: session, of: old.reading) }
+            } else if try StoredSessions.updateEntry(of: session, endedBefore: old.session.end, db) {
+                try track(old, db) { $0.moveAutomaticEntry(before: session, of: old.reading) }
             } else {
-                try store(in: old, db) { $0.record(session, of: old.reading, endedAt: nil) }
+                try track(old, db) { $0.record(session, of: old.reading, endedAt: nil) }
             }
             return (id, "edited a " + session.summary)
         }
     }
 
     public func deleteSession(_ id: ID<Session>, at now: Date) async throws -> SessionRecord {
-        try await translatingFailures {
+        try await translatingErrors {
             try await change(.edit, at: now) { db, change in
                 guard var old = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
                 try old.checkOutsideTrash()
@@ -198,23 +188,23 @@ extension LibraryFile {
         try await read { db in try StoredSessions.totals(of: copy, db) }
     }
 
-    /// One act on a session as one change.
+    /// Runs a change of a session, and returns the session as it is then.
     private func changeSession(
-        at now: Date, _ act: @escaping @Sendable (Database) throws -> (session: ID<Session>, summary: String)
+        at now: Date, _ body: @escaping @Sendable (Database) throws -> (session: ID<Session>, summary: String)
     ) async throws -> SessionRecord {
-        try await translatingFailures {
+        try await translatingErrors {
             try await change(.edit, at: now) { db, change in
-                let (id, summary) = try act(db)
+                let (id, summary) = try body(db)
                 guard var record = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
-                // An edit that edits nothing says nothing.
+                // An edit without effect has no summary and is no change.
                 record.change = summary.isEmpty ? nil : change
                 return (record, "\(quoted(record.displayTitle)): \(summary)")
             }
         }
     }
 
-    /// A disk that is full or fails is told in the words of sessions.
-    private func translatingFailures<Result>(_ body: () async throws -> Result) async throws -> Result {
+    /// Turns an input/output error into ``SessionError/persistenceFailed(_:)``.
+    private func translatingErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let error as LibraryError where error.category == .inputOutput {
@@ -224,21 +214,21 @@ extension LibraryFile {
 }
 
 extension SessionRecord {
-    /// What is still running is brought to its end wherever its book lies.
+    /// A running session can be changed even if its book is in the trash, so that it can be ended.
     fileprivate func checkOutsideTrash() throws {
         if isInTrash, !session.isRunning { throw InTrashRefusal(copy) }
     }
 }
 
-/// Does what a rule makes of a session's page, also to a book in the trash.
-private func store(
-    in record: SessionRecord, _ db: Database, _ rule: (inout Tracker) -> [Tracker.Step]
+/// Applies a rule to the book of a session, even if it is in the trash.
+private func track(
+    _ record: SessionRecord, _ db: Database, _ rule: (inout Tracker) -> [Tracker.Step]
 ) throws {
     guard var stored = try StoredTracker.load(db, record.copy, inTrash: true) else { throw SessionError.entryNotFound }
     try StoredTracker.store(rule(&stored.tracker), of: stored.copyRow, db)
 }
 
-/// The page that was the current one at some time.
+/// Returns the page that a reading had reached at a time.
 private func page(of reading: Reading, at time: Date, _ pageCount: Int?, _ db: Database) throws -> Int {
     var then = reading
     then.progress = try db.row(
@@ -251,7 +241,7 @@ private func page(of reading: Reading, at time: Date, _ pageCount: Int?, _ db: D
 }
 
 extension Session {
-    /// For the summary of a change.
+    /// The session in a change's summary.
     fileprivate var summary: String {
         guard let minutes else { return "running session" }
         return "session of \(minutes) min" + (endPage.map { " to page \($0)" } ?? "")
@@ -262,8 +252,8 @@ extension LibraryFile {
     public func editProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
     ) async throws -> TrackingResult {
-        let told = edit.amount.map { "corrected to \($0.summary)" } ?? "corrected the time of an entry"
-        return try await track(copy, at: now, told) { db, tracker, _ in
+        let what = edit.amount.map { "corrected to \($0.summary)" } ?? "corrected the time of an entry"
+        return try await track(copy, at: now, what) { db, tracker, _ in
             let found = try FoundEntry(entry, of: copy, db)
             return try tracker.correct(found.entry, by: edit, in: found.reading, beside: found.other, now: now)
         }
@@ -279,7 +269,7 @@ extension LibraryFile {
     }
 }
 
-/// An entry of a copy's history, and the latest of those beside it.
+/// A progress entry of a copy, and the latest other entry of the same reading.
 private struct FoundEntry {
     let entry: ProgressEntry
     let reading: ID<Reading>

@@ -4,36 +4,36 @@ import GRDB
 import Synchronization
 
 private let dayLength: Int64 = 86_400_000
-/// In milliseconds.
+/// The clock is not trusted if the last trace of use is older than this, in milliseconds.
 private let longestGap = 7 * dayLength
 
 extension LibraryFile {
-    /// Once a day, at its first change: books that have been in the trash for 30 days go, with all that hangs on them, and so do
-    /// changes and settled intake items that old. This is no change: it cannot be taken back.
+    /// Sweeps the trash once a day, at the day's first change: deletes books that have been in the trash for 30 days with all
+    /// their rows, and equally old changes and answered queue items. This cannot be undone.
     ///
-    /// A clock that jumped far ahead must not empty the trash. So nothing goes unless the file holds a trace (a purge, a change,
-    /// a capture) from an earlier day that is at most seven days old; else the day is only recorded, and the next day decides.
-    /// Traces of the same day do not count, because they were dated by the same clock.
+    /// A clock that jumped far ahead must not empty the trash. So nothing is deleted unless the file has a trace of use (a sweep,
+    /// a change, a capture) from an earlier day that is at most seven days old. Otherwise only the day is recorded, and the next
+    /// day decides. Traces of the same day do not count, because they were dated by the same clock.
     ///
-    /// - Returns: whether it was done now.
-    static func purgeIfDue(_ db: Database, at now: Date) throws -> Bool {
+    /// - Returns: true if the trash was swept now.
+    static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
         let day = now.utcDayNumber
-        let done = try MaintenanceTask.purge.lastDone(db)
-        // Another day, not only a later one: a clock that was once far ahead must not stop it for ever.
+        let done = try MaintenanceTask.sweep.lastDone(db)
+        // A different day, not a later one, because a clock that was once far ahead must not stop the sweep for ever.
         guard done != day else { return false }
-        try MaintenanceTask.purge.record(db, at: now)
-        guard let done, try now.milliseconds - lastTrace(db, before: day, purged: done) <= longestGap else {
+        try MaintenanceTask.sweep.record(db, at: now)
+        guard let done, try now.milliseconds - lastTrace(db, before: day, swept: done) <= longestGap else {
             return false
         }
         let limit = now.milliseconds - Int64(keptDays) * dayLength
         try db.run("DELETE FROM change WHERE at < ?", [limit])
-        try purgeTrash(db, before: limit)
-        try purgeQueue(db, before: limit)
+        try sweepTrash(db, before: limit)
+        try sweepQueue(db, before: limit)
         return true
     }
 
-    /// The latest instant before `day` at which anything is known to have happened.
-    private static func lastTrace(_ db: Database, before day: Int64, purged done: Int64) throws -> Int64 {
+    /// Returns the latest instant before `day` at which the library is known to have been used.
+    private static func lastTrace(_ db: Database, before day: Int64, swept done: Int64) throws -> Int64 {
         let start = day * dayLength
         return try [
             done < day ? done * dayLength : nil,
@@ -42,10 +42,10 @@ extension LibraryFile {
         ].compactMap(\.self).max() ?? 0
     }
 
-    /// A book that an import brought in the trash has the day on which it was deleted elsewhere: it stays until the change that
-    /// brought it is as old. What younger changes still know of a book that goes, they forget, and so can be taken back without
-    /// it.
-    private static func purgeTrash(_ db: Database, before limit: Int64) throws {
+    /// Purges books that were deleted before `limit`. A book that an import has brought into the trash has the date of its
+    /// deletion elsewhere, so it stays until the import is equally old. Younger changes lose their rows of a purged book, so that
+    /// they can still be undone.
+    private static func sweepTrash(_ db: Database, before limit: Int64) throws {
         let copies = try db.rows(
             """
             SELECT id, edition FROM copy WHERE deleted < ?1 AND NOT EXISTS (
@@ -53,12 +53,12 @@ extension LibraryFile {
                 WHERE tableName = 'copy' AND key = json_array(copy.id) AND at >= ?1
                     AND json_extract(before, '$.deleted') IS NULL AND json_extract(after, '$.deleted') IS NOT NULL)
             """, [limit])
-        try removeForGood(db, copies: copies)
+        try purge(db, copies: copies)
     }
 
-    /// Removes copies with all that hangs on them, and editions that these were the last of.
+    /// Removes copies with all their rows, and editions without any other copy.
     ///
-    /// - Parameter copies: rows of `id` and `edition`.
+    /// - Parameter copies: rows with the columns `id` and `edition`.
     static func remove(_ db: Database, copies: [Row]) throws {
         for row in copies {
             let copy: Int64 = row["id"]
@@ -74,8 +74,8 @@ extension LibraryFile {
         try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
     }
 
-    /// Confirmed and dismissed items with their thumbnails, except those that undo would bring back to the queue.
-    private static func purgeQueue(_ db: Database, before limit: Int64) throws {
+    /// Deletes confirmed and dismissed items with their thumbnails, except those that undo would return to the queue.
+    private static func sweepQueue(_ db: Database, before limit: Int64) throws {
         try db.run(
             """
             DELETE FROM intakeItem WHERE state <> 'waiting' AND captured < ? AND NOT EXISTS (
@@ -86,18 +86,18 @@ extension LibraryFile {
 }
 
 extension LibraryFile {
-    /// Removes books from the trash at once and for good, with all that hangs on them: also out of the log of changes, so that no
-    /// undo brings back a part of them and no copy of their notes stays in the file's rows. A change of which nothing is left is
-    /// forgotten; of a batch, the other books can still be taken back, and it is told without the titles of those that went.
+    /// Purges books: deletes them from the trash now and for good, with all their rows. Their rows in the change log are deleted
+    /// too, so that no undo brings back a part of a book and no copy of its notes stays in the file. A change that has no rows
+    /// left is deleted. The other books of a batch can still be undone, and its summary loses the purged titles.
     ///
-    /// What SQLite frees is written over. Single words may stay in the search index until it is next merged, and what a source
-    /// said of the ISBN in the queue and among the answers as long as these are kept; backups made before still have it all.
+    /// SQLite overwrites the space that this frees. Single words may stay in the search index until it is next merged, and the
+    /// sources' records of the ISBN in the queue and the answer cache for as long as these are kept. Earlier backups still have
+    /// everything.
     ///
-    /// - Throws: ``LibraryError/noSuchBook(_:)`` when one is not there, ``LibraryError/notInTrash(_:)`` when one is not in the trash;
-    ///   then nothing is removed.
-    public func deleteForGood(_ ids: [ID<Copy>]) async throws {
+    /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``; then nothing is removed.
+    public func purge(_ ids: [ID<Copy>]) async throws {
         try await write { db in
-            // What is freed is written over, and stays so on this connection.
+            // Overwrites what is freed, from now on with this connection.
             // Source: https://www.sqlite.org/pragma.html#pragma_secure_delete
             try db.execute(sql: "PRAGMA secure_delete = ON")
             let copies = try ids.map { id in
@@ -107,19 +107,19 @@ extension LibraryFile {
                 guard row["deleted"] as Int64? != nil else { throw LibraryError.notInTrash(id) }
                 return row
             }
-            try Self.removeForGood(db, copies: copies)
+            try Self.purge(db, copies: copies)
         }
         hasChanged.store(true, ordering: .relaxed)
-        // What was asked is done whatever comes of this; a picture left over goes with the next purge.
+        // The books are deleted even if this fails; a picture that is left over is removed by the next sweep.
         try? await sweepCovers()
     }
 
-    /// Removes copies and takes them out of the log, while no change is open.
+    /// Removes copies with all their rows and their part of the change log. No change may be open.
     ///
-    /// - Parameter copies: rows of `id` and `edition`.
-    static func removeForGood(_ db: Database, copies: [Row]) throws {
+    /// - Parameter copies: rows with the columns `id` and `edition`.
+    static func purge(_ db: Database, copies: [Row]) throws {
         guard !copies.isEmpty else { return }
-        // A change that is never told collects the keys of the rows that go.
+        // A temporary change collects the keys of the rows that are removed.
         try db.run(
             "INSERT INTO change (uuid, at, station, kind, summary) VALUES (?, 0, '', 'trash', '')",
             [ID<Change>().rawValue])
@@ -127,15 +127,15 @@ extension LibraryFile {
         try db.run("INSERT INTO openChange (change) VALUES (?)", [scratch])
         try remove(db, copies: copies)
         try db.run("DELETE FROM openChange")
-        try forgetEarlier(db, copies: list(copies.map { $0["id"] as Int64 }))
-        try forget(db, whatWasLoggedBy: scratch)
+        try deleteEarlierLog(db, copies: jsonList(copies.map { $0["id"] as Int64 }))
+        try deleteLog(db, ofRowsIn: scratch)
     }
 
-    /// Takes out of the log what hung on copies and was removed before them: a note that was deleted, a tag that was taken off.
-    /// No index finds it, so the log is gone through once for all of them.
+    /// Deletes from the log the rows of the copies that were removed earlier, such as a deleted note or a removed tag. No index
+    /// finds these, so this reads the whole log, once for all copies.
     ///
-    /// - Parameter copies: row numbers as one JSON argument.
-    private static func forgetEarlier(_ db: Database, copies: String) throws {
+    /// - Parameter copies: ids of rows as one JSON argument.
+    private static func deleteEarlierLog(_ db: Database, copies: String) throws {
         try db.run(
             """
             DELETE FROM changeRow WHERE tableName IN ('session', 'progressEntry')
@@ -151,8 +151,9 @@ extension LibraryFile {
             """, [copies])
     }
 
-    private static func forget(_ db: Database, whatWasLoggedBy scratch: Int64) throws {
-        let titles = try ForgottenTitles(db, scratch: scratch)
+    /// Deletes from the log all rows that the temporary change has logged, and that change.
+    private static func deleteLog(_ db: Database, ofRowsIn scratch: Int64) throws {
+        let titles = try PurgedTitles(db, scratch: scratch)
         try db.run(
             """
             DELETE FROM changeRow WHERE id IN (
@@ -162,19 +163,19 @@ extension LibraryFile {
             """, [scratch])
         try db.run("DELETE FROM change WHERE id = ?", [scratch])
         try db.run("DELETE FROM change WHERE NOT EXISTS (SELECT 1 FROM changeRow WHERE change = change.id)")
-        try titles.leave()
+        try titles.remove()
     }
 }
 
-/// What the list of changes says of books that go for good: entries that told of nothing else go with them, and those of other
-/// books are told without their titles.
-struct ForgottenTitles {
+/// Removes purged books from the change history: deletes changes that were about nothing else, and the titles from the summaries
+/// of the others.
+struct PurgedTitles {
     private let db: Database
-    /// Changes that lose rows.
+    /// The changes that lose rows.
     private let changes: Set<Int64>
     private let titles: Set<String>
 
-    /// Before the log is cleared of what `scratch` collected.
+    /// Collects the titles. Must run before the rows that `scratch` has logged are deleted.
     init(_ db: Database, scratch: Int64) throws {
         self.db = db
         let rows = try db.rows(
@@ -189,28 +190,28 @@ struct ForgottenTitles {
         titles = Set(rows.flatMap { [$0["old"] as String?, $0["new"] as String?] }.compactMap(\.self))
     }
 
-    /// After it.
-    func leave() throws {
+    /// Removes the titles. Must run after the rows were deleted.
+    func remove() throws {
         for change in changes { try removeIfEmpty(change) }
         for title in titles {
-            // Another book's as well: then it is no trace of this one.
-            // The index knows titles folded, with their subtitles behind them.
+            // A title that another book has as well is no trace of this one.
+            // The index has folded titles followed by their subtitles.
             let folded = title.searchFolded
             let other = try db.row(
                 "SELECT 1 FROM edition WHERE folded >= ? AND folded < ? AND title = ? LIMIT 1",
                 [folded, folded + "\u{10FFFF}", title])
             guard other == nil else { continue }
-            let told = quoted(title)
-            for row in try db.rows("SELECT id FROM change WHERE instr(summary, ?) > 0", [told]) {
+            let quotedTitle = quoted(title)
+            for row in try db.rows("SELECT id FROM change WHERE instr(summary, ?) > 0", [quotedTitle]) {
                 try removeIfEmpty(row["id"])
             }
             try db.run(
                 "UPDATE change SET summary = replace(summary, ?1, ?2) WHERE instr(summary, ?1) > 0",
-                [told, "a book deleted for good"])
+                [quotedTitle, "a book deleted for good"])
         }
     }
 
-    /// Names that a change made, and authors that came or went with their books, are nothing to take back by themselves.
+    /// Deletes a change that has nothing left to undo. New names, and authors that came or went with their books, do not count.
     private func removeIfEmpty(_ change: Int64) throws {
         try db.run(
             """

@@ -182,7 +182,7 @@ enum OpenedLibraries {
             let daily = try await changed.library.backUpIfDue(at: Date(), copying: changed.backupFolder) {
                 bar.set(Int($0 * 100), of: 100)
             }
-            if let error = daily?.trouble { printFailure(error) }
+            if let error = daily?.secondError { printFailure(error) }
         } catch {
             printFailure(error)
         }

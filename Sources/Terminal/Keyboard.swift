@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Synchronization
+import SystemPackage
 
 /// Reads a person's keys from the terminal one by one and without echo, while standard input may carry data.
 ///
@@ -106,9 +107,8 @@ package final class Keyboard: Sendable {
             }
             if waiting[1].revents != 0 { return }
             var buffer = [UInt8](repeating: 0, count: 256)
-            let count = read(descriptor, &buffer, buffer.count)
-            if count <= 0 {
-                if count < 0, errno == EINTR { continue }
+            let input = FileDescriptor(rawValue: descriptor)
+            guard let count = try? buffer.withUnsafeMutableBytes({ try input.read(into: $0) }), count > 0 else {
                 yield([.end])
                 return
             }

@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Synchronization
+import SystemPackage
 
 /// Writes to standard output and standard error: whole lines, from any task, with a status line at the bottom of a terminal.
 ///
@@ -122,17 +123,16 @@ package final class Output: Sendable {
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno == EAGAIN {
+            do {
+                rest = rest.dropFirst(
+                    try rest.withUnsafeBytes { try FileDescriptor(rawValue: descriptor).write($0) })
+            } catch Errno.resourceTemporarilyUnavailable {
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)
-            } else if errno != EINTR {
+            } catch {
                 guard descriptor == STDOUT_FILENO else { return }
-                let reason = String(cString: strerror(errno))
                 write(
-                    "scan: cannot write the output: \(reason). What was captured and saved is in the library.\n",
+                    "scan: cannot write the output: \(error). What was captured and saved is in the library.\n",
                     to: STDERR_FILENO)
                 exit(RefusalKind.inputOutput.exitStatus)
             }

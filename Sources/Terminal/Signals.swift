@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 
 /// Handles signals on a separate thread.
 ///
@@ -14,13 +15,14 @@ enum Signals {
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             pipeEnds = (ends[0], ends[1])
         }
-        let from = pipeEnds.read
+        let from = FileDescriptor(rawValue: pipeEnds.read)
         for number in numbers { install(number) }
         let thread = Thread {
             var number: UInt8 = 0
             while true {
-                let count = read(from, &number, 1)
-                if count == 1 { handle(Int32(number)) } else if count == 0 || errno != EINTR { return }
+                guard let count = try? withUnsafeMutableBytes(of: &number, { try from.read(into: $0) }), count == 1
+                else { return }
+                handle(Int32(number))
             }
         }
         thread.name = "signals"

@@ -2,22 +2,22 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// What was collected by several tasks.
+/// Values that several tasks have collected.
 final class Collected<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
     var all: [Element] { elements.withLock { $0 } }
     func add(_ element: Element) { elements.withLock { $0.append(element) } }
 }
 
-/// A way to the hub that breaks where it is told to. Carries one request a connection.
+/// A proxy to the hub that cuts connections at a chosen point. Each connection has one request.
 final class CutProxy: Sendable {
-    /// Where a request's connection is cut.
+    /// The point at which a request's connection is cut.
     enum Cut: String, Sendable, CaseIterable {
-        /// The hub gets nothing of it, and the connection is reset.
+        /// The hub gets nothing, and the connection is reset.
         case beforeRequest
-        /// The hub gets half of it.
+        /// The hub gets half of the request.
         case withinRequest
-        /// The hub has done it, and the answer is lost.
+        /// The hub has done the request, and the answer is lost.
         case beforeAnswer
         /// The station gets half of the answer.
         case withinAnswer
@@ -26,10 +26,10 @@ final class CutProxy: Sendable {
     let port: Int
     private let listener: Int32
     private let hubPort: Int
-    /// Asked for each request, by its number from 0 and its text; may do what it likes meanwhile.
+    /// Decides for each request, by its number from 0 and its text. It may do other things meanwhile.
     private let plan: @Sendable (Int, String) -> Cut?
     private let count = Mutex(0)
-    /// Called when the hub has answered, before the answer is passed on.
+    /// Called when the hub has answered, before the answer is forwarded.
     private let answered: @Sendable (Int) -> Void
 
     init(
@@ -67,7 +67,7 @@ final class CutProxy: Sendable {
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     var address: String { "http://127.0.0.1:\(port)" }
-    /// How many requests came by now.
+    /// The number of requests so far.
     var requests: Int { count.withLock { $0 } }
 
     private func serve(_ client: Int32) {
@@ -78,7 +78,7 @@ final class CutProxy: Sendable {
         guard let request = message(from: client) else { return }
         let cut = plan(number, String(decoding: request, as: UTF8.self))
         if cut == .beforeRequest {
-            // Closing resets the connection then (socket(7)).
+            // Then closing resets the connection (socket(7)).
             var now = linger(l_onoff: 1, l_linger: 0)
             setsockopt(client, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
             return
@@ -92,7 +92,7 @@ final class CutProxy: Sendable {
             }
         }
         guard isConnected else { return }
-        // The hub listens to its own name alone.
+        // The hub only accepts its own host name.
         let rewritten = request.with(header: "Host", "127.0.0.1:\(hubPort)")
         if cut == .withinRequest {
             send(rewritten.prefix(rewritten.count - max(1, rewritten.count / 4)), to: hub)
@@ -108,7 +108,7 @@ final class CutProxy: Sendable {
         }
     }
 
-    /// Head and body, as long as Content-Length says.
+    /// Reads the head and a body of Content-Length.
     private func message(from descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -144,13 +144,13 @@ private func loopback(port: Int) -> sockaddr_in {
 }
 
 extension [UInt8] {
-    /// Behind the empty line.
+    /// The index behind the empty line.
     fileprivate var headEnd: Int? {
         guard count >= 4 else { return nil }
         return (0...(count - 4)).first { self[$0..<$0 + 4] == [13, 10, 13, 10] }.map { $0 + 4 }
     }
 
-    /// With this header in the place of what stands there.
+    /// Returns the message with the value of a header replaced.
     fileprivate func with(header name: String, _ value: String) -> [UInt8] {
         guard let end = headEnd else { return self }
         var lines = String(decoding: self[..<(end - 4)], as: UTF8.self).components(separatedBy: "\r\n")

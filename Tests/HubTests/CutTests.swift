@@ -4,11 +4,11 @@ import Hub
 import Library
 import Testing
 
-/// The way between station and hub breaks at every step of every request, and every book is at the hub once.
-@Suite(.serialized) struct `A link that is cut` {
+/// The connection between station and hub is cut at every step of every request, and every book is at the hub once.
+@Suite(.serialized) struct `A connection that is cut` {
     static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xD9]
 
-    /// Two books saved in one act, undone and saved again; one dismissed, one left in the queue.
+    /// Saves two books in one act, undoes that and saves them again; dismisses one item and leaves one in the queue.
     private func work(_ station: StationAtWork) async throws {
         let items = try await station.capture(.dune, .emma, .solaris, .kitchen, thumbnail: Self.jpeg)
         try await station.deliver()
@@ -22,7 +22,7 @@ import Testing
     }
 
     private func check(_ hub: RunningHub, _ station: StationAtWork) async throws {
-        // Pictures are no part of what counts as delivered.
+        // Pictures do not count as undelivered.
         for _ in 0..<12 where try await station.outbox.nextThumbnail() != nil { _ = await station.sender.flush() }
         #expect(try await hub.titles() == ["Book 9780140268867", "Book 9780441478125"])
         let items = try await hub.library.items(in: Set(IntakeItem.State.allCases))
@@ -37,9 +37,9 @@ import Testing
         #expect(changes.allSatisfy { $0.device == "kitchen" })
     }
 
-    /// Every request is cut the first time it is made, and gets through when it is made again.
+    /// Every request is cut at the first attempt and succeeds at the second.
     @Test(.timeLimit(.minutes(5)), arguments: CutProxy.Cut.allCases)
-    func `at every request brings every book to the hub once`(_ cut: CutProxy.Cut) async throws {
+    func `at every request transfers every book to the hub once`(_ cut: CutProxy.Cut) async throws {
         let hub = try await RunningHub()
         let seen = Collected<String>()
         let proxy = try CutProxy(to: hub.port) { _, request in
@@ -55,7 +55,7 @@ import Testing
         try await hub.stop()
     }
 
-    /// How many requests the work takes where nothing is cut.
+    /// The number of requests if nothing is cut.
     private func requests() async throws -> Int {
         let hub = try await RunningHub()
         let proxy = try CutProxy(to: hub.port) { _, _ in nil }
@@ -70,7 +70,7 @@ import Testing
     @Test(
         .enabled(if: isLong, "a hub for each request takes minutes: BOOKPLATE_LONG_TESTS=1"), .timeLimit(.minutes(20)),
         arguments: CutProxy.Cut.allCases)
-    func `at any one request brings every book to the hub once`(_ cut: CutProxy.Cut) async throws {
+    func `at any one request transfers every book to the hub once`(_ cut: CutProxy.Cut) async throws {
         let count = try await requests()
         #expect(count >= 12)
         for number in 0..<count {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `for good never stands in the way of capturing, confirming and undoing`() async throws {
+    @Test func `for good never blocks capturing, confirming and undo`() async throws {
         let hub = try await RunningHub()
         let station = try await StationAtWork(hub)
         try await hub.stop()

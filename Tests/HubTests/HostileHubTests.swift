@@ -8,8 +8,8 @@ import Testing
 
 @testable import Hub
 
-/// What answers at the hub's address may be anybody.
-@Suite struct `A hub that is none` {
+/// Any server may answer at the hub's address.
+@Suite struct `A server that is no hub` {
     private static let receipt = """
         {"id":"11111111-1111-7111-8111-111111111111","revision":1,"state":"confirmed","outcome":"saved"}
         """
@@ -28,7 +28,7 @@ import Testing
             ("its own door", .json(#"{"error":{"code":"foreignHost","message":"Not by that name."}}"#, status: 403)),
             ("much too busy", .status(429, headers: ["Retry-After": "99999999999"])),
         ])
-    func `takes nothing away, and changes nothing`(_ name: String, _ reply: Reply) async throws {
+    func `loses nothing, and changes nothing`(_ name: String, _ reply: Reply) async throws {
         let server = try FaultServer()
         server.on("/api/hub/items", reply)
         server.on("/api/hub/books", reply)
@@ -58,7 +58,7 @@ import Testing
         ("https://books.example", true), ("192.168.0.20", true), ("http://192.168.0.20:9000", true),
         ("shelf.local", true), ("http://[fd00::1]:8278", true), ("localhost:8278", true),
     ])
-    func `is told by its address where plain http would leave the house`(_ text: String, _ isFine: Bool) {
+    func `is refused by its address if plain http would leave the home network`(_ text: String, _ isFine: Bool) {
         let address = try? HubAddress(text)
         #expect((address != nil) == isFine)
     }
@@ -69,15 +69,15 @@ import Testing
         ("http://[fd00::1]:9000", "http://[fd00::1]:9000", "fd00--1-9000"),
         ("http://shelf.local", "http://shelf.local", "shelf.local"),
     ])
-    func `has one address however it is written, and a folder's name`(_ text: String, _ full: String, _ name: String)
+    func `has one address in all spellings, and a folder name`(_ text: String, _ full: String, _ name: String)
         throws
     {
         let address = try HubAddress(text)
         #expect(address.description == full && address.name == name)
     }
 
-    // The documentation's addresses (RFC 5737) lead nowhere: refused before anything is sent.
-    @Test func `at a public address is not connected to over plain http`() async throws {
+    // The addresses for documentation (RFC 5737) lead nowhere. They are refused before anything is sent.
+    @Test func `at a public address gets no connection over plain http`() async throws {
         let client = HubClient(
             address: try HubAddress("http://203.0.113.7:9"), userAgent: "test", certificateFile: nil,
             token: { "secret" })
@@ -88,12 +88,12 @@ import Testing
         }
     }
 
-    @Test func `gets no token from a file that others may read`() throws {
+    @Test func `has its token in a file that only the owner can read`() throws {
         let folder = try temporaryFolder("hubs")
         let hubs = PairedHubs(path: folder + "/bookplate/hub.json")
         #expect(try hubs.all().isEmpty)
         let hub = PairedHub(address: "http://127.0.0.1:1", token: "t", name: "kitchen", station: ID())
-        try hubs.keep(hub)
+        try hubs.save(hub)
         let rights = try FileManager.default.attributesOfItem(atPath: folder + "/bookplate/hub.json")[.posixPermissions]
         #expect(rights as? Int == 0o600)
         #expect(try hubs.all() == [hub])
@@ -102,12 +102,12 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    // A file cannot take the place of a folder's name: written it is, and then not renamed.
-    @Test func `leaves no token behind where the file cannot be put in its place`() throws {
+    // The file is written, but cannot be renamed to the name of a folder.
+    @Test func `leaves no token behind if the file cannot be replaced`() throws {
         let folder = try temporaryFolder("hubs")
         let hub = PairedHub(address: "http://127.0.0.1:1", token: "t", name: "kitchen", station: ID())
         #expect {
-            try PairedHubs(path: folder + "/hub.json/").keep(hub)
+            try PairedHubs(path: folder + "/hub.json/").save(hub)
         } throws: { error in
             if case .unwritable = error as? PairedHubsError { true } else { false }
         }
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `come between tries while the hub is away, and end when it is back`() async throws {
+    func `separate attempts while the hub is away, and end when it is back`() async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await outbox.enqueue(
@@ -143,8 +143,8 @@ import Testing
     }
 }
 
-/// Is away for so many calls.
-private final class FlakyHub: HubCalls {
+/// A hub that does not answer the first calls.
+private final class FlakyHub: HubAPI {
     private let failures: Mutex<Int>
     init(failures: Int) { self.failures = Mutex(failures) }
 

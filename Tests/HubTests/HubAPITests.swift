@@ -5,7 +5,7 @@ import Hub
 import Library
 import Testing
 
-/// The hub's API as anybody on the network can ask it.
+/// The hub's API as any client on the network can use it.
 @Suite struct `The hub's API` {
     let hub: RunningHub
     private let http = HTTPClient(userAgent: "test")
@@ -52,7 +52,7 @@ import Testing
             (.put, "/api/hub/items/x/thumbnail", "x"), (.post, "/api/hub/books", #"{"isbns":[]}"#),
             (.delete, "/api/hub/station", nil),
         ] as [(HTTPRequest.Method, String, String?)])
-    func `answers nobody without a token of a paired station`(
+    func `refuses requests without the token of a paired station`(
         _ method: HTTPRequest.Method, _ path: String, _ body: String?
     ) async throws {
         let revoked = try await hub.library.pair(ID(), named: "gone", at: Date())
@@ -60,14 +60,14 @@ import Testing
         let other = String(repeating: "0", count: 24) + "." + String(repeating: "0", count: 64)
         for token in [nil, "", "x", other, revoked.token, String(repeating: "x", count: 5000)] {
             let answer = try await ask(method, path, body, token: token)
-            // Without a token it is the household at this machine that asks: that is no station either.
+            // A request without a token on this machine is the household's, which is no station either.
             let expected = (token ?? "").isEmpty ? "signInNeeded" : "unknownToken"
             #expect(answer.status == 401 && code(answer) == expected, "\(token?.prefix(20) ?? "none"): \(answer)")
         }
         try await hub.stop()
     }
 
-    @Test func `pairs by the access code alone, and tells the token once`() async throws {
+    @Test func `pairs by the access code alone, and returns the token once`() async throws {
         let id = UUID().uuidString.lowercased()
         func pair(_ code: String, _ name: String = "attic", _ id: String) async throws -> (
             status: Int, json: [String: Any]
@@ -83,7 +83,7 @@ import Testing
         #expect(try await ask(.get, "/api/hub/items?ids=", token: token).status == 200)
         #expect(
             try await pair("hub code", "attic", UUID().uuidString.lowercased()).json["name"] as? String == "attic 2")
-        // Again: another token, and the first is over.
+        // Pairing again gives another token and revokes the first.
         let again = try #require(try await pair("hub code", "attic", id).json["token"] as? String)
         #expect(try await ask(.get, "/api/hub/items?ids=", token: token).status == 401)
         #expect(try await ask(.get, "/api/hub/items?ids=", token: again).status == 200)
@@ -98,7 +98,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `takes the same delivery a hundred times as one`() async throws {
+    @Test func `accepts the same delivery a hundred times as one`() async throws {
         let token = try await paired()
         let id = UUID().uuidString.lowercased()
         let body = """
@@ -118,14 +118,14 @@ import Testing
         }
         #expect(answers.count == 1, "\(answers)")
         #expect(try await hub.titles() == ["Dune"])
-        // What was overtaken changes nothing.
+        // An older revision changes nothing.
         _ = try await ask(.post, "/api/hub/items", "{\"items\":[\(Self.item(id, revision: 3))]}", token: token)
         _ = try await ask(.post, "/api/hub/items", body, token: token)
         #expect(try await hub.titles() == [])
         try await hub.stop()
     }
 
-    @Test func `refuses items that are none, each for itself`() async throws {
+    @Test func `refuses invalid items, each separately`() async throws {
         let token = try await paired()
         let own = try await hub.library.enqueue(
             [Detection(isbn: .emma, raw: "x", origin: .typed)], preset: Preset(), lease: .zero, at: Date())
@@ -139,7 +139,7 @@ import Testing
         #expect(outcomes == ["refused", "refused", "refused", "refused", "taken"])
         #expect(try await hub.library.item(own[0].id)?.origin == .typed)
         #expect(try await hub.titles() == [])
-        // Another station's items are not its own either.
+        // Items of another station are refused too.
         let id = try #require((answer.json["items"] as? [[String: Any]])?.last?["id"] as? String)
         let other = try await hub.library.pair(ID(), named: "other", at: Date()).token
         let theirs = try await ask(
@@ -150,7 +150,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `keeps to its limits`() async throws {
+    @Test func `has limits`() async throws {
         let token = try await paired()
         let many = (0..<51).map { _ in Self.item() }.joined(separator: ",")
         #expect(try await ask(.post, "/api/hub/items", "{\"items\":[\(many)]}", token: token).status == 422)
@@ -164,7 +164,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `takes pictures of the station's own items, JPEG of 64 KiB at the most`() async throws {
+    @Test func `accepts pictures of the station's own items, as JPEG of at most 64 KiB`() async throws {
         let token = try await paired()
         let id = UUID().uuidString.lowercased()
         _ = try await ask(.post, "/api/hub/items", "{\"items\":[\(Self.item(id))]}", token: token)

@@ -5,7 +5,7 @@ import Hub
 import Library
 import Testing
 
-/// Station and hub, with nothing in the way.
+/// Station and hub with a working connection.
 @Suite struct `A station at its hub` {
     let hub: RunningHub
     let station: StationAtWork
@@ -20,7 +20,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `puts what it captures into the hub's intake, with what a person typed and the shelf`() async throws {
+    @Test func `sends its captures to the hub's queue, with a person's edits and the shelf`() async throws {
         let preset = Preset(shelf: "Attic", tags: ["new"], status: .read)
         let items = try await station.outbox.enqueue(
             [Detection(isbn: .dune, raw: "0-441-47812-3", origin: .typed)], preset: preset, lease: .zero, at: Date())
@@ -34,7 +34,7 @@ import Testing
         try await end()
     }
 
-    @Test func `learns what the hub owns before it asks anyone, and what its queue knows`() async throws {
+    @Test func `gets the hub's books, and the records of its queue, before it asks any source`() async throws {
         try await hub.own(.dune, "The Left Hand of Darkness", shelf: "Living room")
         let book = try #require(try await station.shelf.books(with: [.dune, .emma])[.dune]?.first)
         #expect(book.copy.shelf == "Living room" && book.displayTitle == "The Left Hand of Darkness")
@@ -51,7 +51,7 @@ import Testing
         try await end()
     }
 
-    @Test func `loses what is confirmed at the hub from its list, and saves it no more`() async throws {
+    @Test func `removes an item that was confirmed at the hub, and does not save it again`() async throws {
         let items = try await station.capture(.dune, .emma)
         try await station.deliver()
         var item = try #require(await hub.library.item(items[0].id))
@@ -70,11 +70,11 @@ import Testing
         try await end()
     }
 
-    @Test func `that confirms what another has saved meanwhile leaves it to a person at the hub`() async throws {
+    @Test func `leaves a book that another station has saved meanwhile to a person at the hub`() async throws {
         let other = try await StationAtWork(hub, name: "attic")
         let mine = try await station.capture(.dune)
         let theirs = try await other.capture(.dune)
-        // Confirmed while neither knows of the other.
+        // Both confirm before either has delivered.
         try await station.confirm(mine, anotherCopy: false)
         try await other.confirm(theirs, anotherCopy: false)
         try await station.deliver()
@@ -90,7 +90,7 @@ import Testing
         try await end()
     }
 
-    @Test func `hears that an undo came too late, and the book stays`() async throws {
+    @Test func `is notified that an undo came too late, and the book stays`() async throws {
         let items = try await station.capture(.dune)
         let saved = try await station.confirm(items)
         try await station.deliver()
@@ -107,7 +107,7 @@ import Testing
         try await end()
     }
 
-    @Test func `that undoes, mends and confirms anew before the hub hears of it has its last word`() async throws {
+    @Test func `that undoes, corrects and confirms again before it delivers sends its last state`() async throws {
         let items = try await station.capture(.dune)
         let saved = try await station.confirm(items)
         try await station.deliver()
@@ -121,7 +121,7 @@ import Testing
         try await end()
     }
 
-    @Test func `takes back what it saved, and saves it anew, before the hub has heard of it`() async throws {
+    @Test func `undoes a save and saves again before it delivers`() async throws {
         let items = try await station.capture(.dune)
         let saved = try await station.confirm(items)
         try await station.deliver()
@@ -136,7 +136,7 @@ import Testing
         try await end()
     }
 
-    @Test func `whose token is revoked keeps everything, and goes on when it is paired again`() async throws {
+    @Test func `whose token is revoked keeps everything, and continues when it is paired again`() async throws {
         let items = try await station.capture(.dune)
         try await station.deliver()
         _ = try await hub.library.revoke(station.paired.id, at: Date())
@@ -155,14 +155,14 @@ import Testing
         try await end()
     }
 
-    @Test func `delivers 200 items in the order of their changes, 50 at the most in one request`() async throws {
+    @Test func `delivers 200 items in the order of their changes, at most 50 in one request`() async throws {
         let items = try await captureMany(200)
         try await station.deliver()
         #expect(try await hub.library.items(in: [.waiting]).map(\.id) == items.map(\.id))
         try await end()
     }
 
-    @Test func `hears of every answer at the hub, however many wait`() async throws {
+    @Test func `is notified of every answer at the hub, however many items wait`() async throws {
         let items = try await captureMany(120)
         try await station.deliver()
         _ = try await hub.library.dismiss([items[0].id, items[60].id, items[119].id], at: Date())
@@ -179,7 +179,7 @@ import Testing
         return try await station.flow.enqueue(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera) })
     }
 
-    @Test func `sends its long records without what is long, rather than never`() async throws {
+    @Test func `sends long records without their long fields`() async throws {
         let items = try await station.capture(.dune, .emma)
         try await station.outbox.edit(items[0].id) { metadata, _ in
             metadata.title = "Long"
@@ -192,7 +192,7 @@ import Testing
         try await end()
     }
 
-    @Test func `brings everything anew to a hub that was put back to an older state`() async throws {
+    @Test func `sends everything again to a hub that was restored to an older state`() async throws {
         let items = try await captureMany(120)
         try await station.deliver()
         let other = try await RunningHub()

@@ -13,12 +13,12 @@ import Testing
     private enum Moment: CaseIterable, Sendable { case beforeTheHubHasIt, afterTheHubHasDoneIt }
 
     @Test(.timeLimit(.minutes(15)))
-    func `loses nothing that it acknowledged, and doubles nothing`() async throws {
+    func `loses nothing that it acknowledged, and duplicates nothing`() async throws {
         var killed = 0
-        // At each request in one of the two moments in turn, or in both. Until a run gets through without coming to the request.
+        // At each request, alternately in one of the two moments, or in both, until a run ends before that request.
         loop: while true {
             switch try await run(killedAt: killed, Moment.allCases[killed % 2]) {
-            case .through: break loop
+            case .finished: break loop
             case .late: continue
             case .killed: break
             }
@@ -30,9 +30,9 @@ import Testing
 
     private enum Ending {
         case killed
-        /// The run brought the hub everything in fewer requests.
-        case through
-        /// The hub took longer than the program waits for it, as on a busy machine it may.
+        /// The run has delivered everything in fewer requests.
+        case finished
+        /// The hub took longer than the program waits, as it may on a busy machine.
         case late
     }
 
@@ -40,11 +40,11 @@ import Testing
         let hub = try await RunningHub()
         let program = try ScanProgram()
         let victim = Mutex<pid_t>(0)
-        let isOver = Mutex(false)
+        let isKilled = Mutex(false)
         let strike: @Sendable (Int) -> Void = { request in
             guard request == number else { return }
-            isOver.withLock { $0 = true }
-            // Only while it runs: its number may be another's after that.
+            isKilled.withLock { $0 = true }
+            // Only while it runs, because another process may have its id afterwards.
             victim.withLock { if $0 > 0 { kill($0, SIGKILL) } }
         }
         let proxy = try CutProxy(
@@ -62,12 +62,12 @@ import Testing
             pid = running.process.processIdentifier
             return running
         }
-        // What it reads no more after it was killed is nobody's.
+        // Input that it has not read when it is killed is lost.
         try? running.say(Self.books.map { $0 + "\n" }.joined())
         let status = try await running.end()
         victim.withLock { $0 = 0 }
         let (captured, saved) = (running.isbns("captured"), running.isbns("saved"))
-        let wasKilled = isOver.withLock { $0 }
+        let wasKilled = isKilled.withLock { $0 }
         if !wasKilled { #expect(saved.count == 4, "\(running.complaints)") }
         let sent = try await program.deliver()
         #expect(sent.status == 0, "\(sent.err)")
@@ -78,6 +78,6 @@ import Testing
         #expect(Set(captured).isSubset(of: items) && Set(items).count == items.count)
         try program.remove()
         try await hub.stop()
-        return wasKilled ? .killed : status == 0 ? .through : .late
+        return wasKilled ? .killed : status == 0 ? .finished : .late
     }
 }

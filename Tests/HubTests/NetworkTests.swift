@@ -10,7 +10,7 @@ import Testing
     .serialized, .enabled(if: Cable.isPossible, "network namespaces cannot be made here: that takes root and iproute2"))
 struct `Two hosts and a cable` {
     @Test(.timeLimit(.minutes(10)))
-    func `bring every book to the hub once, whenever the cable is pulled`() async throws {
+    func `transfer every book to the hub once, whenever the cable is pulled`() async throws {
         let cable = try Cable()
         defer { cable.remove() }
         var hub = try ScanProgram()
@@ -19,7 +19,7 @@ struct `Two hosts and a cable` {
         station.prefix = cable.inStation
         let library = try LibraryFile.open(at: hub.library)
         let address = "http://\(Cable.hubAddress):9790"
-        // Others get in by the access code alone: without one it does not open to them.
+        // Others need the access code: without one the hub refuses them.
         let open = ["kiosk", "--no-camera", "--listen", Cable.hubAddress, "--port", "9790"]
         let closed = try await hub.run(open)
         #expect(closed.status == 78 && closed.err.contains("scan kiosk code"), "\(closed)")
@@ -34,7 +34,7 @@ struct `Two hosts and a cable` {
         let paired = try await station.run("hub", "pair", address, "--name", "attic", input: "an access code\n")
         #expect(paired.status == 0 && paired.err.contains("as \"attic\""), "\(paired)")
 
-        // Pulled from the start: it is captured and confirmed here.
+        // Without the cable, books are captured and confirmed here.
         try cable.pull()
         let alone = try await station.run(
             "--hub", Cable.hubAddress + ":9790", "--isbn", "9780441478125", "--yes", "--json")
@@ -47,7 +47,7 @@ struct `Two hosts and a cable` {
         #expect(
             try await library.books(matching: BookQuery()).books.map(\.displayTitle) == ["The Left Hand of Darkness"])
 
-        // Pulled in the middle.
+        // The cable is pulled in the middle.
         let run = try station.start("--hub", Cable.hubAddress + ":9790", "--stdin", "--yes", "--json")
         try run.say("9780316769488\n")
         try await run.await("saved", count: 1)
@@ -59,11 +59,11 @@ struct `Two hosts and a cable` {
         let isbns = try await library.books(matching: BookQuery()).books.compactMap(\.edition.isbn?.digits)
         #expect(isbns.sorted() == ["9780316769488", "9780385474542", "9780441478125"])
 
-        // What the hub owns is known at the station while the cable is in.
+        // With the cable, the station knows the hub's books.
         let owned = try await station.run("--hub", address, "--isbn", "9780441478125", "--yes", "--json")
         #expect(owned.out.contains(#""event":"owned""#))
 
-        // Revoked: kept, told, and not lost.
+        // After the token was revoked, books are kept, and the station reports it.
         let status = try await station.run("hub", "status", "--json")
         #expect(status.out.contains(#""standing":"up","waiting":0"#), "\(status)")
         #expect(try await hub.run("hub", "revoke", "attic").status == 0)

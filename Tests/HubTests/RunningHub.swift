@@ -7,7 +7,7 @@ import Library
 import Logging
 import Station
 
-/// A hub: a kiosk with a library of its own in a temporary folder, on a free port.
+/// A hub: a kiosk on a free port, with a library in a temporary folder.
 final class RunningHub: Sendable {
     let library: LibraryFile
     let port: Int
@@ -16,7 +16,7 @@ final class RunningHub: Sendable {
 
     init(accessCode: String? = nil) async throws {
         folder = try temporaryFolder("hub")
-        let library = try LibraryFile.open(at: folder + "/library.sqlite", station: "hub")
+        let library = try LibraryFile.open(at: folder + "/library.sqlite", device: "hub")
         self.library = library
         var configuration = KioskServer.Configuration()
         (configuration.port, configuration.version) = (0, "test")
@@ -32,7 +32,7 @@ final class RunningHub: Sendable {
 
     var address: String { "http://127.0.0.1:\(port)" }
 
-    /// Says nothing, and keeps what Hummingbird keeps in its loggers: the id of the request.
+    /// A silent logger that keeps the metadata that Hummingbird needs: the id of the request.
     private static let logger = Logger(label: "hub") { label in
         var handler = StreamLogHandler.standardError(label: label)
         handler.logLevel = .critical
@@ -45,13 +45,13 @@ final class RunningHub: Sendable {
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    /// The titles of the books, sorted.
+    /// Returns the titles of the books, sorted.
     func titles() async throws -> [String] {
         try await library.books(matching: BookQuery()).books.compactMap(\.edition.metadata.title).sorted()
     }
 }
 
-/// A station with an outbox of its own, paired with a hub.
+/// A station with an outbox, paired with a hub.
 final class StationAtWork: Sendable {
     let outbox: LibraryFile
     let folder: String
@@ -62,12 +62,12 @@ final class StationAtWork: Sendable {
     let events = Collected<HubEvent>()
     let sender: HubSender<ContinuousClock>
 
-    /// - Parameter address: the hub's own unless something stands between.
+    /// - Parameter address: the hub's own by default; or that of a proxy.
     init(_ hub: RunningHub, name: String = "kitchen", address: String? = nil) async throws {
         folder = try temporaryFolder("station")
         let (paired, token) = try await hub.library.pair(ID(), named: name, at: Date())
         (self.paired, self.token) = (paired, token)
-        outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test", station: name)
+        outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test", device: name)
         client = HubClient(
             address: try HubAddress(address ?? hub.address), userAgent: "Bookplate/test", certificateFile: nil,
             token: { token })
@@ -78,12 +78,12 @@ final class StationAtWork: Sendable {
 
     func remove() throws { try FileManager.default.removeItem(atPath: folder) }
 
-    /// As long as a busy machine may take: no test is about a hub that is slow.
-    private static let patience: Duration = .seconds(60)
+    /// Long enough for a busy machine, because no test is about a slow hub.
+    private static let timeout: Duration = .seconds(60)
 
-    var shelf: HubShelf { HubShelf(outbox: outbox, client: client, link: link, patience: Self.patience) }
+    var shelf: HubShelf { HubShelf(outbox: outbox, client: client, link: link, timeout: Self.timeout) }
     var flow: CaptureFlow {
-        let lookup = HubLookup(client: client, link: link, own: NoSource(), patience: Self.patience)
+        let lookup = HubLookup(client: client, link: link, own: NoSource(), timeout: Self.timeout)
         return CaptureFlow(intake: outbox, shelf: shelf, lookup: lookup)
     }
 
@@ -92,7 +92,7 @@ final class StationAtWork: Sendable {
         try await flow.enqueue(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera, thumbnail: thumbnail) })
     }
 
-    /// A person gives the item a title and says yes.
+    /// Gives the item a title and confirms it.
     @discardableResult
     func confirm(_ items: [IntakeItem], anotherCopy: Bool = false) async throws -> [SaveResult] {
         for item in items {
@@ -106,7 +106,7 @@ final class StationAtWork: Sendable {
         return try await flow.save(confirmed)
     }
 
-    /// Tries until the hub has everything; a cut takes one try.
+    /// Retries until the hub has everything. A cut needs one retry.
     func deliver(tries: Int = 12) async throws {
         for _ in 0..<tries where await sender.flush() { return }
         throw NotDelivered()
@@ -115,7 +115,7 @@ final class StationAtWork: Sendable {
     struct NotDelivered: Error {}
 }
 
-/// Knows no book, and cannot be asked.
+/// A source that knows no book.
 struct NoSource: MetadataLookup {
     func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { continuation in

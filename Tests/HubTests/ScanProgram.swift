@@ -4,10 +4,10 @@ import Hub
 import Library
 import TestTools
 
-/// The built program as a station runs it, in a home folder of its own, without any online source.
+/// The built program of a station, with a home folder of its own and without online sources.
 struct ScanProgram {
     let home: String
-    /// What stands before the program: a network namespace to run it in.
+    /// The command before the program, such as a network namespace to run it in.
     var prefix: [String] = []
 
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -25,14 +25,14 @@ struct ScanProgram {
 
     var library: String { home + "/library.sqlite" }
 
-    /// Writes what pairing writes.
+    /// Writes the file that pairing writes.
     func pair(with address: String, token: String, as station: PairedStation) throws {
-        try PairedHubs(path: home + "/.config/bookplate/hub.json").keep(
+        try PairedHubs(path: home + "/.config/bookplate/hub.json").save(
             PairedHub(
                 address: try HubAddress(address).description, token: token, name: station.name, station: station.id))
     }
 
-    /// A program under way: standard input stays open until ``end()``.
+    /// A running program. Its standard input stays open until ``end()``.
     final class Running {
         let process = Process()
         private let input = Pipe()
@@ -47,7 +47,7 @@ struct ScanProgram {
             for path in [outPath, errPath] { try Data().write(to: URL(fileURLWithPath: path)) }
             out = try FileHandle(forWritingTo: URL(fileURLWithPath: outPath))
             err = try FileHandle(forWritingTo: URL(fileURLWithPath: errPath))
-            // One that is killed reads no more: then writing to it fails, and does not end the tests.
+            // Writing to a killed program then fails instead of ending the tests.
             signal(SIGPIPE, SIG_IGN)
             let words = program.prefix + [ScanProgram.path] + arguments
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -62,7 +62,7 @@ struct ScanProgram {
             try process.run(atMost: .seconds(300))
         }
 
-        /// Nothing goes on after its test, however that ends.
+        /// No program outlives its test.
         deinit { if process.isRunning { process.terminate() } }
 
         func say(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
@@ -70,12 +70,12 @@ struct ScanProgram {
         var output: String { Self.text(outPath) }
         var complaints: String { Self.text(errPath) }
 
-        /// A letter of which only half is written yet is no fault of the program's.
+        /// Decodes leniently, because the last character may be written only partly.
         private static func text(_ path: String) -> String {
             String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         }
 
-        /// The ISBNs that it has told an event of.
+        /// Returns the ISBNs of the printed events of a kind.
         func isbns(_ event: String) -> [String] {
             output.split(separator: "\n").compactMap { line in
                 let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -83,7 +83,7 @@ struct ScanProgram {
             }
         }
 
-        /// Waits until it has printed this many of an event, or has ended.
+        /// Waits until it has printed an event this many times, or has ended.
         func await(_ event: String, count: Int) async throws {
             try await wait(for: "\(count) \(event)") { self.isbns(event).count >= count || !self.process.isRunning }
         }
@@ -100,7 +100,7 @@ struct ScanProgram {
     func start(_ arguments: String...) throws -> Running { try start(arguments) }
     func start(_ arguments: [String]) throws -> Running { try Running(self, arguments) }
 
-    /// Sends what waits for the hub: again while the hub takes longer than the program waits, as on a busy machine it may.
+    /// Sends the items that wait for the hub. Retries while the hub takes longer than the program waits, as it may on a busy machine.
     func deliver() async throws -> (status: Int32, out: String, err: String) {
         for _ in 0..<20 {
             let sent = try await run("hub", "send")

@@ -108,7 +108,7 @@ private let day = CalendarDay("2026-03-17")!
             Row(LibraryError.inUse(path: "/b"), 75, 503, "unavailable", hasText: false),
             Row(LibraryError.wouldOverwrite(path: "/b", what: "a text"), 3, 422, "refused", hasText: false),
             Row(LibraryError.noSuchBook(ID()), 3, 422, "refused", hasText: false),
-            Row(LibraryError.notInTrashRefusal(ID()), 3, 422, "refused"),
+            Row(LibraryError.notInTrash(ID()), 3, 422, "refused"),
             Row(LibraryError.noSuchEdition(ID()), 3, 422, "refused", hasText: false),
             Row(LibraryError.noSuchItem(ID()), 3, 422, "refused", hasText: false),
             Row(LibraryError.notWaiting(ID(), .dismissed), 3, 422, "refused", hasText: false),

@@ -29,7 +29,7 @@ final class RunningKiosk: Sendable {
         if !FileManager.default.fileExists(atPath: path) {
             try EmptyLibrary.bytes.get().write(to: URL(fileURLWithPath: path))
         }
-        let library = try LibraryFile.open(at: path, station: station)
+        let library = try LibraryFile.open(at: path, device: station)
         self.library = library
         var configuration = KioskServer.Configuration()
         (configuration.port, configuration.version) = (0, "test")

@@ -49,7 +49,7 @@ struct StationClient: Sendable {
         try await wait(for: "\(item) to become \(status)") {
             let answer = try await get("/api/station")
             let snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(answer.utf8))
-            return snapshot.rows.contains { $0.id == item && $0.standing == status }
+            return snapshot.rows.contains { $0.id == item && $0.status == status }
         }
     }
 }

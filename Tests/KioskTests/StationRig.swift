@@ -39,7 +39,7 @@ struct StationRig: Sendable {
 
     /// Opens the same library like another process.
     func another() throws -> LibraryFile {
-        try LibraryFile.open(at: kiosk.folder + "/library.sqlite", station: "terminal")
+        try LibraryFile.open(at: kiosk.folder + "/library.sqlite", device: "terminal")
     }
 
     /// Waits until the camera streams.

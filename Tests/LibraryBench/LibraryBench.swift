@@ -7,27 +7,26 @@ import LibraryMaker
 ///
 ///     LibraryBench [part…] [--long] [--keep FOLDER] [--copies NUMBER]
 ///
-/// `--keep` takes the generated libraries from a folder, and leaves there what it had to make; `--copies` measures one size
-/// only. A machine that does other work beside makes wall time long: so each figure has the processor time of the whole
-/// process behind it.
+/// `--keep` reuses the generated libraries in a folder, and keeps new ones there; `--copies` measures only one size. Other work on
+/// the machine increases wall time, so each line has the processor time of the whole process too.
 ///
-/// Each part gets a library and adds lines to its report; to add one, write a ``Part`` and name it in ``parts``.
+/// Each part measures a library and returns lines of its report. To add one, write a ``Part`` and name it in ``parts``.
 @main
 struct LibraryBench {
     struct Part: Sendable {
         let name: String
-        /// What it does, and what is wanted of it.
+        /// The measurement and its targets.
         let title: String
         let measure: @Sendable (Generated) async throws -> [Line]
     }
 
-    /// One figure of one library.
+    /// One measurement of one library.
     struct Line: Sendable {
         var name: String
         var milliseconds: Double
-        /// The same of processor time, where it was taken.
+        /// The same in processor time, if it was measured.
         var cpu: Double?
-        /// `nil` where nothing is wanted of it.
+        /// The target; `nil` for none.
         var wanted: Double?
         var note = ""
 
@@ -121,7 +120,7 @@ struct Table {
         for (index, line) in (report.last?.lines ?? []).enumerated() {
             let values = report.map { $0.lines[index] }
             let growth = values[values.count - 1].milliseconds / max(values[0].milliseconds, 0.001)
-            // What is wanted is said of each size; shown is that of the largest that has one.
+            // Each size has a target. The one of the largest size that has one is shown.
             let wanted = values.last { $0.wanted != nil }
             let isMet = values.allSatisfy { $0.milliseconds < $0.wanted ?? .infinity }
             print(
@@ -153,12 +152,12 @@ func p95(_ values: [Double]) -> Double {
 
 func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
 
-/// How long something took, time and again, in milliseconds.
+/// Measured times in milliseconds.
 struct Times {
     private(set) var wall: [Double] = []
     private(set) var cpu: [Double] = []
 
-    /// - Parameter isCounted: not so for what only warms the caches.
+    /// - Parameter isCounted: false for a run that only warms the caches.
     @discardableResult
     mutating func time<Result>(isCounted: Bool = true, _ body: () async throws -> Result) async rethrows -> Result {
         let (start, startOfCPU) = (ContinuousClock.now, Self.cpuTime)
@@ -171,14 +170,14 @@ struct Times {
         return result
     }
 
-    /// - Parameter figure: the median, say.
+    /// - Parameter figure: for example the median.
     func line(
         _ name: String, _ figure: ([Double]) -> Double = median, wanted: Double? = nil, note: String = ""
     ) -> LibraryBench.Line {
         LibraryBench.Line(name: name, milliseconds: figure(wall), cpu: figure(cpu), wanted: wanted, note: note)
     }
 
-    /// Of all threads of this process, in milliseconds.
+    /// The processor time of all threads of this process, in milliseconds.
     private static var cpuTime: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -186,7 +185,7 @@ struct Times {
     }
 }
 
-/// In MiB; VmHWM of proc(5).
+/// Returns the peak memory in MiB (VmHWM of proc(5)).
 func peakMemory() -> Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""

@@ -3,7 +3,7 @@ import Foundation
 import Library
 
 extension LibraryBench {
-    /// Of every one each prefix is typed: broad and narrow, one word and several, of every field, found and not found.
+    /// Each prefix of these is searched: broad and narrow, one word and several, of every field, found and not found.
     static let typed = [
         "the garden", "history of science", "don't wake the ghost", "straße der träume", "l'étranger", "ka", "kalo",
         "frances ven", "anna", "łukasz", "söre", "fantasy", "sommerlektüre", "book club", "chapter", "reminds me of",

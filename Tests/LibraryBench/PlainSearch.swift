@@ -1,10 +1,10 @@
 import GRDB
 
-/// The floor: the same books' texts in one FTS5 table as the manual has it, without ranks, reasons, filters or counts.
+/// The baseline: the same texts in one FTS5 table as in its manual, without ranks, reasons, filters or counts.
 final class PlainSearch: Sendable {
     private let queue: DatabaseQueue
 
-    /// - Parameter library: where the texts come from; `nil` for a file that has them.
+    /// - Parameter library: the library with the texts; `nil` for a file that has them already.
     init(at path: String, from library: String?) throws {
         queue = try DatabaseQueue(path: path)
         guard let library else { return }
@@ -32,7 +32,7 @@ final class PlainSearch: Sendable {
         }
     }
 
-    /// The newest 50 with a snippet, as plain SQL gives them.
+    /// Finds the newest 50 with a snippet, in plain SQL.
     func search(_ text: String) throws -> Int {
         let words = text.split(separator: " ").map { "\"\($0)\" *" }.joined(separator: " ")
         return try queue.read { db in

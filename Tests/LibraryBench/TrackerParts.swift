@@ -4,13 +4,13 @@ import Foundation
 import Library
 
 extension LibraryBench {
-    /// The first book of a generated library has them all in one reading.
+    /// Measures the first book of a generated library, which has all sessions in one reading.
     static let tracking = Part(name: "sessions", title: "A book with 10,000 sessions and as many progress entries") {
         generated in
         let library = generated.library
         var query = BookQuery()
         (query.sort, query.isReversed) = (.added, true)
-        // Among the oldest, as days go.
+        // It is among the oldest books.
         var most: (book: Book, sessions: Int)?
         for book in try await library.books(matching: query).books {
             let count = try await library.sessionTotals(of: book.id).sessions
@@ -28,7 +28,7 @@ extension LibraryBench {
             ("a page that it is on", { [query] in _ = try await library.books(matching: query) }),
         ]
         var lines: [Line] = []
-        // What the whole library's sessions are summed for grows with the library.
+        // Sums over all sessions take longer in a larger library.
         let wanted: (String) -> Double? = { $0 == "home" && generated.copies > 100_000 ? nil : 20 }
         for (name, body) in parts {
             var times = Times()
@@ -46,7 +46,7 @@ extension LibraryBench {
         return lines + [starts.line("start a session", wanted: 20), stops.line("stop it", wanted: 20)]
     }
 
-    /// Into a library of its own that is empty.
+    /// Measures imports into a separate, empty library.
     static let importing = Part(
         name: "import", title: "A Goodreads export into an empty library: of 20,000 rows, then of 100,000"
     ) { generated in
@@ -54,7 +54,7 @@ extension LibraryBench {
         let path = generated.path + "-import"
         defer { for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + ending) } }
         let library = try LibraryFile.open(at: path)
-        // Made before the clock starts, and handed over as a disk would.
+        // Generated before the measurement, and read in pieces like a file.
         var chunks: [[UInt8]] = [Array(goodreadsHeader.utf8)]
         for first in stride(from: 0, to: rows, by: 250) {
             chunks.append((first..<first + 250).flatMap { Array(goodreadsRow($0).utf8) })
@@ -82,7 +82,7 @@ private let goodreadsHeader = """
 
     """
 
-/// A row as Goodreads writes them; every title is another, one author in three has several books.
+/// A row as in an export of Goodreads. Every title is different, and one author in three has several books.
 private func goodreadsRow(_ number: Int) -> String {
     let body = "978" + String(String(1_000_000_000 + number * 7919 % 1_000_000_000).dropFirst())
     let sum = body.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
@@ -95,7 +95,7 @@ private func goodreadsRow(_ number: Int) -> String {
         "=\"\(isbn)\"", "\(isRead ? number % 6 : 0)", "3.98", "River Press", "Paperback", "\(100 + number % 700)",
         "\(1950 + number % 70)", "", isRead ? day : "", "2024/01/05", number % 4 == 0 ? "fantasy, book club" : "", "",
         isRead ? "read" : "to-read",
-        number % 10 == 0 ? "Slowly told, and better for it: the ending stays." : "", "", "", isRead ? "1" : "0",
+        number % 10 == 0 ? "A slow story, and better for it: the ending stays." : "", "", "", isRead ? "1" : "0",
         "\(number % 2)",
     ]
     return fields.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: ",") + "\n"

@@ -14,15 +14,15 @@ struct Dice: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// 0 to `count` - 1.
+    /// Returns a number from 0 to `count` - 1.
     mutating func below(_ count: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(count)).high) }
 
-    /// True once in `count` times.
+    /// Returns true once in `count` times.
     mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
-    /// 0 to `count` - 1, low numbers much more often: about as Zipf's law has it for words and for authors.
+    /// Returns a number from 0 to `count` - 1, low numbers much more often, approximately by Zipf's law.
     mutating func skewed(_ count: Int) -> Int {
-        // exp(u * ln(count + 1)) - 1 without a logarithm of the platform: halve the range at random, then spread evenly.
+        // exp(u * ln(count + 1)) - 1 without the platform's logarithm: halves the range at random, then spreads evenly.
         var (low, high) = (0, count)
         while high - low > 1, next() & 1 == 0 { high = low + max(1, (high - low) / 4) }
         low = min(low, high - 1)
@@ -31,7 +31,7 @@ struct Dice: RandomNumberGenerator {
 
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-    /// A UUID in lower case.
+    /// Returns a UUID in lower case.
     mutating func uuid() -> String {
         let (left, right) = (next(), next())
         return String(unsafeUninitializedCapacity: 36) { buffer in

@@ -2,20 +2,20 @@ import Bookplate
 import GRDB
 import Library
 
-/// Makes a library of any size, always the same for the same seed: titles in nine languages, authors of whom few wrote much,
+/// Generates a library of any size, always the same for the same seed: titles in nine languages, few authors with many books,
 /// tags, shelves, readings with progress and sessions, notes and quotes.
 ///
 /// - Parameters:
-///   - path: where no library is yet.
-///   - copies: how many books it has; some are second copies of an edition, one in 200 is in the trash.
-///   - sessions: how many sessions the first book has; others have none to some dozens.
+///   - path: the path of the new library.
+///   - copies: the number of books. Some are second copies of an edition, one in 200 is in the trash.
+///   - sessions: the number of sessions of the first book. Others have none to some dozens.
 /// - Throws: ``LibraryError``, or GRDB's error.
 public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions: Int = 0) async throws {
-    // The schema is the library's own.
-    try LibraryFile.open(at: path, station: "maker").close()
+    // The library itself creates the schema.
+    try LibraryFile.open(at: path, device: "maker").close()
     let queue = try DatabaseQueue(path: path)
     try await queue.writeWithoutTransaction { db in
-        // Nothing here needs to outlive a power cut.
+        // Nothing here needs to survive a power cut.
         try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = -200000")
     }
     var maker = LibraryMaker(seed: seed, copies: copies)
@@ -30,7 +30,7 @@ public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions
         }
     }
     try queue.close()
-    let library = try LibraryFile.open(at: path, station: "maker")
+    let library = try LibraryFile.open(at: path, device: "maker")
     try await library.rebuildSearchIndex()
     try library.close()
 }
@@ -50,13 +50,13 @@ struct LibraryMaker {
         authors = max(3, copies / 4)
     }
 
-    /// Noon of 2026-11-21, in milliseconds: what is generated lies before it.
+    /// Noon of 2026-11-21, in milliseconds. All generated times are earlier.
     private static let now: Int64 = 1_795_262_400_000
     private static let day: Int64 = 86_400_000
-    /// The library grew over twelve years.
+    /// The library grows over twelve years.
     private static let span = 12 * 365 * day
 
-    /// Authors, tags and shelves.
+    /// Inserts authors, tags and shelves.
     mutating func insertNames(_ db: Database) throws {
         let author = try db.cachedStatement(sql: "INSERT INTO author (id, name, folded) VALUES (?, ?, ?)")
         var names: Set<String> = []
@@ -77,7 +77,7 @@ struct LibraryMaker {
         }
     }
 
-    /// One copy, with an edition of its own unless it is a second copy, and all that hangs on it.
+    /// Inserts one copy with all its rows, and an edition unless it is a second copy.
     mutating func insertBook(_ db: Database, number: Int, sessions: Int?) throws {
         let edition: Int64
         if editions.count > 10, texts.dice.once(in: 25) {
@@ -188,16 +188,16 @@ struct LibraryMaker {
         }
     }
 
-    /// - Parameter sessions: `nil` for as many as fall to it.
+    /// - Parameter sessions: `nil` for a random number.
     private mutating func insertReading(
         _ db: Database, copy: Int64, position: Int, _ state: String, from start: Int64, pages: Int?, sessions: Int?
     ) throws {
         readings += 1
         let reading = readings
-        // Books put in lately were read before they were put in.
+        // Books that were added recently were read before.
         let started = min(start, Self.now - 260 * Self.day) + Int64(texts.dice.below(200)) * Self.day
         let last = min(Self.now, started + Int64(1 + texts.dice.below(40)) * Self.day)
-        // Of one in eight nobody remembers the day.
+        // One in eight has no date.
         func text(_ instant: Int64, _ length: Int) -> String {
             String(CalendarDay(number: Int(instant / Self.day)).description.prefix(length))
         }
@@ -242,7 +242,7 @@ struct LibraryMaker {
     }
 }
 
-/// The n-th of many valid ISBNs, not in order.
+/// Returns the n-th of many valid ISBNs, not in order.
 private func isbn(_ number: Int) -> String {
     let body = "978" + String(String(1_000_000_000 + number * 618_033_989 % 1_000_000_000).dropFirst())
     let sum = body.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }

@@ -1,8 +1,8 @@
-/// Makes the texts of a book.
+/// Generates the texts of a book.
 struct Texts {
     var dice: Dice
 
-    /// A proper name of two to four syllables.
+    /// Returns a proper name of two to four syllables.
     mutating func properName() -> String {
         var name = ""
         for _ in 0..<(2 + dice.below(3)) { name += dice.pick(syllables) }
@@ -19,16 +19,16 @@ struct Texts {
             default: title.append(character)
             }
         }
-        // As it is set on covers: the pattern's words stand as they are, the first letter is large.
+        // As on covers: the pattern's words are unchanged, and the first letter is a capital.
         return title.prefix(1).uppercased() + title.dropFirst()
     }
 
-    /// "Anna Ventalrin", sometimes with a second family name.
+    /// Returns a name such as "Anna Ventalrin", sometimes with a second family name.
     mutating func person() -> String {
         dice.pick(givenNames) + " " + properName() + (dice.once(in: 12) ? "-" + properName() : "")
     }
 
-    /// A note or a quote of `words` words.
+    /// Returns a note or a quote of `words` words.
     mutating func annotation(words count: Int) -> String {
         var text = ""
         for number in 0..<count {

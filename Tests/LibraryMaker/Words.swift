@@ -10,7 +10,7 @@ struct Tongue: Sendable {
 
 private func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
-/// Each as often as it stands here.
+/// Each is used as often as it is in this list.
 let tongues = [
     english, english, english, english, german, french, spanish, polish, turkish, greek, russian, japanese, arabic,
 ]
@@ -96,7 +96,7 @@ let givenNames = words(
     Teresa Ursula Viktor Wanda Xenia Yasemin Zoë Ángel Brigid Chiara Dmitri Emine Frances Gökhan Harold İpek J.M. T.R. Ödön
     """)
 
-/// Put together into names of people and places that nobody has.
+/// Syllables of invented names of people and places.
 let syllables = words(
     """
     ka lo mi ra ven dor tal sen bri gar hul nes ot pel qui rus sta tor und val wes yar zen als bor cas dun el fen gri hol \
@@ -118,7 +118,7 @@ let shelfNames = [
     "Étagère",
 ]
 
-/// What notes are made of, the common first.
+/// The words of notes, common ones first.
 let remarkWords = words(
     """
     the a of and to in is it was that with for on as but not his her they this be at have from or one by what all when \

@@ -23,7 +23,7 @@ import Testing
         return token
     }
 
-    @Test func `is kept as a slow hash with a salt of its own`() async throws {
+    @Test func `is stored as a slow hash with its own salt`() async throws {
         #expect(try await library.hasAccessCode() == false)
         var hashes: [String] = []
         for _ in 0..<2 {
@@ -32,7 +32,7 @@ import Testing
             hashes.append(try #require(hash))
         }
         #expect(hashes[0] != hashes[1])
-        // yescrypt, which needs memory as well as time; Debian's libcrypt has it.
+        // Debian's libcrypt has yescrypt, which needs memory as well as time.
         #expect(hashes.allSatisfy { $0.hasPrefix("$y$") && !$0.contains("kumquat") })
         #expect(try await library.check(code: "kumquat 7", from: "", at: noon) == .right)
         #expect(try await library.check(code: "kumquat 8", from: "", at: noon) == .wrong)
@@ -44,7 +44,8 @@ import Testing
         ("", AccessCodeRefusal.tooShort), ("12345", .tooShort), ("123\n456", .control), ("123\u{0}456", .control),
         (String(repeating: "x", count: 257), .tooLong),
     ])
-    func `is refused when it is none, and the old one stays`(_ code: String, _ refusal: AccessCodeRefusal) async throws
+    func `is refused if it is not valid, and the old one stays`(_ code: String, _ refusal: AccessCodeRefusal)
+        async throws
     {
         try await library.setAccessCode("kumquat 7", at: noon)
         await #expect(throws: refusal) { try await library.setAccessCode(code, at: noon) }
@@ -66,7 +67,7 @@ import Testing
         #expect(try await library.signIns(at: noon) == [list[1]])
     }
 
-    @Test func `and its sign-ins are nothing that undo brings back`() async throws {
+    @Test func `and its sign-ins are not restored by undo`() async throws {
         try await library.setAccessCode("kumquat 7", at: noon)
         _ = try await token()
         try await library.setAccessCode(nil, at: noon)
@@ -75,7 +76,7 @@ import Testing
         #expect(try await signIn() == .refused(.noCode))
     }
 
-    @Test func `lets a sign-in end that nobody used for 90 days, and no sooner`() async throws {
+    @Test func `keeps a sign-in until it has not been used for 90 days`() async throws {
         try await library.setAccessCode("kumquat 7", at: noon)
         let token = try await token()
         let day: TimeInterval = 86_400
@@ -86,7 +87,7 @@ import Testing
         #expect(try await library.signIn(ofToken: token, at: noon.addingTimeInterval(269 * day)) == nil)
     }
 
-    @Test func `when it is said wrong is counted by two processes together, and forgotten after a day`() async throws {
+    @Test func `is counted over two processes if it is wrong, and the count is forgotten after a day`() async throws {
         let other = try LibraryFile.open(at: folder("library.sqlite"))
         try await library.setAccessCode("kumquat 7", at: noon)
         for library in [library, other, library, other, library] {
@@ -98,7 +99,7 @@ import Testing
         #expect(try await library.check(code: "wrong one", from: "10.0.0.1", at: later) == .wrong)
     }
 
-    @Test func `said when the clock was set back keeps nobody out for longer than a pause`() async throws {
+    @Test func `never causes more than one pause, even if the clock is set back`() async throws {
         try await library.setAccessCode("kumquat 7", at: noon)
         for _ in 0..<5 { _ = try await library.check(code: "wrong one", from: "10.0.0.1", at: noon) }
         let yesterday = noon.addingTimeInterval(-86_400)

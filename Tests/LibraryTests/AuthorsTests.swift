@@ -19,7 +19,7 @@ import Testing
         try #require(try await library.book(book.id)).edition.metadata.authors.map { "\($0.name), \($0.role)" }
     }
 
-    @Test func `are listed by name with books and roles; nobody is taken for another by himself`() async throws {
+    @Test func `are listed by name with books and roles, and are never merged automatically`() async throws {
         _ = try await book(1, [("J.K. Rowling", .author), ("Jim Kay", .illustrator)])
         _ = try await book(2, [("J. K. Rowling", .author), ("Jim Kay", .author), ("Jim Kay", .illustrator)])
         let gone = try await book(3, [("Gone", .author)])
@@ -32,7 +32,7 @@ import Testing
             ])
     }
 
-    @Test func `a new name is on all books, in their places and roles`() async throws {
+    @Test func `a new name is on all books, with the same positions and roles`() async throws {
         let one = try await book(1, [("Ada", .author), ("JRR Tolkien", .editor)])
         let two = try await book(2, [("JRR Tolkien", .author)])
         let before = try await library.dump()
@@ -55,7 +55,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `what a person made of an author no source changes back`() async throws {
+    @Test func `no source overwrites a person's edit of an author`() async throws {
         _ = try await book(1, [("JRR Tolkien", .author)])
         _ = try await library.renameAuthor("JRR Tolkien", to: "J. R. R. Tolkien", at: noon)
         let again = try await library.candidate(isbn(1), record("Book 1", by: ["JRR Tolkien", "Someone"]))
@@ -63,7 +63,7 @@ import Testing
         #expect(saved.count == 1)
         let books = try await library.books(with: [isbn(1)])[isbn(1)]
         #expect(books?.count == 2 && books?.allSatisfy { $0.displayAuthors == "J. R. R. Tolkien" } == true)
-        // Not even to fill the gap that he left.
+        // Not even to fill the gap of a deleted author.
         _ = try await library.deleteAuthors(["J. R. R. Tolkien"], at: noon)
         let third = try await library.candidate(isbn(1), record("Book 1", by: ["JRR Tolkien"]))
         _ = try await library.add([third.confirm(by: .person, anotherCopy: true)], at: noon)
@@ -71,7 +71,7 @@ import Testing
         #expect(after?.count == 3 && after?.allSatisfy { $0.edition.metadata.authors.isEmpty } == true)
     }
 
-    @Test func `several become one: places and roles stay, twice in one role is once`() async throws {
+    @Test func `several are merged into one, with their positions and roles, once in each role`() async throws {
         let one = try await book(1, [("A", .author), ("B", .author), ("C", .translator), ("A", .editor)])
         let two = try await book(2, [("Z", .author), ("B", .author)])
         let three = try await book(3, [("C", .translator), ("A", .translator)])
@@ -83,7 +83,7 @@ import Testing
         #expect(try await people(two) == ["Z, author", "A, author"])
         #expect(try await people(three) == ["A, translator"])
         #expect(try await library.authors().map(\.name) == ["A", "Z"])
-        // The book can be edited as any other afterwards.
+        // The book can be edited like any other afterwards.
         _ = try await library.update(one.id, at: noon) { $0.edition.metadata.authors.append(Contributor(name: "New")) }
         #expect(try await people(one).last == "New, author")
         for _ in 0..<2 {
@@ -93,7 +93,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `the books of a deleted author stay, by an unknown one`() async throws {
+    @Test func `the books of a deleted author stay, without an author`() async throws {
         let one = try await book(1, [("Penguin", .author)])
         let two = try await book(2, [("Penguin", .author), ("Ada", .author)])
         let before = try await library.dump()
@@ -111,7 +111,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `what does not fit is refused with what to do, and nothing is changed`() async throws {
+    @Test func `an impossible edit is refused with what to do, and changes nothing`() async throws {
         _ = try await book(1, [("J. Doe", .author), ("j. doe", .author), ("Jane Doe", .author)])
         let before = try await library.dump()
         await #expect(throws: LabelRefusal.taken(what: "author", name: "Jane Doe", by: "J. Doe")) {
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: HostileText.allCases)
-    func `a name is kept clean and on one line, or refused`(hostile: HostileText) async throws {
+    func `a name is stored clean and on one line, or refused`(hostile: HostileText) async throws {
         let book = try await book(1, [("Ada", .author)])
         do {
             let name = try await library.renameAuthor("Ada", to: hostile.text, at: noon).author.name

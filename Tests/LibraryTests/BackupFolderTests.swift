@@ -11,24 +11,26 @@ import Testing
     let library: LibraryFile
 
     init() async throws {
-        library = try LibraryFile.open(at: folder("library.sqlite"), station: "raspi 4/b")
+        library = try LibraryFile.open(at: folder("library.sqlite"), device: "raspi 4/b")
         try await library.save(dune, record("Dune"))
     }
 
     private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 86_400) }
 
-    @Test func `beside the library keeps seven days and four weeks of it`() async throws {
+    @Test func `beside the library keeps backups of seven days and four weeks`() async throws {
         let own = folder("backups")
         var removed = 0
         for day in 0..<30 { removed += try await library.backup(into: own, at: after(days: day)).removed.count }
-        // Day 29 is a Sunday: its week and the three before end on 29, 22, 15 and 8.
+        // Day 29 is a Sunday, so its week and the three before it end on days 29, 22, 15 and 8.
         let kept = [8, 15, 22, 23, 24, 25, 26, 27, 28, 29]
         let rotation = BackupRotation(prefix: "library-")
         #expect(names(in: own) == kept.map { rotation.name(at: after(days: $0)) })
         #expect(removed == 30 - kept.count)
     }
 
-    @Test func `beside a group's library is the group's, with the pictures too, else its owner's alone`() async throws {
+    @Test func `beside a group's library is open to the group, and so are covers, else to the owner alone`()
+        async throws
+    {
         func mode(_ name: String) throws -> mode_t { try #require(try fileFacts(folder(name))).st_mode & 0o777 }
         let own = folder("backups")
         let first = try await library.backup(into: own, at: noon)
@@ -45,7 +47,7 @@ import Testing
         #expect(try mode("covers") == 0o770)
     }
 
-    @Test func `elsewhere holds everybody's: the names tell station and library, and a person's copies stay`()
+    @Test func `elsewhere has names with device and library, and a person's copies stay`()
         async throws
     {
         let stick = folder("stick")
@@ -72,7 +74,7 @@ import Testing
     }
 
     @Test(.enabled(if: canMount, "needs root and mount"))
-    func `that has no room is told before a byte is written, with what it takes`() async throws {
+    func `without enough room is refused before a byte is written, with the size that is needed`() async throws {
         let disk = try SmallDisk(bytes: 64 << 10)
         let error = await #expect(throws: LibraryError.self) { try await library.backup(into: disk.path, at: noon) }
         guard case .noRoom(let path, let needed, let free)? = error else { throw try #require(error) }
@@ -81,7 +83,9 @@ import Testing
     }
 
     @Test(.enabled(if: canMount, "needs root and mount"))
-    func `that cannot be written, or is pulled out in the middle, is told, and the library goes on`() async throws {
+    func `that cannot be written, or is unplugged during a backup, is an error, and the library stays usable`()
+        async throws
+    {
         let disk = try SmallDisk(bytes: 8 << 20)
         _ = try await library.backup(into: disk.path, at: noon)
         try disk.remount("ro")
@@ -89,18 +93,18 @@ import Testing
             try await library.backup(into: disk.path, at: after(days: 1))
         }
         #expect(error?.category == .permission)
-        // What lies there can be listed and restored all the same.
+        // The backups there can still be listed and restored.
         #expect(try LibraryFile.backups(in: disk.path).map(\.books) == [1])
         try disk.remount("rw")
         await #expect(throws: LibraryError.self) {
-            // MNT_DETACH: the folder is empty from one moment to the next, as when a stick is pulled.
+            // MNT_DETACH empties the folder at once, like unplugging a memory stick.
             try await library.backup(into: disk("deep"), at: after(days: 1)) { _ in umount2(disk.path, 2) }
         }
         #expect(names(in: disk.path).isEmpty)
         try await library.save(odyssey, record("The Odyssey"))
     }
 
-    @Test func `is listed newest first, with what each holds, whatever it is called`() async throws {
+    @Test func `is listed newest first, with the content of each backup, whatever its name`() async throws {
         let own = folder("backups")
         _ = try await library.backup(into: own, at: noon)
         try await library.save(odyssey, record("The Odyssey"))
@@ -126,7 +130,7 @@ import Testing
         #expect(LibraryFile.ownBackupFolder(of: folder("library.sqlite")) == own)
     }
 
-    @Test func `unfinished ones go at once when the program is ended by a signal`() async throws {
+    @Test func `unfinished backups are removed at once if a signal ends the program`() async throws {
         let target = folder("b.sqlite")
         await #expect(throws: LibraryError.self) {
             try await library.backup(to: target) { _ in library.abandonBackups() }
@@ -137,8 +141,8 @@ import Testing
         #expect(try bytes(of: target).count > 0)
     }
 
-    @Test func `is synced where a folder can be, and where it cannot that is no error`() throws {
-        // procfs answers EINVAL to the fsync of a folder, as some of FUSE's file systems do.
+    @Test func `is synced if the file system can sync folders, and otherwise that is no error`() throws {
+        // procfs answers EINVAL to fsync of a folder, like some file systems of FUSE.
         let descriptor = open("/proc", O_RDONLY)
         #expect(fsync(descriptor) == -1 && errno == EINVAL)
         close(descriptor)
@@ -160,40 +164,40 @@ import Testing
 
     private func after(hours: Int) -> Date { noon.addingTimeInterval(Double(hours) * 3600) }
 
-    @Test func `is made once a day, also after one made by hand`() async throws {
+    @Test func `is made once a day, and not after a manual one`() async throws {
         #expect(try await library.backUpIfDue(at: noon)?.made.count == 1)
         #expect(try await library.backUpIfDue(at: after(hours: 11)) == nil)
         _ = try await library.backup(into: folder("backups"), at: after(hours: 13))
         #expect(try await library.backUpIfDue(at: after(hours: 14)) == nil)
         #expect(try await library.backUpIfDue(at: after(hours: 37))?.made.count == 1)
         #expect(names(in: folder("backups")).count == 3)
-        // A copy elsewhere, under a name, is not the day's.
+        // A copy under another name elsewhere is not the day's backup.
         _ = try await library.backup(to: folder("b.sqlite"))
         #expect(try await library.backUpIfDue(at: after(hours: 60)) != nil)
     }
 
-    @Test func `goes on after a clock that was far ahead`() async throws {
+    @Test func `is made again after a clock that was far ahead`() async throws {
         #expect(try await library.backUpIfDue(at: after(hours: 100_000)) != nil)
         #expect(try await library.backUpIfDue(at: noon) != nil)
         #expect(names(in: folder("backups")).count == 2)
     }
 
-    @Test func `goes to a second place too when that is there, and says so when it is not`() async throws {
+    @Test func `is made in a second folder too, and reports it if that is missing`() async throws {
         let stick = folder("stick")
         let without = try #require(try await library.backUpIfDue(at: noon, copying: stick))
         #expect(without.made.count == 1)
-        guard case LibraryError.noBackupFolder(stick)? = without.trouble else {
-            Issue.record("\(String(describing: without.trouble))")
+        guard case LibraryError.noBackupFolder(stick)? = without.secondError else {
+            Issue.record("\(String(describing: without.secondError))")
             return
         }
         #expect(names(in: stick).isEmpty, "a folder where a stick belongs is not made")
         mkdir(stick, 0o700)
         let with = try #require(try await library.backUpIfDue(at: after(hours: 24), copying: stick))
-        #expect(with.made.count == 2 && with.trouble == nil)
+        #expect(with.made.count == 2 && with.secondError == nil)
         #expect(names(in: stick).count == 1)
     }
 
-    @Test func `is made by one of several that come at once`() async throws {
+    @Test func `is made by one of several processes at the same moment`() async throws {
         let libraries = try (0..<4).map { _ in try LibraryFile.open(at: folder("library.sqlite")) }
         let made = try await withThrowingTaskGroup(of: Int.self) { group in
             for library in libraries {
@@ -205,14 +209,14 @@ import Testing
         #expect(names(in: folder("backups")).count == 1)
     }
 
-    @Test func `that fails is due again, and leaves nothing`() async throws {
+    @Test func `is due again if it fails, and leaves nothing behind`() async throws {
         struct PowerCut: Error {}
         await #expect(throws: PowerCut.self) { try await library.backUpIfDue(at: noon) { _ in throw PowerCut() } }
         #expect(names(in: folder("backups")).isEmpty)
         #expect(try await library.backUpIfDue(at: noon) != nil)
     }
 
-    @Test func `is due after changes and their undoing, not after reading or capturing`() async throws {
+    @Test func `is due after changes and their undo, not after reading or capturing`() async throws {
         try library.close()
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         #expect(try await library.find("dune") == ["Dune"])

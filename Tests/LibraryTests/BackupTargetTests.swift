@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["itself", "link", "hard link", "folder link", "-wal", "-shm", "-lock", "-wal hard link", "dots"])
-    func `never writes over the library itself, whatever it is called`(kind: String) async throws {
+    func `never overwrites the library itself, by any of its names`(kind: String) async throws {
         var target = folder("b.sqlite")
         switch kind {
         case "itself": target = path
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["text", "foreign", "short", "folder", "pipe"])
-    func `never writes over what is no Bookplate library`(kind: String) async throws {
+    func `never overwrites a file that is not a Bookplate library`(kind: String) async throws {
         let target = folder("thesis.sqlite")
         switch kind {
         case "text": try write(Array("all my work".utf8), to: target)
@@ -63,7 +63,7 @@ import Testing
         if isFile { #expect(try bytes(of: target) == before.1) }
     }
 
-    @Test func `never writes over another library that is open`() async throws {
+    @Test func `never overwrites another library that is open`() async throws {
         let other = try LibraryFile.open(at: folder("other.sqlite"))
         try await other.save(odyssey, record("The Odyssey"))
         await #expect(throws: LibraryError.self) { try await library.backup(to: folder("other.sqlite")) }
@@ -73,7 +73,7 @@ import Testing
         #expect(try await LibraryFile.open(at: folder("other.sqlite")).find("") == ["Dune"])
     }
 
-    @Test func `replaces an empty file, an older backup, and what a link leads to`() async throws {
+    @Test func `replaces an empty file, an older backup, and the target of a link`() async throws {
         mkdir(folder("disk"), 0o700)
         symlink("disk/latest.sqlite", folder("b.sqlite"))
         _ = try await library.backup(to: folder("b.sqlite"))
@@ -84,7 +84,7 @@ import Testing
         #expect(try LibraryFile.restore(from: folder("b.sqlite"), to: folder("again.sqlite"), at: noon).books == 1)
     }
 
-    @Test func `what killed backups left is in nobody's way, and goes after a day`() async throws {
+    @Test func `leftovers of killed backups do no harm, and are removed after a day`() async throws {
         let library = try LibraryFile.open(at: folder("library.sqlite"), clock: { Date() })
         let (old, new) = (folder(".bookplate-partial-1"), folder(".bookplate-partial-2-journal"))
         try write([1], to: old)
@@ -96,7 +96,7 @@ import Testing
         #expect(left == [".bookplate-partial-2-journal", "b.sqlite"])
     }
 
-    @Test func `backups to one place at the same moment do not meet`() async throws {
+    @Test func `backups to one file at the same moment do not interfere`() async throws {
         let reports = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 { group.addTask { try await library.backup(to: folder("b.sqlite")).books } }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -115,8 +115,7 @@ import Testing
         symlink("../disk/real.sqlite", folder("home/library.sqlite"))
     }
 
-    @Test func `what lies beside a library lies beside the real file, and one lock guards all its names`() async throws
-    {
+    @Test func `side files are beside the real file, and one lock guards all its names`() async throws {
         let library = try LibraryFile.open(at: folder("home/library.sqlite"))
         #expect(library.path == folder("disk/real.sqlite"))
         #expect(library.defaultBackupPath(at: noon)?.hasPrefix(folder("disk/backups/")) == true)
@@ -127,7 +126,7 @@ import Testing
         #expect(names(in: folder("disk/covers")) == [book.edition.id.rawValue])
         let backup = try #require(library.defaultBackupPath(at: noon))
         _ = try await library.backup(to: backup)
-        // Open under one name, it cannot be replaced under the other.
+        // A library that is open under one name cannot be replaced under another.
         for name in ["home/library.sqlite", "disk/real.sqlite"] {
             #expect(throws: LibraryError.inUse(path: folder("disk/real.sqlite"))) {
                 try LibraryFile.restore(from: backup, to: folder(name), at: noon)
@@ -150,14 +149,14 @@ import Testing
         }
     }
 
-    @Test func `links in a circle are no library`() throws {
+    @Test func `links in a circle are refused`() throws {
         symlink("b.sqlite", folder("a.sqlite"))
         symlink("a.sqlite", folder("b.sqlite"))
         #expect(throws: LibraryError.self) { try LibraryFile.open(at: folder("a.sqlite")) }
     }
 
-    @Test func `a restore that is refused leaves alone what another restore is bringing in`() throws {
-        let lock = try LibraryLocation(folder("disk/real.sqlite")).prepareReplacing()
+    @Test func `a refused restore does not touch the files of another restore`() throws {
+        let lock = try LibraryLocation(folder("disk/real.sqlite")).prepareForReplacement()
         #expect(try lock.attempt(.exclusive, .opening))
         try write([1], to: folder("disk/real.sqlite.incoming"))
         #expect(throws: LibraryError.inUse(path: folder("disk/real.sqlite"))) {

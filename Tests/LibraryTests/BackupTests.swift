@@ -16,7 +16,7 @@ import Testing
         _ = try await library.add((0..<50).map { try confirmed(isbn($0), record("Book \($0)")) }, at: noon)
     }
 
-    @Test func `a backup is one file that holds everything, and restores`() async throws {
+    @Test func `a backup is one file with everything, and can be restored`() async throws {
         let before = try await library.dump()
         let target = try #require(library.defaultBackupPath(at: noon))
         #expect(target == folder("backups/library-2026-11-21T120000Z.sqlite"))
@@ -31,12 +31,12 @@ import Testing
         #expect(restored.books == 50)
         let again = try LibraryFile.open(at: path)
         #expect(try await again.dump() == before)
-        // What was there is not lost.
+        // The previous library is not lost.
         let aside = try LibraryFile.open(at: try #require(restored.movedAside.first))
         #expect(try await aside.books(matching: BookQuery()).total == 51)
     }
 
-    @Test func `others go on writing while a backup is made, which is of the moment when it began`() async throws {
+    @Test func `others can write during a backup, which has the state of its beginning`() async throws {
         let before = try await library.dump()
         let report = try await library.backup(to: folder("b.sqlite")) {
             for number in 100..<130 { try await library.save(isbn(number), record("Late")) }
@@ -46,7 +46,7 @@ import Testing
         #expect(try await LibraryFile.open(at: folder("b.sqlite")).dump() == before)
     }
 
-    @Test func `an interrupted backup leaves the old one and nothing else`() async throws {
+    @Test func `an interrupted backup leaves only the old one`() async throws {
         struct PowerCut: Error {}
         let target = folder("backups/b.sqlite")
         _ = try await library.backup(to: target)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(.enabled(if: canMount, "needs root and mount"))
-    func `a target that is full keeps the old backup`() async throws {
+    func `a full disk keeps the old backup`() async throws {
         let disk = try SmallDisk(bytes: 1 << 20)
         _ = try await library.backup(to: disk("b.sqlite"))
         let old = try bytes(of: disk("b.sqlite"))
@@ -69,7 +69,7 @@ import Testing
         guard case .noRoom? = error else { throw try #require(error) }
         #expect(names(in: disk.path) == ["b.sqlite"])
         #expect(try bytes(of: disk("b.sqlite")) == old)
-        // There is room at first, and then another program fills the disk.
+        // There is room at first, then another program fills the disk.
         try disk.grow(to: 16 << 20)
         await #expect(throws: LibraryError.diskFull(path: disk("b.sqlite"))) {
             try await library.backup(to: disk("b.sqlite")) { _ in try fill(disk("other")) }
@@ -78,7 +78,7 @@ import Testing
         #expect(try bytes(of: disk("b.sqlite")) == old)
     }
 
-    @Test func `a damaged library is not taken for a backup`() async throws {
+    @Test func `a damaged library is not backed up`() async throws {
         try library.close()
         var content = try bytes(of: path)
         content.replaceSubrange(8192..<12288, with: [UInt8](repeating: 0xA5, count: 4096))
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: ["corrupt", "text", "missing", "with its log"])
-    func `restore works whatever stands in the place, and moves it aside`(present: String) async throws {
+    func `restore works whatever file is there, and moves it aside`(present: String) async throws {
         _ = try await library.backup(to: folder("b.sqlite"))
         if present == "with its log" {
             let (main, log) = try (bytes(of: path), bytes(of: path + "-wal"))
@@ -116,7 +116,7 @@ import Testing
         #expect(try await again.books(matching: BookQuery()).total == 50)
     }
 
-    @Test func `restore is refused while another has the library open, and touches nothing`() async throws {
+    @Test func `restore is refused while another process has the library open, and changes nothing`() async throws {
         _ = try await library.backup(to: folder("b.sqlite"))
         let before = names(in: folder.path)
         #expect(throws: LibraryError.inUse(path: path)) {
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: ["missing", "empty", "text", "foreign", "damaged", "newer"])
-    func `a backup that is none leaves the library as it is`(kind: String) async throws {
+    func `restoring a file that is not a backup leaves the library as it is`(kind: String) async throws {
         let backup = folder("b.sqlite")
         switch kind {
         case "empty": try write([], to: backup)

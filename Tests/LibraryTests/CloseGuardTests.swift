@@ -4,7 +4,7 @@ import Testing
 @testable import Library
 
 @Suite(.timeLimit(.minutes(5))) struct `Reads under way when a library closes` {
-    @Test func `are waited for, and none begins after`() async throws {
+    @Test func `are waited for, and none begins afterwards`() async throws {
         let guardian = CloseGuard()
         let hasRead = Flag()
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
@@ -17,7 +17,7 @@ import Testing
             }
         }
         for await _ in begun {}
-        // Not for ever: this one is still under way.
+        // It does not wait for ever: this read is still running.
         guardian.close(within: .zero)
         #expect(!hasRead.isSet)
         await #expect(throws: CancellationError.self) { try await guardian.perform {} }
@@ -36,7 +36,7 @@ import Testing
         func set() { value.store(true, ordering: .relaxed) }
     }
 
-    @Test func `are no more of a library that is closed`() async throws {
+    @Test func `are refused once the library is closed`() async throws {
         let folder = Folder()
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         _ = try await library.changes(limit: 1)

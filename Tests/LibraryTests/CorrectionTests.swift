@@ -10,7 +10,7 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory(zone: .gmt) }
 
-    /// A book with the pages 10, 20 (of a session) and 300, an hour apart.
+    /// Adds a book with entries for the pages 10, 20 (of a session) and 300, an hour apart.
     private func book() async throws -> (copy: ID<Copy>, entries: [ProgressEntry]) {
         let id = try await library.save(dune, record("Dune") { $0.pageCount = 382 }).id
         _ = try await library.recordProgress(.page(10), of: id, at: noon)
@@ -27,8 +27,7 @@ import Testing
         return try await library.progress(of: reading.id, limit: 100, offset: 0)
     }
 
-    @Test func `is what pace, totals and the page that is shown follow, and undo brings the mistake back`() async throws
-    {
+    @Test func `changes pace, totals and the current page, and undo brings the mistake back`() async throws {
         let (id, before) = try await book()
         let dump = try await library.dump()
         let mistyped = before[0]
@@ -48,7 +47,7 @@ import Testing
         #expect(same.change == nil)
     }
 
-    @Test func `may take an entry away, and undo brings it back`() async throws {
+    @Test func `may delete an entry, and undo brings it back`() async throws {
         let (id, before) = try await book()
         let dump = try await library.dump()
         let done = try await library.deleteProgress(before[0].id, of: id, at: noon.addingTimeInterval(8000))
@@ -76,7 +75,7 @@ import Testing
 }
 
 @Suite struct `A book in the trash of the library` {
-    @Test func `takes no notes and no corrections, until it is restored`() async throws {
+    @Test func `refuses notes and corrections until it is restored`() async throws {
         let library = try LibraryFile.inMemory(zone: .gmt)
         let id = try await library.save(dune, record("Dune")).id
         let note = try await library.add(Note(text: "n", created: noon), to: id, at: noon).content
@@ -103,8 +102,8 @@ import Testing
     }
 }
 
-@Suite struct `An act on many books, piece by piece` {
-    @Test func `is one change that tells how many there were`() async throws {
+@Suite struct `A continued act on many books` {
+    @Test func `is one change, with the number of books in its summary`() async throws {
         let library = try LibraryFile.inMemory(zone: .gmt)
         var ids: [ID<Copy>] = []
         for number in 1...5 { ids.append(try await library.save(nil, record("Book \(number)")).id) }

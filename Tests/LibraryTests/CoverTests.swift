@@ -24,9 +24,9 @@ import Testing
         ).edition.id
     }
 
-    @Test func `a fetched picture is kept, and the edition no longer wants one`() async throws {
+    @Test func `a fetched picture is stored, and the edition no longer needs one`() async throws {
         let (one, two) = try await (edition(1), edition(2))
-        // The newest first: what was just scanned is what a person looks at.
+        // Newest first, because a person looks at what was just scanned.
         #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [two, one])
         #expect(try await library.editionsWithoutCover(limit: 1).map(\.edition) == [two])
         #expect(try await library.cover(of: one) == nil)
@@ -48,12 +48,12 @@ import Testing
         #expect(try await library.cover(of: one) == [2])
     }
 
-    @Test func `a person's photo is removed, and the edition wants a fetched picture again`() async throws {
+    @Test func `a person's photo can be removed, and the edition needs a fetched picture again`() async throws {
         let one = try await edition(1)
         #expect(try await library.keptCover(of: one) == nil)
         try await library.keepCover([1, 2], of: one)
         #expect(try await library.keptCover(of: one) == KeptCover(isOwn: false, bytes: 2, stored: noon))
-        // What was fetched is no person's to remove.
+        // A fetched picture cannot be removed like this.
         #expect(try await !library.removeOwnCover(of: one))
         clock.now = noon.addingTimeInterval(5)
         try await library.keepOwnCover([3], of: one)
@@ -66,10 +66,10 @@ import Testing
         #expect(try await !library.removeOwnCover(of: one))
     }
 
-    @Test func `a person's photo is there as long as its removal is not on the disk`() async throws {
+    @Test func `a person's photo stays until its removal is committed`() async throws {
         let one = try await edition(1)
         try await library.keepOwnCover([1], of: one)
-        // Breaks at the commit and not before.
+        // Fails at the commit, not before.
         try await library.write { db in
             try db.execute(
                 sql: """
@@ -81,7 +81,7 @@ import Testing
         #expect(try await library.cover(of: one) == [1])
     }
 
-    @Test func `a missing picture is asked for again when it was said to be, or never`() async throws {
+    @Test func `a missing picture is fetched again at the given time, or never`() async throws {
         let (one, two) = try await (edition(1), edition(2))
         try await library.recordMissingCover(of: one, retryAt: nil)
         try await library.recordMissingCover(of: two, retryAt: noon.addingTimeInterval(60))
@@ -90,7 +90,7 @@ import Testing
         #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [two])
     }
 
-    @Test func `the oldest fetched pictures go when there are too many, a person's never`() async throws {
+    @Test func `the oldest fetched pictures are removed if there are too many, a person's never`() async throws {
         var editions: [ID<Edition>] = []
         for number in 0..<5 {
             editions.append(try await edition(number))
@@ -112,12 +112,12 @@ import Testing
         #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
     }
 
-    @Test func `a person's photo that another process puts there while a fetched picture goes is kept`() async throws {
+    @Test func `a person's photo that another process stores while a fetched picture is removed stays`() async throws {
         let one = try await edition(1)
         try await library.keepCover([1], of: one)
         let other = try LibraryFile.open(at: folder("library.sqlite"))
         let photo = AfterCommit { [path = folder("covers/") + one.rawValue] in
-            // What keeping a photo does, at the moment between the commit that lets the picture go and its file's end.
+            // Stores a photo between the commit that removes the picture's row and the removal of its file.
             try other.database.write { db in try db.execute(sql: "UPDATE cover SET state = 'person', bytes = 1") }
             try replaceFile(path, with: [2], mode: 0o600)
         }
@@ -127,7 +127,7 @@ import Testing
         #expect(try await library.cover(of: one) == [2])
     }
 
-    @Test func `a new cover address is fetched anew`() async throws {
+    @Test func `a new cover address is fetched again`() async throws {
         let one = try await edition(1)
         try await library.keepCover([1], of: one)
         var book = try #require(try await library.books(with: [isbn(1)])[isbn(1)]?.first)
@@ -136,7 +136,7 @@ import Testing
         #expect(try await library.editionsWithoutCover(limit: 9).first?.url == "https://archive.org/x.jpg")
     }
 
-    @Test func `pictures of books that are gone are swept away`() async throws {
+    @Test func `pictures of deleted books are swept`() async throws {
         let (one, two) = try await (edition(1), edition(2))
         try await library.keepCover([1], of: one)
         try await library.keepCover([2], of: two)
@@ -151,7 +151,7 @@ import Testing
         #expect(try await library.cover(of: one) == [1])
     }
 
-    @Test func `refuses what is too large, and ids that name nothing or a path`() async throws {
+    @Test func `refuses too large pictures, and ids that are unknown or a path`() async throws {
         let one = try await edition(1)
         await #expect(throws: LibraryError.coverTooLarge(bytes: (5 << 20) + 1, limit: 5 << 20)) {
             try await library.keepCover([UInt8](repeating: 0, count: (5 << 20) + 1), of: one)
@@ -165,7 +165,7 @@ import Testing
     }
 }
 
-/// Does something once, right after the next commit.
+/// Runs a closure once, right after the next commit.
 private final class AfterCommit: TransactionObserver, Sendable {
     private let act: @Sendable () throws -> Void
     private let state = Mutex((isDue: true, isDone: false))

@@ -28,7 +28,7 @@ import Testing
         #expect(try await two.lastChange()?.summary == "edited \"Theirs\"")
     }
 
-    @Test func `tags put on by two processes at the same moment are all kept`() async throws {
+    @Test func `tags added by two processes at the same moment are all kept`() async throws {
         let book = try await one.save(dune, record("Dune"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
@@ -40,7 +40,7 @@ import Testing
         #expect(try await one.book(book.id)?.copy.tags.count == 40)
     }
 
-    @Test func `a tag that some of many books have in another spelling changes only the others`() async throws {
+    @Test func `adding a tag that some books have in another spelling changes only the others`() async throws {
         let first = try await one.save(dune, record("Dune"), preset: Preset(tags: ["Straße", "a"]))
         let second = try await one.save(odyssey, record("Odyssey"))
         func tag() async throws -> (changed: Int, change: ID<Change>?) {
@@ -87,7 +87,7 @@ import Testing
         #expect(try await one.changes(limit: 9).count == 1)
     }
 
-    @Test func `undo tells what was saved with a yes in advance`() async throws {
+    @Test func `the summary of a change says that it was confirmed in advance`() async throws {
         func confirm(_ numbers: Range<Int>, by confirmer: Confirmer) async throws -> [Confirmed] {
             var confirmed: [Confirmed] = []
             for number in numbers {
@@ -98,11 +98,11 @@ import Testing
         let batch = try await confirm(0..<4, by: .advance)
         let change = try #require(try await one.add(batch, at: noon)[0].change)
         #expect(try await one.lastChange()?.summary == "saved \"Book 0\" and 3 more with --yes")
-        // What was owned or saved already was not saved by this yes.
+        // A book that was owned or saved already was not saved by this confirmation.
         _ = try await one.add([batch[0]] + (try await confirm(0..<1, by: .person)), continuing: change, at: noon)
         _ = try await one.add(try await confirm(4..<5, by: .advance), continuing: change, at: noon)
         #expect(try await one.lastChange()?.summary == "saved \"Book 0\" and 4 more with --yes")
-        // One yes to a card, and it is no longer a batch that nobody looked at.
+        // One confirmation of a card, and the batch was no longer confirmed in advance as a whole.
         _ = try await one.add(try await confirm(5..<6, by: .person), continuing: change, at: noon)
         #expect(try await one.lastChange()?.summary == "saved \"Book 0\" and 5 more")
         _ = try await one.add(try await confirm(6..<7, by: .advance), continuing: change, at: noon)

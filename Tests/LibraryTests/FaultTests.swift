@@ -9,12 +9,12 @@ import Testing
 @Suite struct FaultTests {
     let folder = Folder()
 
-    @Test func `a full disk loses nothing that was acknowledged, and the library goes on when there is room`()
+    @Test func `a full disk loses nothing that was acknowledged, and the library works again when there is room`()
         async throws
     {
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         try await library.save(dune, record("Dune"))
-        // SQLite then answers SQLITE_FULL exactly as it does for ENOSPC.
+        // SQLite then returns SQLITE_FULL, as for ENOSPC.
         try await library.database.writeWithoutTransaction { db in
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             try db.execute(sql: "PRAGMA max_page_count = \(pages)")
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(.enabled(if: canMount, "needs root and mount"))
-    func `a disk mounted read-only is a matter of permission`() throws {
+    func `a disk mounted read-only is a permission error`() throws {
         let disk = try SmallDisk(bytes: 4 << 20)
         try LibraryFile.open(at: disk("library.sqlite")).close()
         try disk.remount("ro")
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() != 0, "root may write everywhere"))
-    func `a folder or file without rights is a matter of permission`() throws {
+    func `a folder or file without permissions is a permission error`() throws {
         try LibraryFile.open(at: folder("library.sqlite")).close()
         chmod(folder("library.sqlite"), 0o400)
         #expect(throws: LibraryError.permission(path: folder("library.sqlite"), errno: EACCES)) {
@@ -81,9 +81,9 @@ import Testing
         #expect(throws: LibraryError.self) { try LibraryFile.open(at: folder("new.sqlite")) }
     }
 
-    @Test func `says that another process holds the lock, and loses nothing`() async throws {
+    @Test func `reports that another process holds the lock, and loses nothing`() async throws {
         let path = folder("library.sqlite")
-        let library = try LibraryFile.open(at: path, patience: .milliseconds(50))
+        let library = try LibraryFile.open(at: path, lockTimeout: .milliseconds(50))
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: path, configuration: configuration)
@@ -94,7 +94,9 @@ import Testing
         try await library.save(dune, record("Dune"))
     }
 
-    @Test func `the same book saved by two processes at the same moment is one edition, and the second is told`()
+    @Test
+    func
+        `the same book saved by two processes at the same moment is one edition, and the second save reports it as owned`()
         async throws
     {
         let path = folder("library.sqlite")
@@ -143,13 +145,13 @@ import Testing
             (.SQLITE_READONLY_DBMOVED, .permission), (.SQLITE_READONLY_CANTLOCK, .permission),
             (.SQLITE_PERM, .permission), (.SQLITE_CONSTRAINT_CHECK, .fault),
         ] as [(ResultCode, LibraryError.Category)])
-    func `errors are told apart by SQLite's code, whatever the text`(code: ResultCode, category: LibraryError.Category)
+    func `errors are classified by SQLite's code, whatever the text`(code: ResultCode, category: LibraryError.Category)
     {
         let error = LibraryError(DatabaseError(resultCode: code, message: "disk is full, locked, corrupt"), path: "x")
         #expect(error.category == category)
     }
 
-    @Test func `room and rights are told apart from a failing disk`() {
+    @Test func `a full disk and missing permissions are distinguished from a failing disk`() {
         let sync = LibraryError(DatabaseError(resultCode: .SQLITE_IOERR_FSYNC), path: "x")
         #expect(sync == .inputOutput(path: "x", code: 1034))
         #expect(LibraryError(DatabaseError(resultCode: .SQLITE_FULL), path: "x") == .diskFull(path: "x"))
@@ -159,10 +161,10 @@ import Testing
     }
 }
 
-/// Whether a small disk can be mounted here, tried once.
+/// True if a small disk can be mounted here, tried once.
 let canMount: Bool = getuid() == 0 && (try? SmallDisk(bytes: 1 << 20)) != nil
 
-/// A tmpfs of its own that goes with the test.
+/// A tmpfs that is removed at the end of the test.
 final class SmallDisk: Sendable {
     let path: String
     private let folder = Folder()

@@ -6,18 +6,18 @@ import Testing
 @testable import Library
 
 extension LibraryFile {
-    /// Makes a backup that waits after its first pages until `act` is done.
+    /// Makes a backup that pauses after its first pages until `act` is done.
     func backup(to target: String, during act: () async throws -> Void) async throws -> CopyReport {
-        let (parts, told) = AsyncStream.makeStream(of: Double.self)
+        let (parts, continuation) = AsyncStream.makeStream(of: Double.self)
         let gate = Gate()
         async let report = {
-            defer { told.finish() }
+            defer { continuation.finish() }
             return try await self.backup(to: target) { part in
-                told.yield(part)
+                continuation.yield(part)
                 try gate.hold()
             }
         }()
-        // Whatever fails, the backup is not left waiting.
+        // The backup continues even if `act` fails.
         defer { gate.open() }
         var first: Double?
         for await part in parts {
@@ -31,12 +31,12 @@ extension LibraryFile {
     }
 }
 
-/// Holds a thread once.
+/// Blocks a thread once.
 private final class Gate: Sendable {
     private let wasHeld = Atomic(false)
     private let way = DispatchSemaphore(value: 0)
 
-    /// Only on a reader's own thread, which may be held. The limit is for a test that is broken.
+    /// Only for a reader's own thread, which may block. The limit ends a broken test.
     func hold() throws {
         if wasHeld.exchange(true, ordering: .relaxed) { return }
         guard way.wait(timeout: .now() + 600) == .success else { throw CancellationError() }

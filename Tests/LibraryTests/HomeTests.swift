@@ -6,14 +6,14 @@ import Testing
 
 @testable import Library
 
-/// Collects what a listing gives.
+/// Collects the values of a listing.
 final class Events: Sendable {
     private let events = Mutex<[TimelineEvent]>([])
     var list: [TimelineEvent] { events.withLock { $0 } }
     func append(_ event: TimelineEvent) { events.withLock { $0.append(event) } }
 }
 
-@Suite struct `What is read now` {
+@Suite struct `The list of books being read` {
     let library: LibraryFile
     let now = instant("2026-05-10T10:00:00Z")
 
@@ -23,7 +23,7 @@ final class Events: Sendable {
         try await library.home(limit: limit, at: now, in: berlin)
     }
 
-    @Test func `stands by its newest activity, with progress, forecast and the running session`() async throws {
+    @Test func `is sorted by newest activity, with progress, forecast and the running session`() async throws {
         try await library.setGoal(.dailyGoal, 25)
         let resting = try await library.insertCopy("Resting", .reading)
         try await library.insertReading(resting.row, started: "2026-04-10")
@@ -52,7 +52,7 @@ final class Events: Sendable {
         #expect(pauses.map(\.book.displayTitle) == ["Resting"])
     }
 
-    @Test func `is followed by the five last read, those without a date last`() async throws {
+    @Test func `is followed by the five books read last, those without a date at the end`() async throws {
         for (title, finished) in [
             ("Year", "2026"), ("Day", "2026-05-09"), ("Old", "2025-12-31"), ("Month", "2026-05"), ("Undated", nil),
             ("Marked", nil), ("Other", nil),
@@ -75,7 +75,7 @@ final class Events: Sendable {
         #expect(read[0].daysToRead == 0)
     }
 
-    @Test func `a book has its own figures, over all its readings`() async throws {
+    @Test func `a book has its own stats, over all its readings`() async throws {
         let copy = try await library.insertCopy("Dune", .reading, columns: ["dailyGoal": 40])
         let first = try await library.insertReading(copy.row, .finished, started: "2025-01-01", finished: "2025-01-30")
         try await library.insertSession(first, "2025-01-01T18:00:00Z", from: 0, to: 60)
@@ -86,25 +86,25 @@ final class Events: Sendable {
         try await library.insertSession(second, "2026-05-09T18:00:00Z", from: 0, to: 40)
         try await library.insertEntry(second, instant("2026-05-10T08:00:00Z"), page: 100)
 
-        let figures = try #require(try await library.stats(of: copy.id, at: now, in: berlin))
-        #expect(figures.pages == 160 && figures.minutes == 60 && figures.sessions == 2 && figures.daysRead == 3)
-        #expect(figures.pace == 100 && figures.lastRead == instant("2026-05-10T08:00:00Z"))
-        #expect(figures.dailyGoal?.pagesToday == 60 && figures.dailyGoal?.daysMet == 3 && figures.dailyGoal?.run == 2)
-        #expect(figures.readings.map(\.reading.daysToRead) == [29, nil])
-        #expect(figures.readings.map(\.pagesPerDay) == [10, 50])
-        #expect(figures.readings.map(\.forecast.daysByPace) == [nil, 4])
-        #expect(figures.readings[0].forecast.reason == .notReading)
-        #expect(figures.readings[1].points.map(\.day) == [day("2026-05-08"), day("2026-05-09"), day("2026-05-10")])
-        #expect(figures.readings[1].points.map(\.amount) == [.page(0), .page(40), .page(100)])
-        #expect(figures.pause == nil)
+        let stats = try #require(try await library.stats(of: copy.id, at: now, in: berlin))
+        #expect(stats.pages == 160 && stats.minutes == 60 && stats.sessions == 2 && stats.daysRead == 3)
+        #expect(stats.pace == 100 && stats.lastRead == instant("2026-05-10T08:00:00Z"))
+        #expect(stats.dailyGoal?.pagesToday == 60 && stats.dailyGoal?.daysMet == 3 && stats.dailyGoal?.run == 2)
+        #expect(stats.readings.map(\.reading.daysToRead) == [29, nil])
+        #expect(stats.readings.map(\.pagesPerDay) == [10, 50])
+        #expect(stats.readings.map(\.forecast.daysByPace) == [nil, 4])
+        #expect(stats.readings[0].forecast.reason == .notReading)
+        #expect(stats.readings[1].points.map(\.day) == [day("2026-05-08"), day("2026-05-09"), day("2026-05-10")])
+        #expect(stats.readings[1].points.map(\.amount) == [.page(0), .page(40), .page(100)])
+        #expect(stats.pause == nil)
     }
 
-    @Test func `looks through no table for the figures of one book`() async throws {
+    @Test func `scans no table for the stats of one book`() async throws {
         let copy = try await library.insertCopy("Dune", .reading)
         let reading = try await library.insertReading(copy.row)
         let plans = try await plans(arguments: "[\(reading)]") { db in
-            guard let entry = try StoredBooks.one(db, copy.id) else { return }
-            _ = try BookSums(db: db, entry: entry, now: now, zone: berlin).figures()
+            guard let stored = try StoredBook.one(db, copy.id) else { return }
+            _ = try BookStatsQuery(db: db, stored: stored, now: now, zone: berlin).stats()
         }
         #expect(plans.count > 8)
         for (sql, plan) in plans {
@@ -114,14 +114,14 @@ final class Events: Sendable {
         }
     }
 
-    @Test func `passes by the table of entries in the sums over a library`() async throws {
-        let plans = try await plans(arguments: "0") { db in _ = try DaySums(db, in: berlin).library() }
+    @Test func `reads only indexes of entries for the sums over a library`() async throws {
+        let plans = try await plans(arguments: "0") { db in _ = try DayStatsQuery(db, in: berlin).library() }
         let entries = plans.flatMap(\.plan).filter { $0.contains("entry ") || $0.contains("before ") }
         #expect(entries.count == 2)
         #expect(entries.allSatisfy { $0.contains("USING COVERING INDEX progressEntryByReading") }, "\(entries)")
     }
 
-    /// What SQLite's planner chooses for every statement that the body runs.
+    /// Returns the query plan of every statement that the body runs.
     private func plans(
         arguments: String, _ body: @escaping @Sendable (Database) throws -> Void
     ) async throws -> [(sql: String, plan: [String])] {
@@ -142,7 +142,7 @@ final class Events: Sendable {
     }
 }
 
-/// The statements that a connection ran.
+/// The statements that a connection has run.
 final class Statements: Sendable {
     private let texts = Mutex<[String]>([])
     var list: [String] { texts.withLock { $0 } }

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// Texts that no field may break over: what is kept of them is clean and within its limit, or they are refused.
+/// Texts that must not break any field: each is stored clean and within its limit, or refused.
 enum HostileText: String, CaseIterable, Sendable {
     case megabytes, manyCharacters, nul, onlyNul, family, override, rightToLeft, accents, whiteSpace, invisible
     case ends, lineBreaks, damaged, quotes, escape
@@ -27,7 +27,7 @@ enum HostileText: String, CaseIterable, Sendable {
 }
 
 extension String {
-    /// Whether nothing in it could have come from a control character, an override or a pile of accents.
+    /// True if the text has no control characters, direction overrides or long runs of combining marks.
     var isClean: Bool {
         let marks = unicodeScalars.split { $0 != "\u{301}" }.map(\.count).max() ?? 0
         return marks <= 30

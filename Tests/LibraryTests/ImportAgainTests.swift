@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// What an import does to books that another import has brought, and a person has changed since.
+/// Imports of books that another import has added and a person has changed since.
 @Suite struct ImportAgainTests {
     let library: LibraryFile
 
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// A book of our own JSON.
+    /// A book in our own JSON format.
     private func record(
         _ title: String, _ copies: [CopyRecord], id: String, isbn: ISBN? = nil, by author: String = "Frank Herbert"
     ) -> ImportRow {
@@ -39,7 +39,7 @@ import Testing
         return record
     }
 
-    @Test func `the one reading that a person dated keeps its days, and gets none beside it`() async throws {
+    @Test func `the only reading keeps the dates that a person has set, and no reading is added`() async throws {
         let id = try await library.save(
             dune, LibraryTests.record("Dune"), preset: Preset(status: .read)
         ).id
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `nothing that a person took off comes back`(isOwn: Bool) async throws {
+    func `nothing that a person has removed comes back`(isOwn: Bool) async throws {
         let row: ImportRow
         if isOwn {
             var book = imported("Dune", dune, asRead)
@@ -76,12 +76,12 @@ import Testing
         let again = try await take([row])[0]
         #expect(again.outcome == .unchanged(id))
         #expect(try await library.dump() == before)
-        // Nor by another file.
+        // Nor does it come back from another file.
         _ = try await take([.book(imported("Dune", odyssey, request: "other:1") { $0.record.copy.rating = 1 })])
         #expect(try await library.book(id)?.edition.isbn == nil)
     }
 
-    @Test func `a newer export brings the readings of a book that was never begun here`() async throws {
+    @Test func `a newer export adds the readings of a book that was never begun here`() async throws {
         let id = try id(try await take([.book(imported("Dune", dune))])[0])
         var mine = try #require(try await library.book(id))
         mine.copy.shelf = "Mine"
@@ -92,7 +92,7 @@ import Testing
         #expect(book.copy.status == .read && book.copy.readings.count == 2 && book.copy.rating == nil)
     }
 
-    @Test func `a book taken back to To Read stays there`() async throws {
+    @Test func `a book set back to To Read stays there`() async throws {
         let id = try id(try await take([.book(imported("Dune", dune, asRead))])[0])
         _ = try await library.setStatus(.toRead, of: id, on: nil, at: noon)
         let before = try await library.dump()
@@ -116,7 +116,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `two numbers of one tracker are two books, also without an ISBN`() async throws {
+    @Test func `two ids of one tracker are two books, also without an ISBN`() async throws {
         let rows = ["1", "2"].map { number in
             ImportRow.book(
                 imported("Poems", number == "1" ? dune : nil, request: "goodreads:\(number)") {
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a missing second copy is a new one, whichever the file names first`(isTable: Bool) async throws {
+    func `a missing second copy is new, whichever copy the file names first`(isTable: Bool) async throws {
         let rows: [ImportRow] =
             if isTable {
                 ["b", "a"].map { letter in
@@ -148,7 +148,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test func `a book of our own export is met by its ids and its ISBN, never by its title`() async throws {
+    @Test func `a book of our own export is matched by its ids and its ISBN, never by its title`() async throws {
         let stored = try await library.save(nil, LibraryTests.record("Poems"))
         let results = try await take([
             record("Poems", [copy("a")], id: "e1", isbn: dune), record("Poems", [copy("b")], id: "e2"),
@@ -157,7 +157,7 @@ import Testing
         #expect(
             try Set(results.map(id)) == ["a", "b", "c"].map { ID(rawValue: $0) }.reduce(into: []) { $0.insert($1) })
         #expect(try await library.book(stored.id)?.edition.isbn == nil)
-        // A number that a person has changed since makes no new edition of a copy that is known.
+        // A known copy gets no new edition because a person has changed its ISBN since.
         try await library.write { db in try db.run("UPDATE edition SET uuid = 'x', isbn = NULL WHERE uuid = 'e1'") }
         let again = try await take([record("Poems", [copy("a")], id: "e1", isbn: odyssey)])
         #expect(try id(again[0]) == ID(rawValue: "a"))
@@ -165,7 +165,7 @@ import Testing
         #expect(editions == 4)
     }
 
-    @Test func `another reading's days stay where they are`() async throws {
+    @Test func `the dates of another reading stay as they are`() async throws {
         let stored = try await library.save(dune, LibraryTests.record("Dune"), preset: Preset(status: .read))
         let reading = Reading(state: .finished, finished: CalendarDay("2020-02-01"))
         let offered = copy("a") {
@@ -177,14 +177,15 @@ import Testing
         #expect(readings.map(\.finished) == [nil])
     }
 
-    @Test func `what a tracker says was deleted is deleted now, so that it stays for as long as anything`() async throws
+    @Test func `a book that was deleted in a tracker is in the trash from now, so that it stays for the full time`()
+        async throws
     {
         let old = noon.addingTimeInterval(-400 * 86_400)
         let id = try id(try await take([.book(imported("Dune", dune) { $0.record.copy.deleted = old })])[0])
         #expect(try await library.book(id)?.copy.deleted == noon)
     }
 
-    @Test func `a second row of a book brings its reading and its notes`() async throws {
+    @Test func `a second row of a book adds its reading and its notes`() async throws {
         func read(_ day: String, _ note: String) -> (inout ImportedBook) -> Void {
             return {
                 $0.record.copy.status = .read
@@ -209,7 +210,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `the connection is as it was when an import has ended`() async throws {
+    @Test func `the connection is reset after an import`() async throws {
         func settings() async throws -> [Int?] {
             try await library.database.write { db in
                 try ["cache_size", "wal_autocheckpoint", "temp_store"].map { try Int.fetchOne(db, sql: "PRAGMA \($0)") }
@@ -219,11 +220,11 @@ import Testing
         #expect(before.last == 0)
         _ = try await take([.book(imported("Dune", dune))])
         #expect(try await settings() == before)
-        try await library.setConnection(.manyRows)
+        try await library.tuneConnection(.bulk)
         #expect(try await settings().last == 2)
     }
 
-    @Test func `a row without a number finds its book by an index`() async throws {
+    @Test func `a row without an ISBN finds its book by an index`() async throws {
         try await library.save(dune, LibraryTests.record("Dune"))
         let lines = try await library.read { db in
             var statements: [String] = []
@@ -231,7 +232,7 @@ import Testing
             var metadata = Metadata()
             metadata.title = "Solaris"
             metadata.identifiers = ["goodreads": ["1"]]
-            _ = try ImportMatching(db: db).edition(odyssey, metadata)
+            _ = try ImportMatcher(db: db).edition(odyssey, metadata)
             db.trace()
             return try statements.filter { $0.hasPrefix("SELECT") }.flatMap { sql in
                 try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }

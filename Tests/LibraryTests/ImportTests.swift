@@ -21,7 +21,7 @@ func imported(
     return book
 }
 
-/// Fills in what a file says of a book that was read.
+/// Fills in the fields of a book that was read.
 func asRead(_ book: inout ImportedBook) {
     book.record.copy.status = .read
     book.record.copy.rating = 4.5
@@ -56,7 +56,7 @@ func asRead(_ book: inout ImportedBook) {
         }
     }
 
-    @Test func `a new book comes with all that the file says`() async throws {
+    @Test func `a new book has everything from the file`() async throws {
         let results = try await take([imported("Dune", dune, asRead)])
         guard case .new(let id) = results[0].outcome else { throw LibraryError.noSuchBook(ID(rawValue: "\(results)")) }
         let book = try #require(try await library.book(id))
@@ -81,7 +81,7 @@ func asRead(_ book: inout ImportedBook) {
         #expect(try await library.changes(limit: 10) == changes)
     }
 
-    @Test func `undo takes a whole import back, however many parts it had`() async throws {
+    @Test func `undo removes a whole import, however many batches it had`() async throws {
         let kept = try await library.save(dune, record("Dune"), preset: Preset(shelf: "One", tags: ["a"]))
         let before = try await library.dump()
         let run = LibraryImport(into: library, from: "a.csv")
@@ -96,7 +96,7 @@ func asRead(_ book: inout ImportedBook) {
         #expect(try await library.book(kept.id) == kept)
     }
 
-    @Test func `a book that is there gets only what it lacks`() async throws {
+    @Test func `a book that is in the library gets only what it lacks`() async throws {
         let book = try await library.save(
             dune, record("Dune, by hand") { $0.pageCount = 600 }, preset: Preset(tags: ["SAND"]))
         var mine = book
@@ -123,13 +123,13 @@ func asRead(_ book: inout ImportedBook) {
         #expect(merged.copy.status == .read && merged.copy.readings.count == 2)
     }
 
-    /// How a row meets a book that is there.
+    /// A way in which a row is matched with a book in the library.
     enum Meeting: CaseIterable {
         case isbn, identifier, title, titleWithoutISBN, otherISBN, otherAuthor, trash
     }
 
     @Test(arguments: Meeting.allCases)
-    func `a row meets its book`(meeting: Meeting) async throws {
+    func `a row is matched with its book`(meeting: Meeting) async throws {
         let stored = try await library.save(
             meeting == .titleWithoutISBN ? nil : dune, record("Düne") { $0.identifiers = ["goodreads": ["42"]] })
         if meeting == .trash { _ = try await library.trash([stored.id], at: noon) }
@@ -150,7 +150,7 @@ func asRead(_ book: inout ImportedBook) {
         if meeting == .titleWithoutISBN { #expect(book.edition.isbn == dune) }
     }
 
-    @Test func `a reading without days takes the file's, one with days keeps its own`() async throws {
+    @Test func `a reading without dates gets those of the file, one with dates keeps its own`() async throws {
         let bare = try await library.save(dune, record("Dune"), preset: Preset(status: .read))
         _ = try await take([imported("Dune", dune, asRead)])
         let book = try #require(try await library.book(bare.id))
@@ -164,7 +164,7 @@ func asRead(_ book: inout ImportedBook) {
         #expect(try await library.book(bare.id)?.copy.readings == book.copy.readings)
     }
 
-    @Test func `what was taken off or put back since is not given again`() async throws {
+    @Test func `what was removed or reset since is not filled again`() async throws {
         let id = try id(try await take([imported("Dune", dune, asRead)])[0])
         _ = try await library.trash([id], at: noon)
         let before = try await library.dump()
@@ -172,7 +172,7 @@ func asRead(_ book: inout ImportedBook) {
         #expect(try await library.dump() == before)
     }
 
-    @Test func `doubts are kept with the row as it stood, once`() async throws {
+    @Test func `doubts are stored once, with the original row`() async throws {
         let doubtful = imported("Dune", dune) {
             $0.doubts = ["cut", "no day"]
             $0.raw = "raw \"row\""
@@ -183,19 +183,19 @@ func asRead(_ book: inout ImportedBook) {
         #expect(flags.count == 1 && flags[0].contains("cut; no day") && flags[0].contains("raw"))
     }
 
-    @Test func `a row that the schema refuses keeps no other out`() async throws {
+    @Test func `a row that the schema refuses does not affect other rows`() async throws {
         let bad = imported("Bad", isbn(1)) { $0.record.copy.dailyGoal = -1 }
         let results = try await take([imported("A", isbn(2)), bad, imported("B", isbn(3)), imported(nil)])
         guard case .refused(let reason) = results[1].outcome, case .refused = results[3].outcome else {
             throw LibraryError.noSuchBook(ID(rawValue: "\(results)"))
         }
-        #expect(reason.contains("a value in it is none that the library keeps"))
+        #expect(reason.contains("the library does not accept a value in it"))
         #expect(try await library.find("") == ["A", "B"])
         let rest = try await library.dump().filter { $0.contains("Bad") }
         #expect(rest.isEmpty)
     }
 
-    @Test func `an import leaves the writing connection as it found it`() async throws {
+    @Test func `an import resets the writing connection`() async throws {
         func settings() async throws -> [Int] {
             try await library.database.writeWithoutTransaction { db in
                 try ["cache_size", "wal_autocheckpoint"].compactMap { try Int.fetchOne(db, sql: "PRAGMA \($0)") }
@@ -208,7 +208,7 @@ func asRead(_ book: inout ImportedBook) {
         #expect(try await settings() == before)
     }
 
-    @Test func `two imports at once make no doubles`() async throws {
+    @Test func `two imports at once make no duplicates`() async throws {
         let folder = Folder()
         let first = try LibraryFile.open(at: folder("library.sqlite"))
         let second = try LibraryFile.open(at: folder("library.sqlite"))
@@ -229,15 +229,15 @@ func asRead(_ book: inout ImportedBook) {
         #expect(try await first.books(matching: query).total == 120)
     }
 
-    @Test func `a trial tells the same and changes nothing`() async throws {
+    @Test func `a dry run reports the same and changes nothing`() async throws {
         _ = try await take([imported("Dune", dune)])
         let before = try await library.dump()
         let rows = [ImportRow.book(imported("Dune", dune, asRead)), .book(imported("New", isbn(1)))]
-        let trial = try await library.trial()
-        let told = try await LibraryImport(into: trial, from: "a.csv").importRows(rows, at: noon)
+        let copy = try await library.temporaryCopy()
+        let reported = try await LibraryImport(into: copy, from: "a.csv").importRows(rows, at: noon)
         #expect(try await library.dump() == before)
         let done = try await LibraryImport(into: library, from: "a.csv").importRows(rows, at: noon)
-        #expect(told.map(\.row) == done.map(\.row) && told[0] == done[0])
+        #expect(reported.map(\.row) == done.map(\.row) && reported[0] == done[0])
     }
 
     @Test func `two copies of one edition in our own export stay two`() async throws {

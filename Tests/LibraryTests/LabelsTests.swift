@@ -9,7 +9,7 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory() }
 
-    /// One shelf, or all tags.
+    /// Returns one shelf, or all tags.
     private func labels(_ kind: Label.Kind, of copy: ID<Copy>) async throws -> [String] {
         let copy = try #require(try await library.book(copy)?.copy)
         return kind == .tag ? copy.tags : [copy.shelf].compactMap(\.self)
@@ -41,7 +41,9 @@ import Testing
         ("Straße", "STRASSE"), ("ΟΔΥΣΣΕΥΣ", "οδυσσευς"), ("é", "E\u{301}"), ("İ", "i\u{307}"), ("ﬁn", "FIN"),
         ("Привет", "ПРИВЕТ"), ("sf", " SF "),
     ])
-    func `are one without regard to case, in the form first given`(first: String, second: String) async throws {
+    func `are compared without regard to case, and keep their first spelling`(first: String, second: String)
+        async throws
+    {
         for kind in Label.Kind.allCases {
             _ = try await library.addLabel(kind, first, to: [], at: noon)
             #expect(try await library.addLabel(kind, second, to: [], at: noon).label.name == first)
@@ -49,13 +51,13 @@ import Testing
         }
     }
 
-    /// Each act on labels "one" (books 1 and 2, and one in the trash), "two" (books 2 and 3) and "none".
+    /// The acts on the labels "one" (books 1 and 2, and one in the trash), "two" (books 2 and 3) and "none".
     enum Act: CaseIterable {
         case make, put, putAgain, take, rename, respell, merge, mergeTwo, delete, deleteTwo
     }
 
     @Test(arguments: Act.allCases, Label.Kind.allCases)
-    func `every act is one change with its words, and undo takes it back`(act: Act, kind: Label.Kind) async throws {
+    func `every act is one change with a summary, and can be undone`(act: Act, kind: Label.Kind) async throws {
         let (one, two, three) = (try await book(1, "one"), try await book(2, "one"), try await book(3, "two"))
         let trashed = try await book(4, "one")
         if kind == .tag { _ = try await library.addLabel(.tag, "two", to: [two.id], at: noon) }
@@ -130,7 +132,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test(arguments: Label.Kind.allCases) func `what does not fit is refused with what to do, and nothing is changed`(
+    @Test(arguments: Label.Kind.allCases) func `an impossible edit is refused with what to do, and changes nothing`(
         kind: Label.Kind
     ) async throws {
         let book = try await book(1, "scifi")
@@ -159,7 +161,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `a refusal names what there is and the command that helps`() {
+    @Test func `a refusal names similar labels and the command that helps`() {
         #expect(
             LabelRefusal.none(what: "tag", name: "scfi", near: ["scifi", "sf"]).description
                 == "there is no tag \"scfi\"; there are: scifi, sf")
@@ -172,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: HostileText.allCases, Label.Kind.allCases)
-    func `a name is kept clean and on one line, or refused`(hostile: HostileText, kind: Label.Kind) async throws {
+    func `a name is stored clean and on one line, or refused`(hostile: HostileText, kind: Label.Kind) async throws {
         let before = try await library.dump()
         do {
             let name = try await library.addLabel(kind, hostile.text, to: [], at: noon).label.name
@@ -187,7 +189,7 @@ import Testing
         await #expect(throws: LabelRefusal.self) { try await library.deleteLabels(kind, [hostile.text], at: noon) }
     }
 
-    @Test func `a tag that others wear by now outlives the change that made it`() async throws {
+    @Test func `a tag that other books have by now survives the undo of the change that made it`() async throws {
         let (one, two) = (try await book(1, nil), try await book(2, nil))
         _ = try await library.addLabel(.tag, "sf", to: [one.id], at: noon)
         let made = try #require(try await library.lastChange())
@@ -197,7 +199,7 @@ import Testing
         #expect(try await labels(.tag, of: two.id) == ["sf"])
     }
 
-    @Test func `a merge is not taken back while the old name is another tag by now`() async throws {
+    @Test func `a merge is not undone if the old name is another tag by now`() async throws {
         let book = try await book(1, "old")
         _ = try await library.addLabel(.tag, "new", to: [], at: noon)
         _ = try await library.mergeLabels(.tag, ["old"], into: "new", at: noon)

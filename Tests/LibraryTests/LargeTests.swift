@@ -13,7 +13,7 @@ private let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"]
 @Suite struct `A large library` {
     let folder = Folder()
 
-    @Test func `is backed up, damaged and restored whole, while another goes on writing`() async throws {
+    @Test func `is backed up while another process writes, damaged, and restored completely`() async throws {
         let books = isLong ? 100_000 : 10_000
         let path = folder("library.sqlite")
         try await makeLibrary(at: path, copies: books)
@@ -41,7 +41,7 @@ private let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"]
         #expect(try await again.backUpIfDue(at: noon) != nil)
     }
 
-    @Test func `takes back all of an import at once, and tells how far it is`() async throws {
+    @Test func `undoes a whole import at once, and reports the progress`() async throws {
         let books = isLong ? 100_000 : 2000
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         try await library.save(dune, record("Dune"))
@@ -56,20 +56,20 @@ private let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"]
         _ = try await library.add(batch, at: noon)
         batch = []
         let change = try #require(try await library.lastChange())
-        let told = Told()
-        _ = try await library.undo(change.id, at: noon) { told.add($0, $1) }
-        #expect(told.isRising)
+        let progress = ReportedProgress()
+        _ = try await library.undo(change.id, at: noon) { progress.add($0, $1) }
+        #expect(progress.isRising)
         #expect(try await library.dump() == before)
     }
 }
 
-/// What a progress closure was told.
-private final class Told: Sendable {
+/// The values that a progress closure has received.
+private final class ReportedProgress: Sendable {
     private let steps = Mutex<[(Int, Int)]>([])
 
     func add(_ done: Int, _ total: Int) { steps.withLock { $0.append((done, total)) } }
 
-    /// Whether it rose to the end.
+    /// True if the progress rose to the end.
     var isRising: Bool {
         steps.withLock { steps in
             zip(steps, steps.dropFirst()).allSatisfy { $0.0 < $1.0 } && steps.last.map { $0.0 == $0.1 } == true

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Library
 
-/// Two processes at one queue: each test has the file open twice.
+/// Two processes with one queue: each test has the file open twice.
 @Suite struct LeaseTests {
     let folder = Folder()
     let one: LibraryFile
@@ -30,7 +30,7 @@ import Testing
         LookupAnswer(isbn: dune, outcome: .found(record(title, more), from: .openLibrary))
     }
 
-    @Test func `what a process captures for itself no other looks up first`() async throws {
+    @Test func `an item captured with a lease is not looked up by another process`() async throws {
         let id = try await enqueue(lease: .seconds(60))
         #expect(try await two.lease(nil, limit: 9, for: .seconds(60), at: noon).isEmpty)
         #expect(try await lease(id, by: two) == false)
@@ -38,13 +38,13 @@ import Testing
         #expect(try await lease(id, by: two, after: 60))
     }
 
-    @Test func `what is captured without a lease is anyone's`() async throws {
+    @Test func `an item captured without a lease can be leased by any process`() async throws {
         let id = try await enqueue()
         #expect(try await lease(id, by: two))
         #expect(try await lease(id, by: one) == false)
     }
 
-    @Test func `a process that asks for its own item again has its lease begin anew`() async throws {
+    @Test func `a process that leases its own item again renews the lease`() async throws {
         let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: one, after: 50))
         #expect(try await lease(id, by: two, after: 109) == false)
@@ -52,7 +52,7 @@ import Testing
         #expect(try await lease(id, by: one, after: 111) == false)
     }
 
-    @Test func `an answer that comes after another process took the item over is left out`() async throws {
+    @Test func `an answer is ignored after another process has leased the item`() async throws {
         let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let late = try await one.record([id: found("Late")], at: noon.addingTimeInterval(62))
@@ -62,7 +62,7 @@ import Testing
         #expect(timely[0].metadata?.title == "Timely")
     }
 
-    @Test func `an answer counts when the other's lease has ended, or ends further ahead than any can`() async throws {
+    @Test func `an answer counts if the other's lease has ended, or ends impossibly far ahead`() async throws {
         let id = try await enqueue(lease: .seconds(60))
         #expect(try await lease(id, by: two, after: 61))
         let ended = try await one.record([id: found("Ended")], at: noon.addingTimeInterval(121))
@@ -78,20 +78,20 @@ import Testing
             .blocked(SourceError(source: .googleBooks, reason: "403")),
             .badData(SourceError(source: .googleBooks, reason: "no JSON")),
         ] as [LookupOutcome])
-    func `what was found stays found when a later lookup is not`(outcome: LookupOutcome) async throws {
+    func `a found record stays if a later lookup fails`(outcome: LookupOutcome) async throws {
         let id = try await enqueue()
         let before = try await one.record([id: found("Dune")], at: noon)
         #expect(try await lease(id, by: one))
         #expect(try await one.record([id: LookupAnswer(isbn: dune, outcome: outcome)], at: noon) == before)
         #expect(before[0].outcome == .found && before[0].source == .openLibrary && before[0].reason == nil)
-        // The lease is given back, and there is no need to ask again.
+        // The lease has ended, and no further lookup is needed.
         #expect(try await two.lease(nil, limit: 1, for: .seconds(1), at: noon.addingTimeInterval(1e8)).isEmpty)
         #expect(try await lease(id, by: two))
     }
 
-    @Test func `a person's title typed while the authors arrive keeps the authors`() async throws {
+    @Test func `a title typed while the authors arrive keeps the authors`() async throws {
         let id = try await enqueue()
-        // What the person saw when the editing began was an empty item.
+        // The person saw an empty item when the edit began.
         _ = try await two.record([id: found("Dune")], at: noon)
         try await one.edit(id) { metadata, preset in
             metadata.title = "Mine"
@@ -119,7 +119,7 @@ import Testing
         #expect(try await one.item(id)?.preset.tags.count == 40)
     }
 
-    @Test func `an edit that throws, or changes nothing, leaves the item as it was`() async throws {
+    @Test func `an edit that throws or changes nothing leaves the item as it was`() async throws {
         struct NotNow: Error {}
         let id = try await enqueue()
         let before = try await one.item(id)
@@ -134,7 +134,7 @@ import Testing
         #expect(before?.metadata == nil)
     }
 
-    @Test func `a record that may be another book's is marked, and gives way to a sure one`() async throws {
+    @Test func `a record that may be another book's is marked, and replaced by a sure one`() async throws {
         let id = try await enqueue()
         let weak = try await one.record(
             [
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", #"{"title":"Dune","sources":{"title":"openLibrary"}}"#])
-    func `metadata stored before a field came to be reads as well`(stored: String) async throws {
+    func `metadata stored before a field existed can be decoded`(stored: String) async throws {
         let id = try await enqueue()
         try await one.write { db in
             try db.run("UPDATE intakeItem SET metadata = ?", [stored])

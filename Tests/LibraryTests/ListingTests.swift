@@ -6,14 +6,14 @@ import Testing
 
 @testable import Library
 
-/// Filters, sorts, pages and counts, each against the plain way: all books in memory, looked at one by one.
+/// Compares filters, sorts, pages and counts with a naive implementation that checks all books in memory.
 @Suite struct ListingTests {
     let folder = Folder()
     let library: LibraryFile
     let books: [Book]
 
     init() async throws {
-        try await makeLibrary(at: folder("library.sqlite"), copies: 400, seed: 5)
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 400, seed: 5)
         library = try LibraryFile.open(at: folder("library.sqlite"))
         var query = BookQuery()
         query.limit = .max
@@ -60,13 +60,13 @@ import Testing
     ]
 
     @Test(arguments: filters.indices)
-    func `each filter takes what fits, alone and with every other`(index: Int) async throws {
+    func `each filter selects what fits, alone and with every other`(index: Int) async throws {
         for other in Self.filters.indices {
             let (one, two) = (Self.filters[index], Self.filters[other])
             var query = BookQuery()
             query.limit = .max
             one.set(&query)
-            // Within one filter it is either; the two are of different kinds or the same.
+            // Values within one filter combine with OR. The two filters are of different kinds or the same.
             let isSameKind = other != index && Self.isSameKind(one.name, two.name)
             guard !isSameKind else { continue }
             two.set(&query)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: BookQuery.Sort.allCases, [false, true])
-    func `every sort has what is empty last, and pages that join`(sort: BookQuery.Sort, isReversed: Bool) async throws {
+    func `every sort has empty values last, and its pages join`(sort: BookQuery.Sort, isReversed: Bool) async throws {
         var query = BookQuery()
         (query.sort, query.isReversed, query.limit) = (sort, isReversed, 37)
         var pages: [Book] = []
@@ -104,7 +104,7 @@ import Testing
         #expect(Set(pages.map(\.id)).count == books.count && pages.count == books.count)
 
         var splitter = WordSplitter()
-        func words(_ text: String) -> String { SearchIndex.joined(splitter.words(of: text, for: .asked)) }
+        func words(_ text: String) -> String { SearchIndex.joined(splitter.words(of: text, for: .query)) }
         let keys: [String?] = pages.map { book in
             switch sort {
             case .added: String(Int64(book.copy.added.timeIntervalSince1970))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [nil, .added, .title, .author, .rating, .finished] as [BookQuery.Sort?], ["", "the", "t"])
-    func `pages stay where they are while books come and go`(sort: BookQuery.Sort?, text: String) async throws {
+    func `pages stay in place while books are added and removed`(sort: BookQuery.Sort?, text: String) async throws {
         var query = BookQuery()
         (query.sort, query.text, query.limit) = (sort, text, .max)
         let wanted = try await library.books(matching: query).books
@@ -139,7 +139,7 @@ import Testing
             seen += page.books.map(\.id)
             query.after = page.next
             guard query.after != nil, round < 12 else { break }
-            // One that was shown, the last shown, and one that was not go; others come, before and behind.
+            // Removes a book that was shown, the last one shown and one that was not; adds others before and behind.
             let ids = [
                 page.books[0].id, page.books[9].id, wanted.last { !seen.contains($0.id) && !gone.contains($0.id) }?.id,
             ]
@@ -153,20 +153,20 @@ import Testing
         }
         let added = Set(seen).subtracting(wanted.map(\.id))
         let old = seen.filter { !added.contains($0) }
-        // Each once, in the order they had, and all but those that went before their turn.
+        // Each book once, in its order, except those that were removed before their turn.
         #expect(Set(seen).count == seen.count)
         let expected = wanted.map(\.id).filter { old.contains($0) || !gone.contains($0) }
         #expect(old == Array(expected.prefix(old.count)))
     }
 
     @Test(arguments: ["", "x", "???", "MXwx", "🐛", String(repeating: "A", count: 10_000)])
-    func `a place that is none is refused`(token: String) async throws {
+    func `an invalid page token is refused`(token: String) async throws {
         var query = BookQuery()
         query.after = token
         await #expect(throws: SearchRefusal.badPosition(token)) { try await library.books(matching: query) }
     }
 
-    @Test func `a place in one list is none in another`() async throws {
+    @Test func `a page token of one list is refused in another`() async throws {
         var query = BookQuery()
         query.limit = 5
         let token = try #require(try await library.books(matching: query).next)
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [0, -5, 1, 399, 400, 401])
-    func `a page holds what it was asked to hold`(limit: Int) async throws {
+    func `a page has the requested number of books`(limit: Int) async throws {
         var query = BookQuery()
         query.limit = limit
         let page = try await library.books(matching: query)
@@ -190,7 +190,7 @@ import Testing
         #expect((page.next == nil) == (limit <= 0 || limit >= books.count))
     }
 
-    @Test func `counting ends where it is told to, and says so`() async throws {
+    @Test func `counting ends at its limit, and says so`() async throws {
         var query = BookQuery()
         (query.statuses, query.limit, query.countLimit) = ([.read], 5, 20)
         let page = try await library.books(matching: query)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(arguments: ["", "the", "t", "zz"], [[], [0], [1, 3], [0, 1, 3, 4, 7], [10], [11, 6], [2]] as [[Int]])
-    func `chips count what each value would give`(text: String, chosen: [Int]) async throws {
+    func `facets count the books for each value`(text: String, chosen: [Int]) async throws {
         var query = BookQuery()
         query.text = text
         for index in chosen { Self.filters[index].set(&query) }

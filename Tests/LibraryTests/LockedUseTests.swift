@@ -6,11 +6,11 @@ import Testing
 
 @testable import Library
 
-/// A library that another process keeps locked.
+/// A library that another process has locked.
 @Suite(.timeLimit(.minutes(5))) struct `A locked library` {
     let folder = Folder()
 
-    /// Takes the lock that one writer has at a time.
+    /// Acquires the lock that only one writer can have at a time.
     private func locker() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -19,10 +19,10 @@ import Testing
         return other
     }
 
-    @Test func `lets in whom it knows, though nobody can note it, and says so once`() async throws {
-        let library = try LibraryFile.open(at: folder("library.sqlite"), patience: .milliseconds(20))
+    @Test func `accepts known sign-ins, although their use cannot be recorded, and reports that once`() async throws {
+        let library = try LibraryFile.open(at: folder("library.sqlite"), lockTimeout: .milliseconds(20))
         let reported = Mutex(0)
-        library.onUnwrittenUse { _ in reported.withLock { $0 += 1 } }
+        library.onLastUseError { _ in reported.withLock { $0 += 1 } }
         try await library.setAccessCode("kumquat 7", at: noon)
         guard
             case .signedIn(let signIn, let token) = try await library.signIn(
@@ -41,11 +41,11 @@ import Testing
         try other.close()
     }
 
-    @Test func `is not waited for any longer when there is no time`() async throws {
-        let library = try LibraryFile.open(at: folder("library.sqlite"), patience: .seconds(3600))
+    @Test func `is not waited for beyond a shortened timeout`() async throws {
+        let library = try LibraryFile.open(at: folder("library.sqlite"), lockTimeout: .seconds(3600))
         let other = try locker()
         let change = Task { try await library.set("guestView", to: "1", at: noon) }
-        library.hurry(within: .milliseconds(50))
+        library.shortenLockTimeout(to: .milliseconds(50))
         await #expect(throws: LibraryError.self) { try await change.value }
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         try other.close()

@@ -19,7 +19,7 @@ import Testing
         #expect(dumps[0] != dumps[2])
     }
 
-    @Test func `what is made is sound and has something of everything`() async throws {
+    @Test func `a generated library is sound and has rows in every table`() async throws {
         try await makeLibrary(at: folder("library.sqlite"), copies: 500, sessions: 1000)
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         let books = try await library.books(matching: BookQuery())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// A library of version 1, which knew statuses but no readings, opened by this program.
+/// A library of version 1, which had statuses but no readings, opened by this program.
 @Suite struct `A library from before the tracker` {
     let folder = Folder()
     let library: LibraryFile
@@ -53,14 +53,14 @@ import Testing
         library = try LibraryFile.open(at: path)
     }
 
-    /// `read finished`: status and readings of a copy.
+    /// Returns status and readings of a copy, such as `read finished`.
     private func status(_ number: Int) async throws -> String? {
         try await library.book(ID(rawValue: "c\(number)")).map { book in
             ([book.copy.status.rawValue] + book.copy.readings.map(\.state.rawValue)).joined(separator: " ")
         }
     }
 
-    @Test func `has what was done before taken back with the readings that belong to it`() async throws {
+    @Test func `undoes earlier changes together with the readings that belong to them`() async throws {
         #expect(try await status(1) == "read finished")
         #expect(try await status(2) == "toRead")
         let first = try await library.book(ID(rawValue: "c1"))?.copy.readings[0].id
@@ -77,7 +77,7 @@ import Testing
         #expect(try await library.dump().isEmpty)
     }
 
-    @Test func `refuses to take back what the tracker has gone on with, and names that`() async throws {
+    @Test func `refuses to undo a change after later acts of the tracker, and names these`() async throws {
         let id = ID<Copy>(rawValue: "c3")
         let day = try #require(CalendarDay("2026-11-01"))
         let dated = try await library.setDates(DateEdit(finished: .set(day)), of: id, reading: nil, at: noon)

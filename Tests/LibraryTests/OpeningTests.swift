@@ -11,7 +11,7 @@ import Testing
 
     @Test func `creates a library with its folders, for its owner alone`() async throws {
         let path = folder("deep/er/library.sqlite")
-        let library = try LibraryFile.open(at: path, station: "hall")
+        let library = try LibraryFile.open(at: path, device: "hall")
         #expect(try mode(of: folder("deep/er")) == 0o700)
         for name in ["", "-wal", "-shm", "-lock"] { #expect(try mode(of: path + name) == 0o600) }
         let settings = try await library.database.write { db in
@@ -24,7 +24,7 @@ import Testing
         #expect(names(in: folder("deep/er")) == ["library.sqlite"])
     }
 
-    @Test func `a library in a folder of a group is the group's`() throws {
+    @Test func `a library in a group's folder is open to the group`() throws {
         chmod(folder.path, 0o770)
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         for name in ["", "-wal", "-shm", "-lock"] { #expect(try mode(of: folder("library.sqlite") + name) == 0o660) }
@@ -40,7 +40,7 @@ import Testing
         #expect(try await again.find("") == ["Dune"])
     }
 
-    @Test func `a file that only got as far as its mark is a new library`() async throws {
+    @Test func `a file that has only the application id is a new library`() async throws {
         let queue = try DatabaseQueue(path: folder("library.sqlite"))
         try await queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
@@ -50,13 +50,15 @@ import Testing
         try await library.save(dune, record("Dune"))
     }
 
-    /// What must be refused and left as it is.
+    /// A file that must be refused and left as it is.
     enum Refused: String, CaseIterable {
         case text, binary, foreign, foreignWithLog, newer, newerInLog, halved, cutInHeader, damagedSchema, noPages
     }
 
     @Test(arguments: Refused.allCases)
-    func `refuses what is no sound library of this version, and leaves it byte for byte`(what: Refused) async throws {
+    func `refuses a file that is no sound library of this version, and leaves it byte for byte`(what: Refused)
+        async throws
+    {
         let path = folder("library.sqlite")
         try await make(what, at: path)
         let before = try snapshot()
@@ -116,7 +118,7 @@ import Testing
         #expect(try await again.find("") == ["Dune"])
     }
 
-    @Test func `after an unclean end damage is found that a clean start would not look for`() async throws {
+    @Test func `damage is found after an unclean end, although a clean start does not check for it`() async throws {
         let library = try LibraryFile.open(at: folder("other"))
         _ = try await library.add(
             (0..<200).map { try confirmed(isbn($0), record("Book \($0)", by: ["Author \($0)"])) }, at: noon)
@@ -141,14 +143,10 @@ import Testing
         }
     }
 
-    @Test func `several that open a new library at once all work, and one creates it`() async throws {
+    @Test func `several processes can open a new library at once, and one creates it`() async throws {
         let path = folder("library.sqlite")
         let opened = try await withThrowingTaskGroup(of: LibraryFile.self) { group in
-            for number in 0..<8 {
-                group.addTask {
-                    try LibraryFile.open(at: path, station: "station \(number)", patience: .seconds(120))
-                }
-            }
+            for number in 0..<8 { group.addTask { try LibraryFile.open(at: path, device: "station \(number)") } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -162,16 +160,18 @@ import Testing
         #expect(names(in: folder.path) == ["library.sqlite"])
     }
 
-    @Test func `waits for another that is opening, and says so when it takes too long`() throws {
+    @Test func `waits for another process that is opening, and reports it if that takes too long`() throws {
         let path = folder("library.sqlite")
         let lock = try LibraryLock(path: path + "-lock", mode: 0o600)
         #expect(try lock.attempt(.exclusive, .opening))
-        #expect(throws: LibraryError.locked(path: path)) { try LibraryFile.open(at: path, patience: .milliseconds(30)) }
+        #expect(throws: LibraryError.locked(path: path)) {
+            try LibraryFile.open(at: path, lockTimeout: .milliseconds(30))
+        }
         try lock.release(.opening)
         try LibraryFile.open(at: path).close()
     }
 
-    @Test func `a process that has the file open refuses to write once another has brought it to a newer schema`()
+    @Test func `a process that has the file open refuses to write after another has migrated it to a newer schema`()
         async throws
     {
         let path = folder("library.sqlite")
@@ -203,12 +203,12 @@ import Testing
         #expect(try FileSystemKind.network(at: folder.path) == nil)
     }
 
-    /// The content of every file in the folder.
+    /// Returns the content of every file in the folder.
     private func snapshot() throws -> [String: [UInt8]] {
         try Dictionary(uniqueKeysWithValues: names(in: folder.path).map { ($0, try bytes(of: folder($0))) })
     }
 
-    /// Copies a database as it lies on the disk while it is open: what a killed process leaves.
+    /// Copies a database from the disk while it is open, which is the state that a killed process leaves.
     private func copyWithLog(_ name: String, to copy: String) throws {
         try write(bytes(of: folder(name)), to: folder(copy))
         try write(bytes(of: folder(name + "-wal")), to: folder(copy + "-wal"))

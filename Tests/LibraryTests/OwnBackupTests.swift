@@ -8,7 +8,7 @@ import Testing
 
 private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 86_400) }
 
-/// Two libraries of the same name on stations of the same name, with one stick for both.
+/// Two libraries with the same name on devices with the same name, and one memory stick for both.
 @Suite struct `The backups of several libraries in one folder` {
     let folder = Folder()
     var stick: String { folder("stick") }
@@ -17,18 +17,18 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
 
     init() async throws {
         for name in ["mine", "other", "stick"] { mkdir(folder(name), 0o700) }
-        mine = try LibraryFile.open(at: folder("mine/library.sqlite"), station: "raspi")
-        other = try LibraryFile.open(at: folder("other/library.sqlite"), station: "raspi")
+        mine = try LibraryFile.open(at: folder("mine/library.sqlite"), device: "raspi")
+        other = try LibraryFile.open(at: folder("other/library.sqlite"), device: "raspi")
         try await mine.save(dune, record("Dune"))
     }
 
     private func own(_ identity: String?, in folders: String..., of path: String? = nil) throws -> OwnBackups {
         LibraryFile.ownBackups(
             among: try folders.flatMap { try LibraryFile.backups(in: $0) }, of: path ?? folder("mine/library.sqlite"),
-            identity: identity, station: "raspi")
+            identity: identity, device: "raspi")
     }
 
-    @Test func `make no room for one another`() async throws {
+    @Test func `do not replace each other`() async throws {
         #expect(try await mine.identity() != other.identity())
         for day in 0..<9 { _ = try await other.backup(into: stick, at: after(days: day)) }
         let others = names(in: stick)
@@ -39,7 +39,7 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         #expect(names(in: stick).filter { $0.hasPrefix(prefix) }.count == 8)
     }
 
-    @Test func `are told apart by the library's id, whatever they are called`() async throws {
+    @Test func `are distinguished by the library's id, whatever their names`() async throws {
         _ = try await mine.backup(into: stick, at: after(days: 0))
         _ = try await other.backup(into: stick, at: after(days: 5))
         _ = try await mine.backup(to: stick + "/by hand.sqlite")
@@ -49,11 +49,11 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         #expect(found.backups.allSatisfy { $0.library == id && $0.books == 1 })
     }
 
-    @Test func `are told by their names when the library cannot be read, and one must be chosen among several`()
+    @Test func `are distinguished by name if the library cannot be read, and a person must choose among several`()
         async throws
     {
         _ = try await mine.backup(into: stick, at: after(days: 0))
-        let hall = try LibraryFile.open(at: folder("other/library.sqlite"), station: "hall")
+        let hall = try LibraryFile.open(at: folder("other/library.sqlite"), device: "hall")
         _ = try await hall.backup(into: stick, at: after(days: 1))
         let alone = try own(nil, in: stick)
         #expect(alone.backups.count == 1 && !alone.areMixed)
@@ -61,7 +61,7 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         let both = try own(nil, in: stick)
         #expect(both.backups.count == 2 && both.areMixed)
         #expect(both.backups[0].at == after(days: 5))
-        // What lies beside the library says which is its own, but not that the others are nobody's.
+        // The backup beside the library is its own, but the others may be its own as well.
         let beside = folder("mine/backups")
         _ = try await mine.backup(into: beside, at: after(days: 2))
         #expect(try own(nil, in: beside, stick).areMixed)
@@ -69,22 +69,22 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         #expect(try own(nil, in: beside).backups.count == 1)
     }
 
-    @Test func `stay a place's own after a restore, also from another's`() async throws {
+    @Test func `still belong to the library after a restore, also of another's backup`() async throws {
         let id = try await mine.identity()
         let path = folder("mine/library.sqlite")
         let report = try await other.backup(into: stick, at: noon)
         try mine.close()
         _ = try LibraryFile.restore(from: report.path, to: path, keeping: id, at: noon)
-        let restored = try LibraryFile.open(at: path, station: "raspi")
+        let restored = try LibraryFile.open(at: path, device: "raspi")
         #expect(try await restored.identity() == id)
         try restored.close()
-        // Where there was none, the backup's.
+        // Without a previous library, the backup's id is kept.
         _ = try LibraryFile.restore(from: report.path, to: folder("new.sqlite"), at: noon)
         let new = try LibraryFile.open(at: folder("new.sqlite"))
         #expect(try await new.identity() == other.identity())
     }
 
-    @Test func `have an id that undo, settings and exports pass by`() async throws {
+    @Test func `have an id that undo, settings and exports leave out`() async throws {
         let id = try await mine.identity()
         #expect(id.count == 8 && id.allSatisfy(\.isHexDigit))
         #expect(try await mine.settings().isEmpty)

@@ -1,111 +1,110 @@
 import Bookplate
 import FoundationEssentials
+import GRDB
 import Testing
 
 @testable import Library
 
-@Suite struct PurgeTests {
+@Suite struct `Purging` {
     let library: LibraryFile
 
     init() throws { library = try LibraryFile.inMemory() }
 
-    /// A change that does not matter, some days after noon.
-    private func change(day: Int) async throws {
-        try await library.set("goal", to: "\(day)", at: noon.addingTimeInterval(Double(day) * 86_400))
+    private func kinds() async throws -> [Change.Kind] {
+        try await library.changes(limit: 99).filter { $0.undone == nil }.map(\.kind)
     }
 
-    private func capture(day: Int) async throws -> ID<IntakeItem> {
-        try await library.capture(
-            [Detection(isbn: dune, raw: "", origin: .photo, thumbnail: [1])],
-            at: noon.addingTimeInterval(Double(day) * 86_400))[0].id
-    }
-
-    private func trashed() async throws -> ID<Copy> {
-        let book = try await library.save(dune, record("Dune"))
+    @Test func `removes a book from the trash with all its rows, and from the log`() async throws {
+        let book = try await library.save(
+            dune, record("Secret Dune") { $0.subjects = ["Sand"] }, preset: Preset(tags: ["t"], status: .reading))
+        try await library.save(odyssey, record("The Odyssey", by: ["Homer"]))
+        _ = try await library.update(book.id, at: noon) { $0.copy.tags = ["u"] }
         _ = try await library.trash([book.id], at: noon)
-        return book.id
+        try await library.purge([book.id])
+
+        #expect(try await library.book(book.id) == nil)
+        let rest = try await library.dump().filter {
+            $0.contains("Dune") || $0.contains(dune.digits) || $0.contains("Sand")
+        }
+        #expect(rest.isEmpty)
+        let images = try await library.read { db in
+            try db.value(
+                Int.self,
+                """
+                SELECT count(*) FROM changeRow WHERE coalesce(before, '') || coalesce(after, '') LIKE '%Secret%'
+                    OR tableName IN ('reading', 'copyTag')
+                """)
+        }
+        #expect(images == 0)
+        // The remaining changes can be undone in order, as if the book had never been there.
+        #expect(try await kinds() == [.save])
+        while let change = try await library.lastChange() { _ = try await library.undo(change.id, at: noon) }
+        #expect(try await library.find("").isEmpty)
+        let foreign = try await library.read { db in try db.rows("PRAGMA foreign_key_check").count }
+        #expect(foreign == 0)
     }
 
-    @Test func `the trash is emptied after thirty days, with all that hung on the book`() async throws {
-        let gone = try await library.save(dune, record("Dune") { $0.subjects = ["Sand"] }, preset: Preset(tags: ["t"]))
-        let kept = try await library.save(odyssey, record("The Odyssey", by: ["Homer"]))
-        _ = try await library.trash([gone.id, kept.id], at: noon)
-        _ = try await library.restore([kept.id], at: noon)
-
-        try await library.set("goal", to: "12", at: noon.addingTimeInterval(29 * 86_400))
-        #expect(try await library.book(gone.id) != nil)
-        try await library.set("goal", to: "13", at: noon.addingTimeInterval(31 * 86_400))
-        #expect(try await library.book(gone.id) == nil)
-        #expect(try await library.book(kept.id) != nil)
-        let rest = try await library.dump().map { $0.prefix { $0 != " " } }
-        #expect(rest.filter { $0 == "edition" || $0 == "author" }.count == 2)
-        #expect(!rest.contains("subject") && !rest.contains("copyTag"))
-        #expect(try await library.changes(limit: 9).count == 2)
+    @Test func `leaves no title in the change history`() async throws {
+        _ = try await library.add(
+            [confirmed(isbn(1), record("Secret Diary")), confirmed(isbn(2), record("Plain"))], at: noon)
+        let book = try #require(try await library.books(with: [isbn(1)])[isbn(1)]?.first)
+        _ = try await library.update(book.id, at: noon) { $0.edition.metadata.authors = [Contributor(name: "New")] }
+        _ = try await library.update(book.id, at: noon) { $0.edition.metadata.title = "Secret Letters" }
+        _ = try await library.update(book.id, at: noon) { $0.copy.tags = ["hidden"] }
+        _ = try await library.recordProgress(.page(3), of: book.id, at: noon)
+        _ = try await library.trash([book.id], at: noon)
+        try await library.purge([book.id])
+        #expect(try await library.changes(limit: 99).map(\.summary) == ["saved a book deleted for good and 1 more"])
+        while let change = try await library.lastChange() { _ = try await library.undo(change.id, at: noon) }
+        #expect(try await library.find("").isEmpty)
     }
 
-    @Test func `a clock that jumped far ahead does not empty the trash`() async throws {
-        let book = try await trashed()
-        // Also not when something was captured by that clock just before.
-        _ = try await capture(day: 3650)
-        try await change(day: 3650)
-        #expect(try await library.book(book) != nil)
-        try await change(day: 1)
-        #expect(try await library.book(book) != nil)
-        #expect(try await library.changes(limit: 9).count == 4)
+    @Test func `leaves no text in the file`() async throws {
+        let folder = Folder()
+        let path = folder("library.sqlite")
+        let file = try LibraryFile.open(at: path)
+        let book = try await file.save(dune, record("Dune"))
+        let note = try await file.add(Note(text: "Buried under the pear tree.", created: noon), to: book.id, at: noon)
+        _ = try await file.editNote(note.content.id, at: noon) { $0.text = "Buried under the old pear tree." }
+        _ = try await file.trash([book.id], at: noon)
+        let sentence = Array("Buried under".utf8)
+        try await file.purge([book.id])
+        try file.close()
+        #expect(try !bytes(of: path).contains(sentence))
     }
 
-    @Test(arguments: [(7, false), (8, true)])
-    func `a library that rested for more than a week waits a day before it empties the trash`(
-        gap: Int, isKept: Bool
-    ) async throws {
-        let book = try await trashed()
-        try await change(day: 28)
-        try await change(day: 28 + gap)
-        #expect((try await library.book(book) != nil) == isKept)
-        try await change(day: 29 + gap)
-        #expect(try await library.book(book) == nil)
+    @Test func `leaves the other books of a batch for undo`() async throws {
+        _ = try await library.add((0..<5).map { try confirmed(isbn($0), record("Book \($0)", by: ["A"])) }, at: noon)
+        let book = try #require(try await library.books(with: [isbn(2)])[isbn(2)]?.first)
+        _ = try await library.trash([book.id], at: noon)
+        try await library.purge([book.id])
+        #expect(try await library.find("") == ["Book 0", "Book 1", "Book 3", "Book 4"])
+        #expect(try await kinds() == [.save])
+        _ = try await library.undo(try #require(try await library.lastChange()).id, at: noon)
+        #expect(try await library.find("").isEmpty)
     }
 
-    @Test func `captures of earlier days show that the clock is right`() async throws {
-        let book = try await trashed()
-        _ = try await capture(day: 30)
-        try await change(day: 31)
-        #expect(try await library.book(book) == nil)
+    @Test func `is refused outside the trash, and removes nothing`() async throws {
+        let kept = try await library.save(dune, record("Dune"))
+        let trashed = try await library.save(odyssey, record("The Odyssey"))
+        _ = try await library.trash([trashed.id], at: noon)
+        let before = try await library.dump()
+        await #expect(throws: LibraryError.notInTrash(kept.id)) {
+            try await library.purge([trashed.id, kept.id])
+        }
+        let none = ID<Copy>()
+        await #expect(throws: LibraryError.noSuchBook(none)) { try await library.purge([trashed.id, none]) }
+        #expect(try await library.dump() == before)
+        #expect(try await kinds() == [.trash, .save, .save])
     }
 
-    @Test func `settled items leave the queue after thirty days, unless undo would bring them back`() async throws {
-        let (closed, waiting) = try await (capture(day: 0), capture(day: 0))
-        let (early, late) = try await (capture(day: 0), capture(day: 0))
-        try await library.close([closed])
-        _ = try await library.dismiss([early], at: noon)
-        let undone = try await library.dismiss([waiting], at: noon)
-        _ = try await library.undo(undone, at: noon)
-        let undoable = try await library.dismiss([late], at: noon.addingTimeInterval(29 * 86_400))
-        let new = try await capture(day: 29)
-        try await library.close([new])
-
-        try await change(day: 31)
-        #expect(try await Set(library.items(in: [.dismissed]).map(\.id)) == [late, new])
-        #expect(try await library.items(in: [.waiting]).map(\.id) == [waiting])
-        #expect(try await library.thumbnail(of: closed) == nil)
-        #expect(try await library.thumbnail(of: late) == [1])
-        let thumbnails = try await library.read { db in try db.value(Int.self, "SELECT count(*) FROM intakeThumbnail") }
-        #expect(thumbnails == 3)
-
-        _ = try await library.undo(undoable, at: noon.addingTimeInterval(31 * 86_400))
-        #expect(try await library.item(late)?.state == .waiting)
-    }
-
-    @Test func `a confirmed item goes with its change, and its book stays`() async throws {
-        let candidate = try await library.candidate(dune, record("Dune"))
-        let request = try candidate.confirm(by: .person)
-        _ = try await library.add([request], at: noon)
-        try await change(day: 29)
-        #expect(try await library.item(candidate.item.id) != nil)
-        try await change(day: 31)
-        #expect(try await library.item(candidate.item.id) == nil)
-        // The same request is still known.
-        let copy = try #require(try await library.books(with: [dune])[dune]?.first?.id)
-        #expect(try await library.add([request], at: noon) == [.alreadySaved(copy)])
+    @Test func `leaves the edition to another copy`() async throws {
+        let first = try await library.save(dune, record("Dune"))
+        _ = try await library.add([confirmed(dune, record("Dune"), anotherCopy: true)], at: noon)
+        _ = try await library.trash([first.id], at: noon)
+        try await library.purge([first.id])
+        #expect(try await library.find("frank") == ["Dune"])
+        _ = try await library.undo(try #require(try await library.lastChange()).id, at: noon)
+        #expect(try await library.find("").isEmpty)
     }
 }

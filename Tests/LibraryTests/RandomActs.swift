@@ -3,7 +3,7 @@ import FoundationEssentials
 
 @testable import Library
 
-// Random acts of the tracker and of what belongs to books; the same ones for the same numbers.
+// Random acts of the tracker, labels and annotations, which are the same for the same seed.
 extension LibraryFile {
     func track(_ book: Book, _ random: inout Numbers, at now: Date) async throws {
         let id = book.id
@@ -72,8 +72,8 @@ extension LibraryFile {
         }
     }
 
-    /// Takes a file in two parts: books that are there, and new ones, with readings, sessions, notes, tags and a doubt.
-    func takeFile(_ random: inout Numbers, _ words: [String], at now: Date) async throws {
+    /// Imports a file in two batches: existing books and new ones, with readings, sessions, notes, tags and a doubt.
+    func importFile(_ random: inout Numbers, _ words: [String], at now: Date) async throws {
         let run = LibraryImport(into: self, from: "a.csv")
         for part in 0..<2 {
             var rows: [ImportRow] = [.record(.tag(words[random.next(words.count)] + "\(part)"), row: 1)]
@@ -96,7 +96,7 @@ extension LibraryFile {
 }
 
 extension Error {
-    /// Whether it says that an act does not fit what is there.
+    /// True if the error says that an act does not fit the library's state.
     var isRefusal: Bool {
         switch self {
         case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrashRefusal, is AnnotationRefusal,

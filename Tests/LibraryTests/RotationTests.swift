@@ -8,7 +8,7 @@ import Testing
     private let rotation = BackupRotation(prefix: "library-")
     private let day = 86_400.0
 
-    /// The names of one backup a day, the newest first.
+    /// Returns the names of one backup a day, newest first.
     private func daily(_ days: some Sequence<Int>, from now: Date = noon) -> [String] {
         days.map { rotation.name(at: now.addingTimeInterval(-Double($0) * day)) }
     }
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `keeps the newest of the last seven days and of the last four weeks`() {
-        // 2026-11-21 is a Saturday: its week began on day 5 before it; those before ended on the days 6, 13, 20.
+        // 2026-11-21 is a Saturday: its week began 5 days earlier, and earlier weeks ended 6, 13 and 20 days earlier.
         #expect(kept(daily(0..<60)) == daily([0, 1, 2, 3, 4, 5, 6, 13, 20]))
     }
 
@@ -28,13 +28,13 @@ import Testing
         #expect(kept(names) == daily([0, 3, 40, 41, 100, 200, 300]))
     }
 
-    @Test func `keeps of one day the newest`() {
+    @Test func `keeps the newest of one day`() {
         let names = (0..<10).map { rotation.name(at: noon.addingTimeInterval(-Double($0) * 600)) }
         #expect(kept(names) == [names[0]])
     }
 
     @Test(arguments: [0, 1, 6, 9, 10, 25, 365, 4000])
-    func `never leaves nothing, nor removes the newest`(count: Int) {
+    func `never removes everything or the newest`(count: Int) {
         let names = daily(0..<count)
         let left = kept(names)
         #expect(left.first == names.first)
@@ -47,7 +47,7 @@ import Testing
         "library-2026-11-01T240000Z.sqlite", "library-raspi-2026-11-01T120000Z.sqlite", "library-before-import.sqlite",
         "Library-2026-11-01T120000Z.sqlite", "library-２026-11-01T120000Z.sqlite", "", "library-",
     ])
-    func `leaves alone what is not named like its own`(name: String) {
+    func `leaves files with other names alone`(name: String) {
         #expect(rotation.instant(of: name) == nil)
         #expect(!rotation.surplus(daily(0..<60) + [name], now: noon).contains(name))
     }
@@ -59,9 +59,9 @@ import Testing
         }
     }
 
-    @Test func `a clock far behind removes nothing that is good`() {
+    @Test func `a clock far behind removes no good backup`() {
         let good = daily(0..<9)
-        // A Raspberry Pi without a network begins in 1970; some of these backups are made, day by day.
+        // A Raspberry Pi without a network starts in 1970 and makes some backups, day by day.
         var names = good
         for day in 0..<30 {
             let now = Date(timeIntervalSince1970: Double(day) * 86_400)
@@ -70,11 +70,11 @@ import Testing
             #expect(names.contains(rotation.name(at: now)))
             #expect(names.starts(with: good))
         }
-        // With the clock right again the oldest go, and they are those of 1970.
+        // When the clock is right again, the oldest backups are removed, which are those of 1970.
         #expect(kept(names).starts(with: daily(0..<7)))
     }
 
-    @Test func `a clock far ahead keeps for weeks what is good, and what it made is in nobody's way afterwards`() {
+    @Test func `a clock far ahead keeps good backups for weeks, and its own do no harm afterwards`() {
         let good = daily(0..<9)
         var names = good
         let later = noon.addingTimeInterval(3650 * day)

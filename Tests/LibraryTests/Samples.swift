@@ -5,20 +5,20 @@ import Glibc
 
 @testable import Library
 
-/// Noon of the day on which most tests play.
+/// Noon of the day on which most tests take place.
 let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
 let dune = try! ISBN("978-0-441-17271-9")
 let odyssey = try! ISBN("9780140449266")
 
-/// The n-th of many valid ISBNs.
+/// Returns the n-th of many valid ISBNs.
 func isbn(_ number: Int) -> ISBN {
     let digits = "978" + String(String(1_000_000_000 + number).dropFirst())
     let sum = digits.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
     return try! ISBN(ean13: digits + String((10 - sum % 10) % 10))
 }
 
-/// A record as a source gives it.
+/// A record of a source.
 func record(
     _ title: String, by authors: [String] = ["Frank Herbert"], from source: SourceName = .openLibrary,
     _ more: (inout Metadata) -> Void = { _ in }
@@ -31,7 +31,7 @@ func record(
     return metadata
 }
 
-/// What a person has typed and confirmed.
+/// Returns a book that a person has typed and confirmed.
 func confirmed(
     _ isbn: ISBN?, _ metadata: Metadata, preset: Preset = Preset(), anotherCopy: Bool = false,
     request: String = ID<Confirmed>().rawValue
@@ -42,18 +42,18 @@ func confirmed(
 }
 
 extension LibraryFile {
-    /// Captures without taking leases.
+    /// Captures ISBNs without leases.
     func capture(_ detections: [Detection], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem]
     {
         try await enqueue(detections, preset: preset, lease: .zero, at: now)
     }
 
-    /// Brings a book to what it is in `book`.
+    /// Updates a book to `book`.
     func update(_ book: Book, at now: Date) async throws -> ID<Change> {
         try await update(book.id, at: now) { $0 = book }.change
     }
 
-    /// Captures one ISBN, gives the item a record and has it confirmed.
+    /// Captures one ISBN, gives the item a record and confirms it.
     func candidate(_ isbn: ISBN, _ metadata: Metadata, preset: Preset = Preset()) async throws -> Candidate {
         let items = try await capture(
             [Detection(isbn: isbn, raw: isbn.digits, origin: .photo)], preset: preset, at: noon)
@@ -62,7 +62,7 @@ extension LibraryFile {
         return Candidate(item: found[0])
     }
 
-    /// Saves one book and returns it as it is stored.
+    /// Saves one book and returns the stored one.
     @discardableResult
     func save(_ isbn: ISBN?, _ metadata: Metadata, preset: Preset = Preset(), at now: Date = noon) async throws -> Book
     {
@@ -81,7 +81,7 @@ extension LibraryFile {
         return try await books(matching: query).books.map(\.displayTitle)
     }
 
-    /// Every row of every table that undo follows, as text.
+    /// Returns every row of every table that is logged in changes, as text.
     func dump() async throws -> [String] {
         try await read { db in
             try trackedTables.flatMap { table in
@@ -93,7 +93,7 @@ extension LibraryFile {
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed at the end of the test.
 final class Folder: Sendable {
     let path: String
 
@@ -114,7 +114,7 @@ final class Folder: Sendable {
     }
 }
 
-/// The names in a folder, sorted, without the side file that carries the locks.
+/// Returns the names in a folder, sorted, without the side file with the locks.
 func names(in folder: String) -> [String] {
     fileNames(in: folder).filter { !$0.hasSuffix("-lock") && $0 != "." && $0 != ".." }.sorted()
 }

@@ -45,7 +45,7 @@ import Testing
         #expect(try await library.books(with: [dune, odyssey]) == [dune: [book]])
     }
 
-    @Test func `says that a book is owned already, saves nothing, and leaves the item waiting`() async throws {
+    @Test func `reports that a book is owned already, saves nothing, and leaves the item waiting`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let candidate = try await library.candidate(dune, record("Dune again"))
         let before = try await library.dump()
@@ -69,7 +69,7 @@ import Testing
         #expect(Set(books[dune]!.map(\.edition.id)).count == 1)
     }
 
-    @Test func `a wish becomes owned when the book is scanned`() async throws {
+    @Test func `a book on the wishlist becomes owned when it is scanned`() async throws {
         let wish = try await library.save(dune, record("Dune"), preset: Preset(isWishlist: true))
         #expect(wish.copy.isOnWishlist && !wish.copy.isOwned)
         let results = try await library.add(
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a copy that was only borrowed becomes owned when it is scanned, or a wish when that is meant`(
+    func `a borrowed copy becomes owned when it is scanned, or goes on the wishlist if the preset says so`(
         isWish: Bool
     ) async throws {
         var read = try await library.save(dune, record("Dune"), preset: Preset(status: .read))
@@ -93,13 +93,13 @@ import Testing
         let preset = Preset(shelf: "Hall", isWishlist: isWish)
         var candidate = try await library.candidate(dune, record("Dune"), preset: preset)
         candidate.existing = try #require(try await library.books(with: [dune])[dune])
-        // It is not called owned before, and saving agrees.
+        // It is not reported as owned before, and saving agrees.
         #expect(candidate.owned == nil)
         let results = try await library.add([candidate.confirm(by: .person)], at: noon)
         guard case .saved(read.id, let change) = results[0] else { throw UndoRefusal.noSuchChange }
         let books = try #require(try await library.books(with: [dune])[dune])
         #expect(books.count == 1 && books[0].copy.isOwned == !isWish && books[0].copy.isOnWishlist == isWish)
-        // What was read stays read.
+        // A read book stays Read.
         #expect(books[0].copy.status == .read && books[0].copy.readings == read.copy.readings)
         candidate.existing = books
         #expect((candidate.owned != nil) == !isWish)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [Preset(), Preset(isWishlist: true)])
-    func `wishing for a book that is there already saves nothing`(first: Preset) async throws {
+    func `adding a book that is in the library to the wishlist saves nothing`(first: Preset) async throws {
         let book = try await library.save(dune, record("Dune"), preset: first)
         let results = try await library.add(
             [confirmed(dune, record("Dune"), preset: Preset(isWishlist: true))], at: noon)
@@ -153,13 +153,13 @@ import Testing
         #expect(try await library.lastChange()?.summary == "saved \"Dune\" and 1 more")
     }
 
-    @Test func `books without a number are never taken for one another`() async throws {
+    @Test func `books without an ISBN are never taken for one another`() async throws {
         try await library.save(nil, record("Diary"))
         try await library.save(nil, record("Diary"))
         #expect(try await library.books(matching: BookQuery()).total == 2)
     }
 
-    @Test func `a later save fills gaps and keeps what a person edited, even to nothing`() async throws {
+    @Test func `a later save fills gaps and keeps a person's edits, even emptied fields`() async throws {
         var book = try await library.save(
             dune,
             record("Dune") {
@@ -202,7 +202,7 @@ import Testing
         #expect(book.edition.metadata.identifiers.isEmpty)
     }
 
-    @Test func `tags and shelves are one without regard to case`() async throws {
+    @Test func `tags and shelves are compared without regard to case`() async throws {
         try await library.save(isbn(1), record("A"), preset: Preset(shelf: "STRASSE", tags: ["Ästhetik", "ästhetik"]))
         let book = try await library.save(
             isbn(2), record("B"), preset: Preset(shelf: "straße", tags: ["A\u{308}STHETIK", "asthetik"]))
@@ -210,7 +210,7 @@ import Testing
         #expect(book.copy.tags == ["asthetik", "Ästhetik"])
     }
 
-    @Test func `an update stores the copy's fields and refuses what cannot be`() async throws {
+    @Test func `an update stores the copy's fields and refuses impossible values`() async throws {
         var book = try await library.save(dune, record("Dune"), preset: Preset(tags: ["old", "kept"]))
         try await library.save(odyssey, record("The Odyssey"))
         book.copy.rating = 4.25

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Library
 
-/// Whatever writes, search knows of it when the writing is done.
+/// The search index is up to date after every write.
 @Suite struct SearchIndexTests {
     let folder = Folder()
     let library: LibraryFile
 
     init() throws { library = try LibraryFile.open(at: folder("library.sqlite")) }
 
-    /// All that search knows.
+    /// Returns the whole search index.
     private func index() async throws -> [String] {
         try await library.read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM listing ORDER BY copy").map(\.description)
@@ -24,7 +24,7 @@ import Testing
         let now = try await index()
         let stale = try await library.read { db in try db.value(Int.self, "SELECT count(*) FROM searchStale") }
         #expect(stale == 0, comment)
-        // FTS5's own check of its word lists against what it stores.
+        // FTS5's own check of its word lists against its content.
         try await library.write { db in
             try db.execute(sql: "INSERT INTO searchText (searchText) VALUES ('integrity-check')")
         }
@@ -33,7 +33,7 @@ import Testing
         #expect(now == anew, comment)
     }
 
-    @Test func `after any acts the index is what it would be if it were made anew`() async throws {
+    @Test func `after any acts the index is the same as a rebuilt one`() async throws {
         var random = Numbers(seed: 11)
         let words = ["Zoë", "b'", "東京", "d\"q", "e\\f", "🐛", "Straße"]
         for round in 0..<12 {
@@ -44,7 +44,7 @@ import Testing
         #expect(kinds.isSuperset(of: [.save, .edit, .trash, .restore]))
     }
 
-    /// One random act: of the commands, or of a row that other commands write.
+    /// Runs one random act: one of the commands, or a write of a row.
     private func act(_ random: inout Numbers, _ words: [String]) async throws {
         var query = BookQuery()
         query.inTrash = random.next(4) == 0
@@ -116,7 +116,7 @@ import Testing
         try await expectInLine()
     }
 
-    @Test func `a library from before has its index after opening`() async throws {
+    @Test func `an older library has its index after opening`() async throws {
         try await library.save(dune, record("Dune"), preset: Preset(tags: ["sf"], status: .read))
         let before = try await index()
         try library.close()
@@ -156,7 +156,7 @@ import Testing
         #expect(try await library.find("arrakis") == [])
     }
 
-    @Test func `another connection's write is known to this one`() async throws {
+    @Test func `another connection's write is visible to this one`() async throws {
         let other = try LibraryFile.open(at: folder("library.sqlite"))
         try await other.save(dune, record("Dune"))
         #expect(try await library.find("dune") == ["Dune"])

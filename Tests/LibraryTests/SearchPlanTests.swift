@@ -5,17 +5,17 @@ import Testing
 
 @testable import Library
 
-/// Instead of a stopwatch: SQLite says how it would go about it.
+/// Checks query plans instead of times.
 @Suite struct SearchPlanTests {
     let folder = Folder()
     let library: LibraryFile
 
     init() async throws {
-        try await makeLibrary(at: folder("library.sqlite"), copies: 100)
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 100, seed: 1)
         library = try LibraryFile.open(at: folder("library.sqlite"))
     }
 
-    /// The plan's lines of every statement that `body` runs.
+    /// Returns the lines of the query plan of every statement that `body` runs.
     private func plans(_ body: @Sendable @escaping (Database) throws -> Void) async throws -> [String] {
         try await library.read { db in
             var statements: [String] = []
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Whether it reads a table from end to end. Word lists, values of one argument, and what was chosen before are no tables.
+    /// True if a line is the scan of a whole table. Word lists, values of one argument and subqueries are no tables.
     private func isWholeTable(_ line: String) -> Bool {
         line.hasPrefix("SCAN ")
             && ![
@@ -39,18 +39,18 @@ import Testing
     }
 
     @Test(arguments: BookQuery.Sort.allCases, ["", "the", "t", "the gar"])
-    func `no page reads a table from end to end`(sort: BookQuery.Sort, text: String) async throws {
+    func `no page scans a whole table`(sort: BookQuery.Sort, text: String) async throws {
         for index in ListingTests.filters.indices {
             for isReversed in [false, true] {
                 let lines = try await plans { db in
                     var query = BookQuery()
                     (query.text, query.sort, query.isReversed, query.limit) = (text, sort, isReversed, 5)
                     ListingTests.filters[index].set(&query)
-                    query.after = try SearchPage(db, query).page().next
-                    _ = try SearchPage(db, query).page()
+                    query.after = try BookSearch(db, query).page().next
+                    _ = try BookSearch(db, query).page()
                     query.sort = text.isEmpty ? query.sort : nil
                     query.after = nil
-                    _ = try SearchPage(db, query).page()
+                    _ = try BookSearch(db, query).page()
                 }
                 #expect(!lines.isEmpty)
                 let whole = lines.filter(isWholeTable)
@@ -66,8 +66,8 @@ import Testing
         let lines = try await plans { db in
             var query = BookQuery()
             (query.sort, query.isReversed, query.limit) = (sort, isReversed, 5)
-            query.after = try SearchPage(db, query).page().next
-            _ = try SearchPage(db, query).page()
+            query.after = try BookSearch(db, query).page().next
+            _ = try BookSearch(db, query).page()
         }
         let name = sort.rawValue.prefix(1).uppercased() + sort.rawValue.dropFirst()
         #expect(lines.contains { $0.hasPrefix("SEARCH listing USING COVERING INDEX listingBy\(name) (inTrash=?") })

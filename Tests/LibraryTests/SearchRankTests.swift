@@ -4,11 +4,11 @@ import Testing
 
 @testable import Library
 
-/// What is found, in which order, and why.
+/// The results of searches, their order and their reasons.
 @Suite struct SearchRankTests {
     let library: LibraryFile
 
-    /// The oldest first. Notes and quotes are written as their commands will.
+    /// Books, oldest first.
     init() async throws {
         library = try LibraryFile.inMemory()
         let books:
@@ -69,12 +69,12 @@ import Testing
         ("me", []), ("zz", []), ("dune zz", []),
         ("978000000040", ["isbn ⟦978-0-00-000040⟧-8"]), ("0441-1", []),
     ])
-    func `the best come first, each with its reason`(text: String, told: [String]) async throws {
+    func `the best match comes first, each with its reason`(text: String, reasons: [String]) async throws {
         var query = BookQuery()
         query.text = text
         let page = try await library.books(matching: query)
-        #expect(page.hits.map { "\($0.match?.field.rawValue ?? "") \($0.match?.snippet.marked() ?? "")" } == told)
-        #expect(page.total == told.count && page.isTotalExact && page.next == nil)
+        #expect(page.hits.map { "\($0.match?.field.rawValue ?? "") \($0.match?.snippet.marked() ?? "")" } == reasons)
+        #expect(page.total == reasons.count && page.isTotalExact && page.next == nil)
     }
 
     @Test(arguments: [
@@ -94,7 +94,7 @@ import Testing
         "\u{202E}dune", "\\",
         "x' OR 1=1; --", "tdune", "sdune OR adune", "10 MB", "10 MB of words", "10 MB of quotes",
     ])
-    func `no text is an order to the index`(text: String) async throws {
+    func `no text is a command to the index`(text: String) async throws {
         var query = BookQuery()
         switch text {
         case "10 MB": query.text = String(repeating: "x", count: 10 << 20)
@@ -112,13 +112,13 @@ import Testing
         }
     }
 
-    @Test func `a query of a thousand words looks at the first sixteen`() async throws {
+    @Test func `a query of a thousand words uses the first sixteen`() async throws {
         var query = BookQuery()
         query.text = Array(repeating: "dune", count: 16).joined(separator: " ") + " nowhere"
         #expect(try await library.books(matching: query).total == 6)
     }
 
-    @Test func `what a text finds can be sorted, and filters hold as well`() async throws {
+    @Test func `the results for a text can be sorted and filtered`() async throws {
         #expect(
             try await library.find("dune") { $0.sort = .title } == [
                 "Children of Dune", "Cookery", "Dune", "Dune Messiah", "Spice: A History", "The Road",
@@ -140,7 +140,7 @@ import Testing
         #expect(BookHit(book: hit.book).json.text.hasSuffix(#","match":null}"#))
     }
 
-    @Test func `names are completed, the most used first`() async throws {
+    @Test func `names are completed, most used first`() async throws {
         let found = try await library.suggestions(for: .author, beginning: "FRÄ", limit: 5)
         #expect(found == [NameCount(name: "Frank Herbert", count: 4)])
         #expect(try await library.suggestions(for: .tag, beginning: "", limit: 5).map(\.name) == ["Dünen", "to lend"])

@@ -60,7 +60,7 @@ import Testing
         #expect(found.count <= 4)
     }
 
-    @Test func `filters combine with and between them, or within one`() async throws {
+    @Test func `filters combine with AND between them, and OR within one`() async throws {
         #expect(try await library.find("") { $0.statuses = [.read, .reading] } == ["The Odyssey"])
         #expect(try await library.find("") { $0.tags = ["SF", "epic"] } == ["Dune", "The Odyssey"])
         #expect(
@@ -80,7 +80,7 @@ import Testing
         (.author, ["Dune", "The Odyssey", "Les Misérables", "Untitled"]),
         (.rating, ["The Odyssey", "Untitled", "Les Misérables", "Dune"]),
     ])
-    func `sorts, what is empty last`(sort: BookQuery.Sort, titles: [String]) async throws {
+    func `sorts, with empty values last`(sort: BookQuery.Sort, titles: [String]) async throws {
         var book = try #require(try await library.books(with: [odyssey])[odyssey]?.first)
         book.copy.rating = 0.25
         _ = try await library.update(book, at: noon)

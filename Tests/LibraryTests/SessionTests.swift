@@ -43,14 +43,15 @@ import Testing
     @Test(
         arguments: [(.percent(50), 382, 191), (.percent(50), nil, 0), (.page(7), nil, 7)]
             as [(ProgressEntry.Amount, Int?, Int)])
-    func `starting begins on the current page`(told: ProgressEntry.Amount, pageCount: Int?, page: Int) async throws {
+    func `starting begins on the current page`(recorded: ProgressEntry.Amount, pageCount: Int?, page: Int) async throws
+    {
         let id = try await book(pageCount: pageCount).id
-        _ = try await library.recordProgress(told, of: id, at: noon)
+        _ = try await library.recordProgress(recorded, of: id, at: noon)
         let record = try await library.startSession(of: id, page: nil, from: nil, at: noon)
         #expect(record.session.startPage == page)
     }
 
-    @Test func `starting again a book that is Read is a re-read from its first page`() async throws {
+    @Test func `starting a book that is Read is a re-read from its first page`() async throws {
         let id = try await book(.read).id
         let record = try await library.startSession(of: id, page: nil, from: at(-86_400), at: noon)
         let readings = try #require(try await library.book(id)).copy.readings
@@ -107,13 +108,14 @@ import Testing
         await #expect(throws: error) { try await act() }
     }
 
-    @Test func `one told afterwards moves the page on, never back, and begins where the reader was then`() async throws
+    @Test func `one added afterwards moves the page forward, never back, and begins at the page of that time`()
+        async throws
     {
         let id = try await book().id
         let day: TimeInterval = 86_400
         let first = try await library.addSession(
             of: id, start: at(-2 * day), end: at(-2 * day + 1800), startPage: nil, endPage: 60, at: noon)
-        // A book that is To Read is started by it, on that day.
+        // It starts a book that is To Read, on that day.
         #expect(try await library.book(id)?.copy.reading?.started?.description == "2026-11-19")
         #expect(try await library.book(id)?.copy.reading?.currentPage(of: 382) == 60)
         _ = try await library.recordProgress(.page(145), of: id, at: noon)
@@ -133,21 +135,21 @@ import Testing
         #expect(pages == [.page(145), .page(100), .page(60), .page(0)])
     }
 
-    @Test func `one told of a time before the reading was started is the current page, and the next goes on from it`()
+    @Test func `one before the reading's start sets the current page, and the next one continues from it`()
         async throws
     {
         let id = try await book().id
         func page() async throws -> Int? { try await library.book(id)?.copy.reading?.currentPage(of: 382) }
         _ = try await library.setStatus(.reading, of: id, on: nil, at: at(36_000))
         let before = try await library.dump()
-        // At 20:30 of the same day, told at 22:00.
+        // At 20:30 of the same day, recorded at 22:00.
         let first = try await library.addSession(
             of: id, start: at(30_600), end: at(32_400), startPage: nil, endPage: 40, at: at(36_000))
         #expect(try await page() == 40)
         _ = try await library.undo(try #require(try await library.lastChange()).id, at: at(36_000))
         #expect(try await library.dump() == before && first.session.startPage == 0)
         let day: TimeInterval = 86_400
-        let told = try await library.addSession(
+        let added = try await library.addSession(
             of: id, start: at(-day), end: at(1800 - day), startPage: nil, endPage: 40, at: at(36_000))
         #expect(try await page() == 40)
         let next = try await library.addSession(
@@ -155,15 +157,17 @@ import Testing
         #expect(next.session.startPage == 40)
         #expect(try await page() == 60)
         _ = try await library.deleteSession(next.session.id, at: at(36_000))
-        // Put right to a day before, it is the current page still.
+        // After its time was corrected to a day before, it is still the current page.
         _ = try await library.editSession(
-            told.session.id, SessionEdit(start: at(-2 * day), minutes: 30), at: at(36_000))
+            added.session.id, SessionEdit(start: at(-2 * day), minutes: 30), at: at(36_000))
         #expect(try await page() == 40)
         for _ in 0..<4 { _ = try await library.undo(try #require(try await library.lastChange()).id, at: at(36_000)) }
         #expect(try await library.dump() == before)
     }
 
-    @Test func `one that runs while its book is finished, dropped or reset goes on, and that is told`() async throws {
+    @Test func `one that runs while its book is finished, dropped or reset keeps running, and that is reported`()
+        async throws
+    {
         let id = try await book().id
         let other = try await library.save(odyssey, record("The Odyssey"), preset: Preset(status: .reading)).id
         _ = try await library.startSession(of: id, page: nil, from: nil, at: noon)
@@ -178,7 +182,7 @@ import Testing
         #expect(try await !library.setStatus(.read, of: id, on: nil, at: at(600)).sessionStillRuns)
     }
 
-    @Test func `correcting and deleting one keeps its entry in line`() async throws {
+    @Test func `correcting and deleting one updates its entry`() async throws {
         let id = try await book().id
         let record = try await library.addSession(
             of: id, start: at(-7200), end: at(-3600), startPage: 0, endPage: 60, at: noon)

@@ -5,14 +5,14 @@ import Testing
 @testable import Library
 
 @Suite struct `A station's token` {
-    @Test func `is another one each time, and only itself`() throws {
+    @Test func `is different each time, and matches only itself`() throws {
         let (one, other) = (StationToken(), StationToken())
         #expect(one.text != other.text && one.text.utf8.count == 89)
         let read = try #require(StationToken(one.text))
         #expect(read.has(hash: one.hash) && !read.has(hash: other.hash) && !read.has(hash: ""))
     }
 
-    @Test func `that was revoked takes no other station's place`() async throws {
+    @Test func `that was revoked does not count towards the limit`() async throws {
         let library = try LibraryFile.inMemory()
         var stations: [ID<PairedStation>] = []
         for number in 1...200 {
@@ -25,7 +25,7 @@ import Testing
         }
         _ = try await library.revoke(stations[0], at: .now)
         _ = try await library.pair(ID(), named: "one more", at: .now)
-        // Nor are there ever more of these than of the others, and the one that comes.
+        // There are never more revoked stations than the limit and the new one.
         for station in stations.dropFirst() { _ = try await library.revoke(station, at: .now) }
         for number in 1...10 {
             let station = ID<PairedStation>()
@@ -35,7 +35,7 @@ import Testing
         #expect(try await library.pairedStations().count { $0.revoked != nil } <= 201)
     }
 
-    @Test func `is nowhere in the library`() async throws {
+    @Test func `is not stored in the library`() async throws {
         let library = try LibraryFile.inMemory()
         let (_, token) = try await library.pair(ID(), named: "kitchen", at: .now)
         let secret = try #require(token.split(separator: ".").last)
@@ -45,7 +45,7 @@ import Testing
         #expect(try await library.pairedStations().first?.lastUsed != nil)
     }
 
-    @Test func `leaves what an outbox has still to send where it is when old items go`() async throws {
+    @Test func `keeps undelivered items of an outbox when old items are swept`() async throws {
         let folder = "/tmp/bookplate-outbox-\(ID<LibraryFile>())"
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         let item = try await outbox.enqueue(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// A zone in which noon is the next day already: what day it is must come from the reader's calendar.
+/// A time zone in which noon UTC is the next day, so that the day must come from the reader's calendar.
 private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
 
 @Suite struct TrackingTests {
@@ -26,7 +26,7 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         }
     }
 
-    @Test func `a status is stored with what follows from it, and the day is the reader's`() async throws {
+    @Test func `a status is stored with its consequences, on the reader's day`() async throws {
         let book = try await dune()
         let started = try await library.setStatus(.reading, of: book.id, on: nil, at: noon)
         #expect(started.book.copy.status == .reading && started.change != nil)
@@ -57,14 +57,14 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         #expect(try await library.changes(limit: 9).count == 1)
     }
 
-    @Test func `with the setting off a status dates nothing`() async throws {
+    @Test func `a status sets no dates if the setting is off`() async throws {
         let book = try await dune()
         try await library.set(LibrarySetting.automaticDates.rawValue, to: "0", at: noon)
         _ = try await library.setStatus(.reading, of: book.id, on: nil, at: noon)
         #expect(try await readings(book.id) == ["open - - - page(0)"])
     }
 
-    @Test func `an edit of the book sends a new status through the same rules`() async throws {
+    @Test func `an edit of the book applies the same rules to a new status`() async throws {
         let book = try await dune()
         let edited = try await library.update(book.id, at: noon) { book in
             book.copy.status = .reading
@@ -79,7 +79,7 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
     }
 
     @Test(arguments: [(true, Copy.Status.reading), (false, .read), (true, .onHold), (true, .dnf), (false, .toRead)])
-    func `a wish that becomes owned, and a copy out of the trash, have the reading of their new status`(
+    func `a wish that becomes owned, and a restored copy, have the reading of their new status`(
         isWish: Bool, status: Copy.Status
     ) async throws {
         let book = try await library.save(isbn(1), record("Wish"), preset: Preset(isWishlist: isWish))
@@ -93,16 +93,16 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         #expect(try await unsound() == 0)
     }
 
-    /// Copies that are not To Read and show no reading of their status.
+    /// Returns copies that are not To Read and show no reading of their status.
     private func unsound() async throws -> Int {
         try await library.read { db in
-            try StoredBooks.fetch(db, "WHERE copy.status <> 'toRead'").count {
+            try StoredBook.fetch(db, "WHERE copy.status <> 'toRead'").count {
                 $0.book.copy.reading?.state != Reading.State(after: $0.book.copy.status)
             }
         }
     }
 
-    @Test func `a past reading takes its place, and another can be deleted with all that hangs on it`() async throws {
+    @Test func `a past reading is inserted in order, and another can be deleted with all its rows`() async throws {
         let book = try await dune()
         let id = book.id
         let now = noon.addingTimeInterval(86_400)
@@ -131,7 +131,7 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
     @Test(arguments: [
         CalendarDay("0001-01-01"), CalendarDay("9999-12-31"), CalendarDay("0001"), CalendarDay("2024-02"),
     ])
-    func `every day that there is comes back as it was said`(day: CalendarDay?) async throws {
+    func `every date comes back as it was entered`(day: CalendarDay?) async throws {
         let book = try await dune(.read)
         _ = try await library.setDates(DateEdit(finished: .set(try #require(day))), of: book.id, reading: nil, at: noon)
         #expect(try await library.book(book.id)?.copy.reading?.finished == day)
@@ -159,14 +159,14 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         }
     }
 
-    /// Each act of the tracker on a book that has a past reading, an open one with progress, and a session.
+    /// The acts of the tracker on a book that has a past reading, an open one with progress, and a session.
     enum Act: CaseIterable {
         case toRead, read, hold, drop, page, percent, dates, add, delete, start, stop, addSession, editSession
         case clearPage, deleteSession, deleteRunning
     }
 
     @Test(arguments: Act.allCases)
-    func `undo of each act brings back exactly the rows that were there`(act: Act) async throws {
+    func `undo of each act restores exactly the earlier rows`(act: Act) async throws {
         let id = try await dune().id
         let now = noon.addingTimeInterval(7200)
         _ = try await library.setStatus(.read, of: id, on: nil, at: noon)

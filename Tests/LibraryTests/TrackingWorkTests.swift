@@ -7,7 +7,7 @@ import Testing
 @testable import Library
 
 @Suite struct `Ten thousand sessions of one book` {
-    /// Every statement that ran, once.
+    /// Every statement that was run, once.
     private final class Statements: Sendable {
         private let texts = Mutex<Set<String>>([])
         func add(_ text: String) { texts.withLock { _ = $0.insert(text) } }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `are met by an index in everything that the tracker does`() async throws {
+    @Test func `are found by an index in every act of the tracker`() async throws {
         let now = noon.addingTimeInterval(7200)
         _ = try await library.startSession(of: book, page: nil, from: noon, at: now)
         _ = try await library.runningSession()
@@ -72,7 +72,7 @@ import Testing
         for (sql, plan) in try await plans(of: ran) {
             let scans = plan.filter { step in
                 ["SCAN session", "SCAN progressEntry", "SCAN entry", "SCAN reading"].contains { step.hasPrefix($0) }
-                    // In the order of the index, as far as the page goes; an index of one row at the most.
+                    // In the order of the index, up to the end of the page; or an index with one row at most.
                     && step != "SCAN session USING INDEX sessionByStart"
                     && step != "SCAN session USING INDEX sessionRunning"
             }
@@ -94,14 +94,14 @@ import Testing
         }
     }
 
-    @Test func `come to the same totals in the library as by the rule`() async throws {
+    @Test func `have the same totals in SQL as by the rule`() async throws {
         let sessions = try await library.sessions(of: book, limit: .max, offset: 0).map(\.session)
         #expect(sessions.count == 10_000)
         let totals = try await library.sessionTotals(of: book)
         let rule = SessionTotals(sessions)
         #expect(totals.sessions == rule.sessions && totals.minutes == rule.minutes && totals.pages == rule.pages)
         #expect(totals.lastRead == rule.lastRead)
-        // Sums of fractions in another order.
+        // The order of addition differs.
         let (pace, wanted) = (try #require(totals.meanPace), try #require(rule.meanPace))
         #expect(abs(pace - wanted) < 1e-6)
         #expect(try await library.sessionTotals(of: ID()) == SessionTotals([]))

@@ -9,14 +9,14 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory() }
 
-    /// Each kind of change, made to a library with one book on the shelf, one wish and one in the trash.
+    /// The kinds of changes, made to a library with one book on the shelf, one on the wishlist and one in the trash.
     enum Kind: CaseIterable {
         case save, batch, anotherCopy, wishFulfilled, fromTheTrash, fromTheQueue, edit, authors, tags, trash, restore
         case setting, dismissal
     }
 
     @Test(arguments: Kind.allCases)
-    func `undo brings back exactly what was there`(kind: Kind) async throws {
+    func `undo restores exactly the earlier state`(kind: Kind) async throws {
         let owned = try await library.save(
             isbn(1), record("Owned") { $0.subjects = ["S"] }, preset: Preset(shelf: "One", tags: ["a", "b"]))
         try await library.save(isbn(2), record("Wish"), preset: Preset(isWishlist: true))
@@ -87,7 +87,7 @@ import Testing
         #expect(first != second)
     }
 
-    @Test func `refuses when the row was changed since, and names the later change`() async throws {
+    @Test func `refuses if the row was changed since, and names the later change`() async throws {
         var book = try await library.save(dune, record("Dune"))
         let save = try #require(try await library.lastChange())
         book.copy.rating = 3
@@ -106,7 +106,7 @@ import Testing
         #expect(try await library.books(with: [dune]).isEmpty)
     }
 
-    @Test func `refuses to take away a copy that was given a tag since`() async throws {
+    @Test func `refuses to remove a copy that was tagged since`() async throws {
         var book = try await library.save(dune, record("Dune"))
         let save = try #require(try await library.lastChange())
         book.copy.tags = ["mine"]
@@ -117,7 +117,7 @@ import Testing
         #expect(try await library.book(book.id) == book)
     }
 
-    @Test func `leaves what later books share`() async throws {
+    @Test func `leaves rows that later books share`() async throws {
         try await library.save(dune, record("Dune") { $0.identifiers = ["x": ["1"]] }, preset: Preset(tags: ["sf"]))
         let first = try #require(try await library.lastChange())
         _ = try await library.add(

@@ -23,14 +23,14 @@ import Testing
             _ = try await library.undo(change.id, at: noon)
         }
         #expect(try await library.dump().filter { !$0.hasPrefix("intakeItem") } == start)
-        // A capture is no change: what was confirmed or dismissed waits again.
+        // A capture is no change, so items that were confirmed or dismissed wait again.
         #expect(try await library.items(in: [.confirmed, .dismissed]).isEmpty)
     }
 
-    /// What names share (a tag that a later book has as well) outlives its change; so of the acts on names some cannot be taken
-    /// back any more after others were out of turn, and are refused. Of the rest everything goes back to the start.
+    /// A name that a later book shares, such as a tag, survives the undo of its change. So some acts on names are refused
+    /// after others were undone out of order. All other changes can be undone back to the beginning.
     @Test(arguments: [4, 6, 9, 10], [false, true])
-    func `changes undone in any order leave a sound library, and what is refused changes nothing`(
+    func `changes undone in any order leave a sound library, and a refused undo changes nothing`(
         seed: UInt64, withTracker: Bool
     ) async throws {
         var random = Numbers(seed: seed)
@@ -62,14 +62,14 @@ import Testing
         }
         #expect(try await unsound() == 0)
         if withTracker { return }
-        // Tags and shelves that a later book shared outlive their change.
+        // Tags and shelves that a later book shares survive their change.
         let rest = try await library.dump().filter { row in
             !["intakeItem", "tag", "shelf"].contains { row.hasPrefix($0 + " ") }
         }
         #expect(rest == start)
     }
 
-    /// Rows that refer to nothing, and editions and authors that nothing refers to.
+    /// Returns rows with references to nothing, and editions and authors without references to them.
     private func unsound() async throws -> Int {
         try await library.read { db in
             try db.rows("PRAGMA foreign_key_check").count
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// One random change; what is refused changes nothing.
+    /// Makes one random change. A refused one changes nothing.
     private func step(_ random: inout Numbers, _ number: Int, withTracker: Bool = true) async throws {
         var query = BookQuery()
         query.inTrash = random.next(3) == 0
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// One random act of the tracker, of labels and annotations, or an import; what is refused changes nothing.
+    /// Runs one random act of the tracker, labels or annotations, or an import. A refused one changes nothing.
     private func track(_ random: inout Numbers, _ books: [Book], _ words: [String], at now: Date) async throws {
         guard let book = books.randomElement(using: &random) else { return }
         let before = try await library.read { db in try rowCounts(db) }
@@ -127,21 +127,21 @@ import Testing
             case 0, 1: try await library.track(book, &random, at: now)
             case 2: try await library.annotation(book, &random, words, at: now)
             case 3: try await library.relabel(book, &random, words, at: now)
-            default: try await library.takeFile(&random, words, at: now)
+            default: try await library.importFile(&random, words, at: now)
             }
         } catch let error where error.isRefusal {
-            // The log among them: an act that is refused is no change.
+            // This includes the log: a refused act is no change.
             let after = try await library.read { db in try rowCounts(db) }
             #expect(after == before)
         }
     }
 
-    @Test func `the walks come by every act`() async throws {
+    @Test func `the walks include every act`() async throws {
         for seed: UInt64 in [2, 5, 7, 11, 12, 20, 21] {
             var random = Numbers(seed: seed)
             for number in 0..<100 { try await step(&random, number) }
         }
-        let told = try await library.changes(limit: 1000).map(\.summary)
+        let summaries = try await library.changes(limit: 1000).map(\.summary)
         let words = [
             ": Reading", ": To Read", ": page ", " %", ": dates of a reading", ": added a reading",
             ": deleted a reading",
@@ -151,7 +151,7 @@ import Testing
             "renamed the author",
             "merged the author", "deleted the author", "imported ", "setting",
         ]
-        #expect(words.filter { word in !told.contains { $0.contains(word) } } == [])
+        #expect(words.filter { word in !summaries.contains { $0.contains(word) } } == [])
     }
 }
 
@@ -169,6 +169,6 @@ struct Numbers: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// 0 to `limit` - 1.
+    /// Returns a number from 0 to `limit` - 1.
     mutating func next(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// One change that touches the same rows several times.
+/// One change that changes the same rows several times.
 @Suite struct UndoWithinTests {
     let library: LibraryFile
 
@@ -18,7 +18,7 @@ import Testing
         var metadata = Metadata()
         metadata.title = title
         metadata.authors = [Contributor(name: author)]
-        // Two numbers of a tracker are two editions, unless the ISBN says that they are one.
+        // Two ids of a tracker are two editions, unless they have the same ISBN.
         metadata.identifiers = [isbn == nil ? "shelfmark" : "goodreads": [String(number)]]
         var book = ImportedBook(
             row: number, source: "goodreads", request: "goodreads:\(number)", metadata: metadata,
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [nil, dune], [false, true])
-    func `an import that meets its own book again can be undone`(number: ISBN?, inParts: Bool) async throws {
+    func `an import whose file has a book twice can be undone`(number: ISBN?, inParts: Bool) async throws {
         try await library.save(isbn(0), record("First"))
         let before = try await library.dump()
         let rows = [row(11, "Dup", number), row(12, "Dup", number), row(13, "Dup", number)]
@@ -44,7 +44,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `an edition that was merged into and has a copy from elsewhere stays as it is`() async throws {
+    @Test func `an edition that was filled and has a copy from elsewhere stays as it is`() async throws {
         let run = LibraryImport(into: library, from: "a.csv")
         _ = try await run.importRows([row(11, "Dup", dune), row(12, "Dup", dune, by: "Someone")], at: noon)
         let change = try #require(try await library.lastChange())
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: 1...24)
-    func `whatever one change did, again and again, is undone to the last row`(seed: UInt64) async throws {
+    func `repeated edits of the same rows in one change are undone to the last row`(seed: UInt64) async throws {
         var random = Numbers(seed: seed)
         for number in 0..<4 {
             try await library.save(
@@ -66,7 +66,7 @@ import Testing
         }
         let before = try await library.dump()
         var change: ID<Change>?
-        // Several transactions of one change, as an import has them.
+        // Several transactions of one change, as in an import.
         for _ in 0..<4 {
             let plan = random
             change = try await library.change(.edit, continuing: change, at: noon) { db, id in
@@ -83,11 +83,11 @@ import Testing
 
     private static func act(_ db: Database, _ random: inout Numbers) throws {
         func word(_ letter: String, _ random: inout Numbers) -> String { letter + String(random.next(5)) }
-        let books = try StoredBooks.fetch(db, "ORDER BY copy.id")
+        let books = try StoredBook.fetch(db, "ORDER BY copy.id")
         guard let entry = books.randomElement(using: &random) else { return }
         switch random.next(8) {
         case 0, 1:
-            var saving = ImportSaving(db: db, now: noon, claimed: [])
+            var saving = RowImporter(db: db, now: noon, claimed: [])
             var metadata = Metadata()
             metadata.title = word("Title ", &random)
             metadata.authors = [Contributor(name: word("A", &random))]

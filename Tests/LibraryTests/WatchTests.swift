@@ -6,9 +6,9 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `The watch on the library` {
-    @Test func `tells what this process and another one commit`() async throws {
-        let place = try WatchedPlace()
-        let (mine, other) = (try LibraryFile.open(at: place.path), try LibraryFile.open(at: place.path))
+    @Test func `reports commits of this process and of another one`() async throws {
+        let file = try WatchedFile()
+        let (mine, other) = (try LibraryFile.open(at: file.path), try LibraryFile.open(at: file.path))
         var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
         #expect(await changes.next() == 1)
         try await mine.addBook()
@@ -17,31 +17,31 @@ import Testing
         #expect(await changes.next() == 3)
     }
 
-    @Test func `begins anew with a file that takes the place of the old one`() async throws {
-        let place = try WatchedPlace()
-        let mine = try LibraryFile.open(at: place.path)
+    @Test func `follows a file that replaces the old one`() async throws {
+        let file = try WatchedFile()
+        let mine = try LibraryFile.open(at: file.path)
         var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
         _ = await changes.next()
-        let report = try await mine.backup(to: place.folder + "/copy.sqlite")
-        #expect(rename(report.path, place.path) == 0)
+        let report = try await mine.backup(to: file.folder + "/copy.sqlite")
+        #expect(rename(report.path, file.path) == 0)
         #expect(await changes.next() == 2)
     }
 
-    @Test func `tells once that the file is gone, and goes on when it is back`() async throws {
-        let place = try WatchedPlace()
-        let mine = try LibraryFile.open(at: place.path)
-        let troubles = ToldTroubles()
-        var changes = mine.changes { troubles.add($0) }.makeAsyncIterator()
+    @Test func `reports once that the file is missing, and continues when it is back`() async throws {
+        let file = try WatchedFile()
+        let mine = try LibraryFile.open(at: file.path)
+        let reported = ReportedErrors()
+        var changes = mine.changes { reported.add($0) }.makeAsyncIterator()
         _ = await changes.next()
-        #expect(rename(place.path, place.path + ".away") == 0)
-        var told = troubles.stream.makeAsyncIterator()
-        #expect(await told.next()?.contains("library.sqlite") == true)
-        #expect(rename(place.path + ".away", place.path) == 0)
+        #expect(rename(file.path, file.path + ".away") == 0)
+        var errors = reported.stream.makeAsyncIterator()
+        #expect(await errors.next()?.contains("library.sqlite") == true)
+        #expect(rename(file.path + ".away", file.path) == 0)
         #expect(await changes.next() == 2)
-        #expect(troubles.count == 1)
+        #expect(reported.count == 1)
     }
 
-    @Test func `never tells of a library in memory`() async throws {
+    @Test func `never reports a library in memory`() async throws {
         let library = try LibraryFile.inMemory()
         let changes = library.changes { Issue.record($0) }
         try await library.addBook()
@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-private final class ToldTroubles: Sendable {
+private final class ReportedErrors: Sendable {
     let stream: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
     private let counter = Atomic(0)
@@ -65,7 +65,7 @@ private final class ToldTroubles: Sendable {
     }
 }
 
-private struct WatchedPlace {
+private struct WatchedFile {
     let folder = "/tmp/bookplate-watch-\(UUID().uuidString)"
     var path: String { folder + "/library.sqlite" }
 

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Library
 
-@Suite struct `The line of the year` {
+@Suite struct `The stats of this year` {
     let library: LibraryFile
     let now = instant("2026-05-10T10:00:00Z")
 
     init() throws { library = try LibraryFile.inMemory() }
 
     @Test(arguments: [1, 2, 3, 4])
-    func `says what the whole overview says of it`(seed: UInt64) async throws {
+    func `is the same as in the overview`(seed: UInt64) async throws {
         try await library.setGoal(.yearlyGoal, 12)
         try await library.setGoal(.dailyGoal, 20)
         var chance = Chance(seed)
@@ -46,7 +46,7 @@ import Testing
         ("2026-01-02T10:00:00Z", false, 5, 5), ("2026-01-01T10:00:00Z", true, 800, 800),
         ("2026-05-10T10:00:00Z", true, 0, 0), ("2026-01-03T10:00:00Z", true, 1, 1),
     ])
-    func `counts days in a row over the turn of years`(now: String, today: Bool, days: Int, streak: Int) async throws {
+    func `counts days in a row across years`(now: String, today: Bool, days: Int, streak: Int) async throws {
         let now = instant(now)
         let copy = try await library.insertCopy("Dune", .reading)
         let reading = try await library.insertReading(copy.row)
@@ -54,7 +54,7 @@ import Testing
             let day = now.addingTimeInterval(-Double(today ? back : back + 1) * 86_400)
             try await library.insertSession(reading, day, minutes: 10, from: 0, to: 1)
         }
-        // A day long ago that is no part of it.
+        // An earlier day that does not belong to the streak.
         try await library.insertSession(reading, instant("2020-01-01T10:00:00Z"), minutes: 10, from: 0, to: 1)
         #expect(try await library.yearSoFar(at: now, in: berlin).streak == streak)
     }
@@ -65,8 +65,8 @@ import Testing
     }
 }
 
-@Suite struct `What is read now, out of very many` {
-    @Test(arguments: [1, 2, 3]) func `is the same as of few`(seed: UInt64) async throws {
+@Suite struct `The list of books being read, out of very many` {
+    @Test(arguments: [1, 2, 3]) func `is the same as for few`(seed: UInt64) async throws {
         let library = try LibraryFile.inMemory()
         let now = instant("2026-05-10T10:00:00Z")
         var chance = Chance(seed)
@@ -75,13 +75,13 @@ import Testing
             let copy = try await library.insertCopy(
                 "\(number)", chance.below(20) == 0 ? .read : .reading, added: added.rfc3339,
                 columns: chance.below(30) == 0 ? ["deleted": now.milliseconds] : [:])
-            // Some have a reading before the one that is shown, whose activity does not count.
+            // Some have an earlier reading than the one that is shown. Its activity does not count.
             let readings = 1 + chance.below(2)
             for position in 0..<readings {
                 let reading = try await library.insertReading(
                     copy.row, position + 1 < readings ? .finished : .open, position: position)
                 for _ in 0..<chance.below(3) {
-                    // Days alone, so that many stand at the same instant.
+                    // Whole days, so that many have the same time.
                     let at = now.addingTimeInterval(-Double(chance.below(60)) * 86_400)
                     if chance.below(2) == 0 {
                         try await library.insertEntry(reading, at, page: 10, automatic: chance.below(3) == 0)
@@ -92,7 +92,7 @@ import Testing
             }
         }
         let (all, walked) = try await library.read { db in
-            let copies = try NewestReading(db: db, limit: 20).copies()
+            let copies = try NewestActivity(db: db, limit: 20).copies()
             #expect(copies != nil)
             return (try ReadingNowRow.fetch(db).map(\.copy), try ReadingNowRow.fetch(db, limit: 20).map(\.copy))
         }

@@ -9,7 +9,7 @@ import Testing
 
     init() async throws {
         scan = try ScanProcess()
-        try await makeLibrary(at: scan.library, copies: 120, seed: 3)
+        try await copyMadeLibrary(to: scan.library, copies: 120, seed: 3)
     }
 
     private func ids(_ ending: ScanProcess.Ending) throws -> [String] {
@@ -40,7 +40,7 @@ import Testing
         #expect(rest == Array(all.dropFirst(40)))
         let refused = try scan.run("library", "list", "--sort", "author", "--after", String(notice.2))
         #expect(refused.status == 64)
-        #expect(refused.err.contains("--after") && refused.err.contains("is no place in this list"))
+        #expect(refused.err.contains("--after") && refused.err.contains("is not a position in this list"))
     }
 
     @Test(arguments: [

@@ -148,8 +148,8 @@ import Testing
         return [(input.field, value)]
     }
 
-    private static func sent(_ members: [(key: String, value: JSONValue)]) throws -> SentObject {
-        try JSONDecoder().decode(SentObject.self, from: Data(JSONValue.object(members).utf8))
+    private static func sent(_ members: [(key: String, value: JSONValue)]) throws -> RequestObject {
+        try JSONDecoder().decode(RequestObject.self, from: Data(JSONValue.object(members).utf8))
     }
 }
 

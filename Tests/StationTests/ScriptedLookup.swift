@@ -47,7 +47,7 @@ struct Workbench {
     let flow: CaptureFlow
 
     init(_ known: [String: LookupOutcome] = [:], now: @escaping @Sendable () -> Date = { Date() }) throws {
-        library = try LibraryFile.inMemory(station: "desk")
+        library = try LibraryFile.inMemory(device: "desk")
         lookup = ScriptedLookup(known)
         flow = CaptureFlow(intake: library, shelf: library, lookup: lookup, now: now)
     }

@@ -25,7 +25,7 @@ final class StationRig: Sendable {
         looksUpDue: Bool = true
     ) throws {
         self.path = path ?? "/tmp/bookplate-station-\(UUID().uuidString)/library.sqlite"
-        library = try LibraryFile.open(at: self.path, station: "desk", patience: patience)
+        library = try LibraryFile.open(at: self.path, device: "desk", lockTimeout: patience)
         lookup = ScriptedLookup(known)
         let lines = Lines()
         self.lines = lines
@@ -78,7 +78,7 @@ final class StationRig: Sendable {
     }
 
     /// Opens the library again, as another process does.
-    func another() throws -> LibraryFile { try LibraryFile.open(at: path, station: "terminal") }
+    func another() throws -> LibraryFile { try LibraryFile.open(at: path, device: "terminal") }
 
     func capture(_ isbn: String) async throws -> Station.Row {
         try await station.capture(TypedNumber(text: isbn, origin: .typed))

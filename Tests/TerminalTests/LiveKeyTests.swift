@@ -188,7 +188,7 @@ private final class LiveBench: Sendable {
     let time = SharedValue<Duration>(.zero)
 
     init(saving: Station.AutomaticSaving? = nil) throws {
-        library = try LibraryFile.inMemory(station: "desk")
+        library = try LibraryFile.inMemory(device: "desk")
         var options = Station.Options()
         options.saving = saving
         station = Station(

@@ -16,5 +16,5 @@ public enum HubEvent: Sendable, Equatable {
     case waiting(Int)
     case news([HubNews])
     /// The outbox cannot be read or written, or the hub answers but fails with some items.
-    case trouble(String)
+    case error(String)
 }

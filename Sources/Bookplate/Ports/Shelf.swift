@@ -37,9 +37,8 @@ public protocol Shelf: Sendable {
     func restore(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Removes copies in the trash for good, with everything that belongs to them: undo cannot bring them back. All or
-    /// none.
-    func deleteForGood(_ ids: [ID<Copy>]) async throws
+    /// Deletes copies in the trash for good, with everything that belongs to them: undo cannot bring them back. All or none.
+    func purge(_ ids: [ID<Copy>]) async throws
 }
 
 extension Shelf {

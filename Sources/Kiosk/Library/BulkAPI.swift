@@ -84,7 +84,7 @@ struct BulkAPI: Sendable {
         try await body.checkCount(parts)
         let (copies, next) = try await body.copies(parts, piece: 100)
         do {
-            try await parts.library.deleteForGood(copies)
+            try await parts.library.purge(copies)
             return Self.response(copies.count, nil, next, of: body)
         } catch {
             var inTrash: [ID<Copy>] = []
@@ -100,7 +100,7 @@ struct BulkAPI: Sendable {
                     message: "Not all of these are in the trash. Nothing was deleted.")
             }
             // Somebody restored a book since the search found it.
-            try await parts.library.deleteForGood(inTrash)
+            try await parts.library.purge(inTrash)
             return Self.response(inTrash.count, nil, next, of: body)
         }
     }

@@ -3,58 +3,58 @@ import FoundationEssentials
 import GRDB
 import Glibc
 
-/// What a backup or a restore made.
+/// The result of a backup or a restore.
 public struct CopyReport: Sendable, Equatable {
-    /// The file that is in place now.
+    /// The file that was written.
     public var path: String
     public var bytes: Int
-    /// Books in it, those in the trash left out.
+    /// The number of books in it, without the trash.
     public var books: Int
-    /// Where a restore put the library that was there before, with its side files.
+    /// The paths to which a restore has moved the previous library and its side files.
     public var movedAside: [String] = []
-    /// Older backups that made room for this one.
+    /// The older backups that were removed.
     public var removed: [String] = []
-    /// Whether a restore took the access code away and revoked the stations, because the library that was there, which would say whom it
-    /// let in, could not be read.
-    public var isClosed = false
+    /// True if a restore has removed the access code or revoked stations because the previous library, which has the current ones,
+    /// could not be read.
+    public var isAccessClosed = false
 }
 
 extension LibraryFile {
-    /// Makes a consistent copy while others go on reading and writing: copied under another name, checked
-    /// (`integrity_check` and the number of rows of every table), synced, then renamed into place. Until then, and when
-    /// anything fails, a file that was there stays.
+    /// Makes a consistent copy while others read and write: writes it under another name, checks it (`integrity_check` and the
+    /// number of rows of every table), syncs it and renames it into place. Until then, and if anything fails, an existing file
+    /// stays.
     ///
-    /// Only an empty file or an older backup is replaced: never the library itself, nor what is no Bookplate library.
+    /// Replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate library.
     ///
     /// - Parameters:
-    ///   - target: the file to write or replace; where it is a link, what it leads to.
-    ///   - progress: told the part done, 0 to 1; throwing ends the backup.
+    ///   - target: the file to write or replace. Links are followed.
+    ///   - progress: receives the fraction done, 0 to 1. If it throws, the backup ends.
     /// - Throws: ``LibraryError``.
     public func backup(
         to target: String, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
     ) async throws -> CopyReport {
         var partial: String?
         do {
-            try makeFolder(folder(of: target))
-            let place = BackupTarget(target)
-            try place.check(against: path)
-            let copy = place.partial()
+            try createFolder(folder(of: target))
+            let destination = BackupTarget(target)
+            try destination.check(against: path)
+            let copy = destination.partial()
             partial = copy
             beginPartial(copy)
             let report = try await database.read { db in
-                // Reading the counts begins the transaction whose state is copied.
+                // The first read begins the transaction whose state is copied.
                 let expected = try rowCounts(db)
-                try place.checkRoom(for: db)
+                try destination.checkRoom(for: db)
                 let facts = try copyLibrary(db, to: copy, named: target, progress: progress)
                 guard facts.rows == expected else {
                     throw LibraryError.corrupt(path: target, what: "the copy has other rows than the library")
                 }
                 return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
             }
-            guard rename(copy, place.path) == 0 else { throw LibraryError(errno: errno, path: target) }
+            guard rename(copy, destination.path) == 0 else { throw LibraryError(errno: errno, path: target) }
             endPartial(copy)
-            try syncFolder(of: place.path)
-            place.removeLeftovers(at: clock())
+            try syncFolder(of: destination.path)
+            destination.removeLeftovers(at: clock())
             return report
         } catch {
             if let partial {
@@ -62,7 +62,7 @@ extension LibraryFile {
                 endPartial(partial)
             }
             let error = LibraryError.translated(error, path: target)
-            // Damage in the copy is damage in what was copied.
+            // Damage in the copy comes from the library.
             if case LibraryError.corrupt(_, let what) = error {
                 throw LibraryError.corrupt(path: path ?? ":memory:", what: what)
             }
@@ -71,21 +71,11 @@ extension LibraryFile {
     }
 }
 
-extension LibraryFile {
-    /// Reads the whole file and looks for damage (`quick_check`): what a service does once a day. Others go on meanwhile.
-    ///
-    /// - Throws: ``LibraryError/corrupt(path:what:)`` with the first damage found.
-    public func check() async throws {
-        let error = try await read { db in try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer" }
-        guard error == "ok" else { throw LibraryError.corrupt(path: path ?? ":memory:", what: error) }
-    }
-}
-
-/// Copies a database into a file of its own, without side files, checked and on the disk.
+/// Copies a database into a file without side files, and checks and syncs it.
 ///
 /// - Parameters:
-///   - path: a file that is not there yet.
-///   - name: what errors call it.
+///   - path: a file that does not exist yet.
+///   - name: the path of the file in errors.
 /// - Throws: GRDB's error, or ``LibraryError``.
 func copyLibrary(
     _ source: Database, to path: String, named name: String, progress: @escaping (Double) throws -> Void
@@ -100,8 +90,8 @@ func copyLibrary(
             guard state.totalPageCount > 0 else { return }
             try progress(Double(state.completedPageCount) / Double(state.totalPageCount))
         }
-        // A copy of pages says of itself that it has a write-ahead log; it is one file, and so can be read from a medium that
-        // cannot be written.
+        // The copied header says that there is a write-ahead log. Without one, the backup is a single file that can be read from a
+        // read-only medium.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")
         let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "no answer"
         guard error == "ok" else { throw LibraryError.corrupt(path: name, what: error) }
@@ -113,7 +103,7 @@ func copyLibrary(
     return (rows, books, Int(try fileFacts(path)?.st_size ?? 0))
 }
 
-/// The number of rows of every table.
+/// Returns the number of rows of every table.
 func rowCounts(_ db: Database) throws -> [String: Int] {
     let tables = try String.fetchAll(
         db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'")
@@ -123,28 +113,28 @@ func rowCounts(_ db: Database) throws -> [String: Int] {
         })
 }
 
-/// Removes a database that did not come to be, with its side files.
+/// Removes a database with its side files.
 func removeDatabase(_ path: String) {
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
 }
 
-/// What the backup of a day came to.
+/// The result of a day's backup.
 public struct DailyBackup: Sendable {
-    /// The backup beside the library, then the second one where there was a place for it.
+    /// The backup beside the library, then the second one, if there was a folder for it.
     public var made: [CopyReport] = []
-    /// What went wrong with the second one: the first is there all the same.
-    public var trouble: (any Error)?
+    /// The error of the second backup. The first one was made.
+    public var secondError: (any Error)?
 }
 
 extension LibraryFile {
-    /// Makes the backup of the day, in UTC, when there is none: for a service's timer, and for a program that has changed something.
-    /// Of several processes that come to it at once, one makes it.
+    /// Makes the day's backup, in UTC, unless it exists: for a service's timer, and for a program that has changed something. Of
+    /// several processes that call this at once, one makes it.
     ///
     /// - Parameters:
-    ///   - second: another folder for a second one, such as a memory stick's; left out when it is not there.
-    ///   - progress: told the part done of each, 0 to 1; throwing ends it.
-    /// - Returns: `nil` when the day has its backup, another process is at it, or the library is in memory.
-    /// - Throws: ``LibraryError``; then the day has none, and the next to come tries again.
+    ///   - second: the folder for a second backup, such as a memory stick's.
+    ///   - progress: receives the fraction done of each, 0 to 1. If it throws, the backup ends.
+    /// - Returns: `nil` if the day has its backup, another process is making it, or the library is in memory.
+    /// - Throws: ``LibraryError``. Then the day has no backup, and the next call tries again.
     public func backUpIfDue(
         at now: Date, copying second: String? = nil,
         progress: @escaping @Sendable (Double) throws -> Void = { _ in }
@@ -152,7 +142,7 @@ extension LibraryFile {
         guard let own = folderBeside("backups"), let lock else { return nil }
         guard try await isBackupDue(at: now), try lock.attempt(.exclusive, .backup) else { return nil }
         defer { try? lock.release(.backup) }
-        // Whoever had the lock may have made it just now.
+        // The previous holder of the lock may have made it just now.
         guard try await isBackupDue(at: now) else { return nil }
         var daily = DailyBackup()
         daily.made.append(try await backup(into: own, at: now, progress: progress))
@@ -161,41 +151,19 @@ extension LibraryFile {
             guard try fileFacts(second) != nil else { throw LibraryError.noBackupFolder(path: second) }
             daily.made.append(try await backup(into: second, at: now, progress: progress))
         } catch {
-            daily.trouble = error
+            daily.secondError = error
         }
         return daily
     }
 
     private func isBackupDue(at now: Date) async throws -> Bool {
         let done = try await read { db in try MaintenanceTask.backup.lastDone(db) }
-        // Another day, not only a later one: a clock that was once far ahead must not stop it for ever.
+        // A different day, not a later one, because a clock that was once far ahead must not stop backups for ever.
         return done != now.utcDayNumber
     }
 
-    /// Records that the day has its backup. No change: there is nothing to take back.
+    /// Records that the day has its backup. This is not a change that can be undone.
     func recordBackup(at now: Date) async throws {
         try await write { db in try MaintenanceTask.backup.record(db, at: now) }
     }
-}
-
-/// What is done once a day, by whichever process comes to it first.
-enum MaintenanceTask: String {
-    case purge, backup
-
-    /// The day on which it was last done, counted from 1970 in UTC; `nil` for never.
-    func lastDone(_ db: Database) throws -> Int64? {
-        try db.value(Int64.self, "SELECT done FROM chore WHERE name = ?", [rawValue])
-    }
-
-    /// No change: there is nothing to take back.
-    func record(_ db: Database, at now: Date) throws {
-        try db.run(
-            "INSERT INTO chore (name, done) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET done = excluded.done",
-            [rawValue, now.utcDayNumber])
-    }
-}
-
-extension Date {
-    /// The day in UTC, counted from 1970.
-    var utcDayNumber: Int64 { Int64((Double(milliseconds) / 86_400_000).rounded(.down)) }
 }

@@ -4,27 +4,27 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// A backup as it lies in a folder.
+/// A backup in a folder.
 public struct StoredBackup: Sendable, Equatable {
     public var path: String
-    /// When it was begun: by its name, else when the file was last written.
+    /// The time at which it was begun, from its name; if that has none, the time of the last write.
     public var at: Date
     public var bytes: Int
-    /// Books in it, those in the trash left out; `nil` when it cannot be read.
+    /// The number of books in it, without the trash; `nil` if it cannot be read.
     public var books: Int?
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     public var problem: String?
-    /// Which library it is of: ``LibraryFile/identity()``. `nil` when it cannot be read, or is of a time when they had none.
+    /// The ``LibraryFile/identity()`` of its library; `nil` if it cannot be read, or is from a time when libraries had none.
     public var library: String?
 }
 
 extension LibraryFile {
-    /// The folder `backups` beside a library, which need not exist.
+    /// Returns the folder `backups` beside a library, which need not exist.
     public static func ownBackupFolder(of library: String) -> String { folder(of: realPath(library)) + "/backups" }
 
-    /// The Bookplate libraries that lie in a folder, whatever they are called, newest first; none where there is no folder.
+    /// Lists the libraries in a folder, whatever their names, newest first; none if the folder does not exist.
     ///
-    /// - Throws: ``LibraryError`` when the folder cannot be read. A file that cannot is listed with its problem.
+    /// - Throws: ``LibraryError`` if the folder cannot be read. A file that cannot be read is listed with its problem.
     public static func backups(in folder: String) throws -> [StoredBackup] {
         try backupNames(in: folder).compactMap { name in
             let path = folder + "/" + name
@@ -59,57 +59,57 @@ extension LibraryFile {
 }
 
 extension LibraryFile {
-    /// Makes a backup into a folder, named by the instant in UTC, and removes there what ``BackupRotation`` has no place for.
-    /// Elsewhere than beside the library the name tells the station and the library's id too, so that a stick that goes round
-    /// holds everybody's and none makes room for another's.
+    /// Makes a backup in a folder, named by the time in UTC, and removes older ones that ``BackupRotation`` does not keep. In a
+    /// folder other than the library's own, the name has the device and the library's id too, so that several libraries can
+    /// share a memory stick and none removes another's backups.
     ///
-    /// A day on which this was done has its backup; see ``backUpIfDue(at:copying:progress:)``.
+    /// In the library's own folder this counts as the day's backup; see ``backUpIfDue(at:copying:progress:)``.
     ///
     /// - Parameters:
-    ///   - folder: made where there is none.
-    ///   - progress: told the part done, 0 to 1; throwing ends the backup.
-    /// - Throws: ``LibraryError``. Then the older backups are all there still.
+    ///   - folder: created if it does not exist.
+    ///   - progress: receives the fraction done, 0 to 1. If it throws, the backup ends.
+    /// - Throws: ``LibraryError``. Then no older backup was removed.
     public func backup(
         into folder: String, at now: Date, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
     ) async throws -> CopyReport {
         let isOwn = folderBeside("backups").map { realPath($0) == realPath(folder) } ?? false
         let rotation = isOwn ? ownRotation : try await sharedRotation()
-        if isOwn { try makeFolderBeside(folder) }
+        if isOwn { try createFolderBeside(folder) }
         var report = try await backup(to: folder + "/" + rotation.name(at: now), progress: progress)
-        // The service's backups are its group's, as its library is. EPERM: a file system that keeps no rights, such as FAT.
+        // The group has access to the service's backups as to its library. EPERM: a file system without modes, such as FAT.
         if isOwn, chmod(report.path, try fileMode(in: folder)) != 0, errno != EPERM {
             throw LibraryError(errno: errno, path: report.path)
         }
         for name in rotation.surplus(fileNames(in: folder), now: now) {
-            // An old backup that cannot be removed is in nobody's way; the next one tries again.
+            // An old backup that cannot be removed does no harm; the next backup tries again.
             if unlink(folder + "/" + name) == 0 { report.removed.append(folder + "/" + name) }
         }
         if isOwn { try await recordBackup(at: now) }
         return report
     }
 
-    /// Of the folder `backups` beside the library.
+    /// The rotation of the folder `backups` beside the library.
     private var ownRotation: BackupRotation { BackupRotation(prefix: Self.stem(of: path) + "-") }
 
-    /// Of any other folder.
+    /// Returns the rotation of any other folder.
     private func sharedRotation() async throws -> BackupRotation {
-        let prefix = Self.sharedPrefix(of: path, station: station)
+        let prefix = Self.sharedPrefix(of: path, device: device)
         return BackupRotation(prefix: "\(prefix)\(try await identity())-")
     }
 
-    /// What a library's backups are called after: its name without the ending.
+    /// Returns the beginning of the names of a library's backups: its own name without the ending.
     static func stem(of path: String?) -> String {
         path.map(name(of:)).map { $0.hasSuffix(".sqlite") ? String($0.dropLast(7)) : $0 } ?? "library"
     }
 
-    /// `library-raspi-`: what its backups in a shared folder begin with, before the library's id.
-    static func sharedPrefix(of path: String?, station: String) -> String {
-        // As FAT takes it, and no folder.
-        let host = String(station.unicodeScalars.map { $0.isPortable ? Character($0) : "_" }.prefix(60))
+    /// Returns the beginning of the names of a library's backups in a shared folder, before the library's id: `library-raspi-`.
+    static func sharedPrefix(of path: String?, device: String) -> String {
+        // Characters that FAT allows, and no slash.
+        let host = String(device.unicodeScalars.map { $0.isPortable ? Character($0) : "_" }.prefix(60))
         return "\(stem(of: path))-\(host)-"
     }
 
-    /// Where a backup goes unless told.
+    /// Returns the default path of a backup; `nil` for a library in memory.
     public func defaultBackupPath(at now: Date) -> String? {
         folderBeside("backups").map { $0 + "/" + ownRotation.name(at: now) }
     }
@@ -125,17 +125,58 @@ extension Unicode.Scalar {
     }
 }
 
-/// Where a backup goes, and what must not be lost there.
+/// The backups of one library among those in a folder.
+public struct OwnBackups: Sendable, Equatable {
+    /// The backups, newest first, without those that cannot be read.
+    public var backups: [StoredBackup]
+    /// True if they may be of several libraries, so that a person must choose one.
+    public var areMixed: Bool
+}
+
+extension LibraryFile {
+    /// Chooses the backups with the id of the library at `path`. If the id is unknown, chooses those with names as the library
+    /// gives them.
+    ///
+    /// - Parameters:
+    ///   - identity: the library's ``identity()``; `nil` if it cannot be read.
+    ///   - device: the device name that it was opened with; the host name by default.
+    public static func ownBackups(
+        among backups: [StoredBackup], of path: String, identity: String?, device: String? = nil
+    ) -> OwnBackups {
+        let readable = backups.filter { $0.problem == nil }.sorted { ($0.at, $0.path) > ($1.at, $1.path) }
+        let own = realPath(ownBackupFolder(of: path))
+        let rotation = BackupRotation(prefix: stem(of: realPath(path)) + "-")
+        // A backup beside the library with the library's name is its own, even if it is older than the ids.
+        func isBeside(_ backup: StoredBackup) -> Bool {
+            realPath(folder(of: backup.path)) == own && rotation.instant(of: name(of: backup.path)) != nil
+        }
+        if let identity {
+            let fitting = readable.filter { $0.library == identity || $0.library == nil && isBeside($0) }
+            return OwnBackups(backups: fitting, areMixed: false)
+        }
+        let prefix = sharedPrefix(of: realPath(path), device: device ?? hostName())
+        let beside = readable.filter(isBeside)
+        let elsewhere = readable.filter { backup in
+            realPath(folder(of: backup.path)) != own && name(of: backup.path).hasPrefix(prefix)
+        }
+        let others = Set(elsewhere.map { $0.library ?? "" }).subtracting(beside.compactMap(\.library))
+        return OwnBackups(
+            backups: readable.filter { beside.contains($0) || elsewhere.contains($0) },
+            areMixed: others.count + (beside.isEmpty ? 0 : 1) > 1)
+    }
+}
+
+/// The target of a backup, with checks that nothing else is lost there.
 struct BackupTarget {
-    /// The file itself, behind whatever links lead to it.
+    /// The path with links resolved.
     let path: String
 
-    /// - Parameter target: in a folder that exists.
+    /// - Parameter target: a path in an existing folder.
     init(_ target: String) { path = realPath(target) }
 
-    /// Makes sure that nothing is lost when a backup takes the place of what is there.
+    /// Checks that nothing is lost if a backup replaces the file at the target.
     ///
-    /// - Parameter library: the library that is copied; `nil` for one in memory.
+    /// - Parameter library: the path of the library; `nil` for one in memory.
     /// - Throws: ``LibraryError/wouldOverwrite(path:what:)``.
     func check(against library: String?) throws(LibraryError) {
         let present = try fileFacts(path)
@@ -143,14 +184,14 @@ struct BackupTarget {
             let own = (library ?? "") + suffix
             var isOwn = path == own
             if let present, let facts = try fileFacts(own) {
-                // Another name of the same file is a hard link.
+                // A hard link is another name of the same file.
                 isOwn = isOwn || present.st_dev == facts.st_dev && present.st_ino == facts.st_ino
             }
             guard !isOwn else { throw refusal("the library itself, or one of its side files") }
         }
         guard let present else { return }
         guard present.st_mode & S_IFMT == S_IFREG else { throw refusal("a folder or device") }
-        // A log that lies there would be taken for the new file's.
+        // SQLite would take an existing log for that of the new file.
         guard try fileFacts(path + "-wal")?.st_size ?? 0 == 0 else { throw refusal("a database that is in use") }
         guard present.st_size > 0 else { return }
         let header: FileHeader
@@ -166,7 +207,7 @@ struct BackupTarget {
         }
     }
 
-    /// Looks before it writes: a stick that cannot hold the copy is not filled to the brim.
+    /// Checks that the disk has room for the copy, so that a smaller memory stick is not filled up in vain.
     ///
     /// - Throws: ``LibraryError/noRoom(path:needed:free:)``.
     func checkRoom(for db: Database) throws {
@@ -176,20 +217,20 @@ struct BackupTarget {
         guard statvfs(folder(of: path), &facts) == 0 else { throw LibraryError(errno: errno, path: path) }
         let (bytes, isHuge) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
         let free = isHuge ? .max : Int64(clamping: bytes)
-        // A file system that tells nothing of itself (some of FUSE's) is tried.
+        // A file system that does not report its size (some of FUSE's) is tried.
         guard facts.f_blocks == 0 || free >= needed else {
             throw LibraryError.noRoom(path: path, needed: needed, free: free)
         }
     }
 
-    /// A name beside it that no other backup has, for the copy until it is whole.
+    /// Returns a unique path beside the target for the copy until it is complete.
     func partial() -> String { "\(folder(of: path))/\(Self.prefix)\(UUID().uuidString.lowercased())" }
 
-    /// Removes what backups left that were killed a day ago or longer.
+    /// Removes the partial copies of backups that were killed a day ago or earlier.
     func removeLeftovers(at now: Date) {
         for name in fileNames(in: folder(of: path)) where name.hasPrefix(Self.prefix) {
             let leftover = folder(of: path) + "/" + name
-            // One that cannot be looked at stays; the backup is made all the same.
+            // A leftover that cannot be removed must not fail the backup.
             guard let facts = try? fileFacts(leftover), facts.st_mode & S_IFMT == S_IFREG,
                 facts.st_mtim.tv_sec < Int(now.timeIntervalSince1970) - 86_400
             else { continue }
@@ -202,21 +243,21 @@ struct BackupTarget {
     private func refusal(_ what: String) -> LibraryError { .wouldOverwrite(path: path, what: what) }
 }
 
-/// Which backups of a folder stay: the newest of each of the last seven days that have one, and the newest of each of the last four
-/// weeks that have one. A day is a day in UTC, as the names tell it; a week begins on Monday (ISO 8601).
+/// The rotation of backups in a folder: it keeps the newest of each of the last seven days that have one, and the newest of each
+/// of the last four weeks that have one. Days are in UTC, as in the names, and weeks begin on Monday (ISO 8601).
 ///
-/// Only names of one library's own backups take part; a person's copy under another name is nobody's to remove.
+/// Only backups with this library's names take part, so a person's copy under another name is never removed.
 struct BackupRotation {
     static let keptDays = 7
     static let keptWeeks = 4
 
-    /// What the names of a library's backups begin with, up to the stamp: `library-`.
+    /// The beginning of the names of a library's backups, up to the time: `library-`.
     let prefix: String
 
-    /// `library-2026-11-21T120000Z.sqlite`
+    /// Returns the name of a backup, such as `library-2026-11-21T120000Z.sqlite`.
     func name(at now: Date) -> String { prefix + stamp(now) + Self.ending }
 
-    /// - Returns: when a backup of that name was begun; `nil` when the name is none of ours.
+    /// Returns the time at which a backup of this name was begun; `nil` if it is not a name of this library's backups.
     func instant(of name: String) -> Date? {
         guard name.hasPrefix(prefix), name.hasSuffix(Self.ending),
             name.utf8.count == prefix.utf8.count + Self.stampLength + Self.ending.utf8.count
@@ -224,15 +265,14 @@ struct BackupRotation {
         return Self.instant(stamp: name.dropFirst(prefix.count).prefix(Self.stampLength))
     }
 
-    /// The names that may go.
+    /// Returns the names of the backups to remove.
     ///
-    /// A backup dated later than `now` neither goes nor counts: it was made by a clock that was ahead, or it is a good one and this
-    /// clock is behind. So however wrong the clock, what is there is not cleared away, and the one just made is always among those
-    /// that stay.
+    /// A backup dated later than `now` is neither removed nor counted: either that clock was ahead, or this one is behind. So
+    /// whatever the clock, earlier backups are not cleared away, and the one just made always stays.
     ///
     /// - Parameters:
-    ///   - names: of files in one folder, in any order.
-    ///   - now: the instant of the backup that was just made.
+    ///   - names: the names of the files in one folder, in any order.
+    ///   - now: the time of the backup that was just made.
     func surplus(_ names: [String], now: Date) -> [String] {
         let limit = now.milliseconds / 1000
         let own = names.compactMap { name -> (name: String, second: Int64)? in
@@ -243,7 +283,7 @@ struct BackupRotation {
         var weeks: [Int64] = []
         return own.filter { backup in
             let day = Int64((Double(backup.second) / 86_400).rounded(.down))
-            // 1970-01-01 was a Thursday: three days later a week ends.
+            // 1970-01-01 was a Thursday, so days 4, 11, … begin a week.
             let week = Int64((Double(day + 3) / 7).rounded(.down))
             let isDaily = days.last != day && days.count < Self.keptDays
             if isDaily { days.append(day) }
@@ -256,7 +296,7 @@ struct BackupRotation {
     static let ending = ".sqlite"
     private static let stampLength = "2026-11-21T120000Z".utf8.count
 
-    /// The instant that ``stamp(_:)`` wrote.
+    /// Parses a time that ``stamp(_:)`` has written.
     static func instant(stamp text: some StringProtocol) -> Date? {
         let text = Array(text.utf8)
         guard text.count == stampLength, text[10] == UInt8(ascii: "T"), text[17] == UInt8(ascii: "Z"),
@@ -273,15 +313,15 @@ struct BackupRotation {
     }
 }
 
-/// `2026-11-21T021500Z`
+/// Returns a time as part of a file name, such as `2026-11-21T021500Z`.
 func stamp(_ now: Date) -> String { now.ISO8601Format().replacing(":", with: "") }
 
-/// The copies that are being made, by the instance that makes them: nobody else's to remove.
+/// The partial copies of the running backups of each library instance.
 private let partials = Mutex<[String: Set<String>]>([:])
 
 extension LibraryFile {
-    /// Removes what unfinished backups of this instance have written: for a program that is about to be ended by a signal. A
-    /// backup that goes on after it fails.
+    /// Removes the partial copies of this instance's running backups, for a program that a signal is about to end. A backup
+    /// that continues after this fails.
     public func abandonBackups() { partials.withLock { $0[holder]?.forEach(removeDatabase) } }
 
     func beginPartial(_ path: String) { partials.withLock { _ = $0[holder, default: []].insert(path) } }

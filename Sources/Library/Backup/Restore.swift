@@ -4,37 +4,37 @@ import GRDB
 import Glibc
 
 extension LibraryFile {
-    /// Puts a backup in a library's place. The backup is copied beside the library and the copy is checked before anything is
-    /// touched; then the library that is there, whatever its condition, is moved aside with its side files, never deleted.
+    /// Replaces a library by a backup. The backup is copied beside the library, and the copy is checked, before anything is
+    /// changed. Then the previous library, whatever its condition, is moved aside with its side files, never deleted.
     ///
-    /// Who may come in over the network stays as it is and not as it was: all sign-ins end, the access code is that of the library that
-    /// is there, and a station that it has revoked stays out. Where it cannot be read, there is no code, and no station is let in
-    /// (``CopyReport/isClosed``).
+    /// Network access stays that of the previous library, not that of the backup: all sign-ins end, the access code is that of the
+    /// previous library, and a station that it has revoked stays revoked. If the previous library cannot be read, the code is
+    /// removed and all stations are revoked (``CopyReport/isAccessClosed``).
     ///
     /// - Parameters:
-    ///   - backup: a file made by ``backup(to:progress:)``, or a library.
-    ///   - path: the library's place; it need not exist.
-    ///   - identity: that of the library that is there, which the place keeps, so that its backups stay its own; `nil` takes the
-    ///     backup's.
-    /// - Throws: ``LibraryError``; ``LibraryError/inUse(path:)`` while any process has the library open.
+    ///   - backup: a file that ``backup(to:progress:)`` has made, or a library.
+    ///   - path: the path of the library, which need not exist.
+    ///   - identity: the id of the previous library, which the restored one keeps, so that the backups stay its own; `nil` keeps
+    ///     the backup's id.
+    /// - Throws: ``LibraryError``; ``LibraryError/inUse(path:)`` if any process has the library open.
     public static func restore(
         from backup: String, to path: String, keeping identity: String? = nil, at now: Date
     ) throws -> CopyReport {
-        let place = LibraryLocation(path)
-        let path = place.path
+        let location = LibraryLocation(path)
+        let path = location.path
         let incoming = path + ".incoming"
-        let lock = try place.prepareReplacing()
+        let lock = try location.prepareForReplacement()
         guard try lock.attempt(.exclusive, .opening), try lock.attempt(.exclusive, .inUse) else {
             throw LibraryError.inUse(path: path)
         }
         do {
-            // What a restore that was killed left; nobody else can be at it, under both locks.
+            // A killed restore may have left one. Under both locks, no other process uses it.
             removeDatabase(incoming)
             var report = try copyChecked(backup, to: incoming)
             if let identity { try setIdentity(identity, of: incoming) }
-            report.isClosed = try RestoredAccess.put(RestoredAccess.read(of: path), in: incoming, at: now)
-            // EPERM for one's own file: a file system that keeps no rights, such as FAT.
-            guard chmod(incoming, place.mode) == 0 || errno == EPERM else {
+            report.isAccessClosed = try RestoredAccess.apply(RestoredAccess.read(from: path), to: incoming, at: now)
+            // EPERM for one's own file: a file system without modes, such as FAT.
+            guard chmod(incoming, location.mode) == 0 || errno == EPERM else {
                 throw LibraryError(errno: errno, path: incoming)
             }
             report.movedAside = try moveAside(path, at: now)
@@ -71,8 +71,8 @@ extension LibraryFile {
         }
     }
 
-    /// Gives the library and its side files another name. The main file gets its new name before it loses the old one, so that
-    /// at no moment a process finds no library and begins an empty one.
+    /// Renames the library and its side files. The main file gets its new name before it loses the old one, so that no process
+    /// finds the library missing and creates an empty one.
     private static func moveAside(_ path: String, at now: Date) throws -> [String] {
         guard try fileFacts(path) != nil else { return [] }
         var aside = "\(path).before-restore-\(stamp(now))"
@@ -82,7 +82,7 @@ extension LibraryFile {
             aside = "\(path).before-restore-\(stamp(now))-\(count)"
         }
         if link(path, aside) != 0 {
-            // No hard links (FAT, some containers): the rename leaves a moment without a library, under both locks.
+            // Without hard links (FAT, some containers) the library is missing for a moment, but both locks are held.
             guard rename(path, aside) == 0 else { throw LibraryError(errno: errno, path: path) }
         }
         var moved = [aside]
@@ -96,9 +96,9 @@ extension LibraryFile {
 }
 
 extension LibraryLocation {
-    /// Like ``prepare()``, for a place whose present file need not be a library.
-    func prepareReplacing() throws(LibraryError) -> LibraryLock {
-        try makeFolder(folder(of: path))
+    /// Does the work of ``prepare()`` for a path whose present file need not be a library.
+    func prepareForReplacement() throws(LibraryError) -> LibraryLock {
+        try createFolder(folder(of: path))
         if let network = try FileSystemKind.network(at: folder(of: path)) {
             throw LibraryError.networkFileSystem(path: path, type: network)
         }
@@ -107,12 +107,12 @@ extension LibraryLocation {
 }
 
 extension DatabaseError {
-    /// Whether the disk that was written to had no room, or failed, rather than the file that was read.
+    /// True if the disk that was written to had no room or failed, rather than the file that was read.
     fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
 }
 
-/// Who may come in over the network: what a restore takes over from the library that it replaces, so that no door is open afterwards
-/// that was closed before. A backup is older than what was revoked and changed since.
+/// The network access of a library: its access code, wrong codes and stations. A restore takes these from the library that it
+/// replaces, because a backup is older than codes that were changed and stations that were revoked since.
 struct RestoredAccess: Sendable {
     private struct Station: Sendable {
         var selector: String
@@ -124,12 +124,12 @@ struct RestoredAccess: Sendable {
     private var wrongCodes: [StatementArguments] = []
     private var stations: [String: Station] = [:]
 
-    /// Those of a library that nobody has open.
+    /// Reads the access of a library that no process has open.
     ///
-    /// - Returns: `nil` where there is none, or it cannot be read: it is mostly replaced because it is damaged.
-    static func read(of path: String) -> RestoredAccess? {
+    /// - Returns: `nil` if there is none, or it cannot be read: it is mostly replaced because it is damaged.
+    static func read(from path: String) -> RestoredAccess? {
         do {
-            // A connection that only reads leaves an empty log and its index behind; they are moved aside only where they were before.
+            // A read-only connection leaves an empty log and its index behind. Only files that were there before are moved aside.
             var made: [String] = []
             for suffix in ["-wal", "-shm"] where try fileFacts(path + suffix) == nil { made.append(path + suffix) }
             defer { for file in made { unlink(file) } }
@@ -141,13 +141,13 @@ struct RestoredAccess: Sendable {
             defer { try? file.close() }
             return try file.read { db in try RestoredAccess(db) }
         } catch {
-            // The caller closes what it cannot compare, and the report says so.
+            // Then the caller closes all access, and reports it.
             return nil
         }
     }
 
     private init(_ db: Database) throws {
-        // Older schemas have no such doors at all.
+        // Older schemas do not have these tables.
         if try db.tableExists("accessCode") {
             code = try db.row("SELECT hash, since FROM accessCode").map { ($0["hash"], $0["since"]) }
             wrongCodes = try db.rows("SELECT address, count, last, until FROM wrongCode").map {
@@ -161,36 +161,36 @@ struct RestoredAccess: Sendable {
         }
     }
 
-    /// Puts them in place of those of a copy that nobody has open: its sign-ins end, code and wrong codes are these, and of its
-    /// stations only those stay in that are let in here, by the token they have here.
+    /// Applies the access to a copy that no process has open: ends its sign-ins, replaces its code and wrong codes, and revokes its
+    /// stations except those that have access here, which keep the token that they have here.
     ///
-    /// - Parameter doors: `nil` closes all.
-    /// - Returns: whether something was closed only because `doors` is `nil`.
-    static func put(_ doors: RestoredAccess?, in path: String, at now: Date) throws -> Bool {
+    /// - Parameter access: `nil` closes all access.
+    /// - Returns: true if something was closed only because `access` is `nil`.
+    static func apply(_ access: RestoredAccess?, to path: String, at now: Date) throws -> Bool {
         let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
         defer { try? file.close() }
         let isClosed = try file.write { db in
             var isClosed = false
             if try db.tableExists("accessCode") {
-                isClosed = try doors == nil && db.row("SELECT 1 FROM accessCode") != nil
+                isClosed = try access == nil && db.row("SELECT 1 FROM accessCode") != nil
                 for table in ["accessCode", "signIn", "wrongCode"] { try db.run("DELETE FROM \(table)") }
-                if let code = doors?.code {
+                if let code = access?.code {
                     try db.run("INSERT INTO accessCode (hash, since) VALUES (?, ?)", [code.hash, code.since])
                 }
-                for wrong in doors?.wrongCodes ?? [] {
+                for wrong in access?.wrongCodes ?? [] {
                     try db.run("INSERT INTO wrongCode (address, count, last, until) VALUES (?, ?, ?, ?)", wrong)
                 }
             }
             guard try db.tableExists("station") else { return isClosed }
             for row in try db.rows("SELECT uuid, revoked FROM station") {
                 let id: String = row["uuid"]
-                if let station = doors?.stations[id] {
+                if let station = access?.stations[id] {
                     try db.run(
                         "UPDATE station SET selector = ?, hash = ?, revoked = ? WHERE uuid = ?",
                         [station.selector, station.hash, station.revoked, id])
                 } else if row["revoked"] as Int64? == nil {
                     try db.run("UPDATE station SET revoked = ? WHERE uuid = ?", [now.milliseconds, id])
-                    if doors == nil { isClosed = true }
+                    if access == nil { isClosed = true }
                 }
             }
             return isClosed

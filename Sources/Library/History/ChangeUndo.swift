@@ -1,25 +1,25 @@
 import GRDB
 
-/// Takes the rows of one change back, last first, inside the caller's transaction.
+/// Undoes the rows of one change, last first, inside the caller's transaction.
 ///
-/// Every row must still be as the change left it, else the whole is refused. Only what other books share by now stays: an
-/// author, tag, subject or shelf that others name, and an edition with copies from elsewhere, as it is and with all its rows.
+/// Every row must still be as the change left it, else the whole undo is refused. Only rows that other books share by now stay:
+/// an author, tag, subject or shelf that others use, and an edition with copies from elsewhere, with all its rows.
 ///
-/// A change may have touched one row many times, as an import does that meets its own books again. So whatever stays must stay
-/// through all of its logged rows: one that is passed over would be in the way of those before it.
+/// A change may have changed one row many times, as an import does if its file has a book twice. So a row that stays must be
+/// skipped in all of its logged versions: one that is undone would clash with those that are skipped.
 ///
-/// An import of 100,000 books is one change with a million rows: they are read in pieces, and compared and taken back by SQLite
-/// itself, without their values passing through here.
+/// An import of 100,000 books is one change with a million rows. They are read in batches, and SQLite compares and undoes them
+/// itself, without decoding their values here.
 struct ChangeUndo {
-    /// A row was changed since.
-    struct Clash: Error {
+    /// A row was changed after the change.
+    struct RowChangedError: Error {
         var table: String
         var key: String
     }
 
     private let db: Database
     private let change: Int64
-    /// What loses a copy or an edition by undoing, and goes when that was its last.
+    /// Rows that lose a copy or an edition by this undo, and are removed if that was their last.
     private var touchedEditions: Set<Int64> = []
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
@@ -30,13 +30,14 @@ struct ChangeUndo {
         self.change = change
     }
 
-    /// - Parameter progress: told how many rows are taken back, and of how many; throwing ends it with nothing taken back.
+    /// - Parameter progress: receives the number of rows that are undone and their total. If it throws, the caller's transaction
+    ///   is rolled back.
     mutating func run(progress: (Int, Int) throws -> Void = { _, _ in }) throws {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         let total = try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
         var (last, done) = (Int64.max, 0)
-        while let rows = try piece(before: last).nonEmpty {
-            for row in rows { try takeBack(row) }
+        while let rows = try batch(before: last).nonEmpty {
+            for row in rows { try undo(row) }
             last = rows[rows.count - 1].id
             done += rows.count
             try progress(done, total)
@@ -46,7 +47,7 @@ struct ChangeUndo {
         for subject in touchedSubjects { try removeUnusedSubject(db, subject) }
     }
 
-    private func piece(before last: Int64) throws -> [LoggedRow] {
+    private func batch(before last: Int64) throws -> [LoggedRow] {
         try db.rows(
             """
             SELECT id, tableName, key, before, after, json_extract(image, '$.id') AS own,
@@ -59,12 +60,12 @@ struct ChangeUndo {
         ).map(LoggedRow.init)
     }
 
-    private mutating func takeBack(_ row: LoggedRow) throws {
+    private mutating func undo(_ row: LoggedRow) throws {
         if try isOfKeptEdition(row) { return }
-        let table = try known(row.table)
+        let table = try table(row.table)
         switch (row.before, row.after) {
         case (nil, let after?):
-            if try isNamedByOthers(row) { return }
+            if try isUsedByOthers(row) { return }
             switch row.table {
             case "copy": row.edition.map { _ = touchedEditions.insert($0) }
             case "editionAuthor": row.author.map { _ = touchedAuthors.insert($0) }
@@ -73,12 +74,12 @@ struct ChangeUndo {
             }
             try db.run(table.deletionIfUnchanged, [row.key, after])
             guard db.changesCount == 0 else { return }
-            // Gone, or changed; or logged by an earlier schema, whose image has fewer columns.
-            guard try isPresent(after, in: table) else { throw Clash(table: row.table, key: row.key) }
+            // The row was removed or changed, or an earlier schema has logged it with fewer columns.
+            guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
             try db.run(table.deletion, [row.key])
         case (let before?, let after?):
             let image = try Self.image(db, before)
-            guard try isPresent(after, in: table) else { throw Clash(table: row.table, key: row.key) }
+            guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
             let (columns, keys) = (image.keys.sorted(), try Self.image(db, after))
             try db.run(
                 "UPDATE \(row.table) SET " + columns.map { "\"\($0)\" = ?" }.joined(separator: ", ")
@@ -88,7 +89,7 @@ struct ChangeUndo {
             let image = try Self.image(db, before)
             let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
             guard try db.row("SELECT 1 FROM \(row.table) WHERE \(table.identity)", identity) == nil else {
-                throw Clash(table: row.table, key: row.key)
+                throw RowChangedError(table: row.table, key: row.key)
             }
             let columns = image.keys.sorted()
             try db.run(
@@ -99,20 +100,20 @@ struct ChangeUndo {
         }
     }
 
-    /// Whether an inserted row serves others by now and so outlives its change. Whatever the change itself named it by came
-    /// later, and so is taken back already.
-    private func isNamedByOthers(_ row: LoggedRow) throws -> Bool {
+    /// Returns true if other rows refer to an inserted row by now, so that it stays. References by the change itself were made
+    /// later, and so are undone already.
+    private func isUsedByOthers(_ row: LoggedRow) throws -> Bool {
         switch row.table {
-        case "author": try isFound("SELECT 1 FROM editionAuthor WHERE author = ? LIMIT 1", [row.own])
-        case "subject": try isFound("SELECT 1 FROM editionSubject WHERE subject = ? LIMIT 1", [row.own])
-        case "tag": try isFound("SELECT 1 FROM copyTag WHERE tag = ? LIMIT 1", [row.own])
-        case "shelf": try isFound("SELECT 1 FROM copy WHERE shelf = ? LIMIT 1", [row.own])
+        case "author": try exists("SELECT 1 FROM editionAuthor WHERE author = ? LIMIT 1", [row.rowID])
+        case "subject": try exists("SELECT 1 FROM editionSubject WHERE subject = ? LIMIT 1", [row.rowID])
+        case "tag": try exists("SELECT 1 FROM copyTag WHERE tag = ? LIMIT 1", [row.rowID])
+        case "shelf": try exists("SELECT 1 FROM copy WHERE shelf = ? LIMIT 1", [row.rowID])
         default: false
         }
     }
 
-    /// Whether a row belongs to an edition that the change made and that has copies from elsewhere by now. The answer does not
-    /// depend on how much is taken back already, so that all rows of one edition get the same.
+    /// Returns true if a row belongs to an edition that the change has inserted and that has copies from elsewhere by now. The
+    /// answer does not depend on how much is undone already, so that it is the same for all rows of an edition.
     private func isOfKeptEdition(_ row: LoggedRow) throws -> Bool {
         let edition: Int64?
         switch row.table {
@@ -120,7 +121,7 @@ struct ChangeUndo {
         case "editionAuthor", "editionSubject", "identifier": edition = row.edition
         default: return false
         }
-        return try isFound(
+        return try exists(
             """
             SELECT 1 FROM copy WHERE edition = ?1
                 AND NOT EXISTS (
@@ -133,11 +134,11 @@ struct ChangeUndo {
             """, [edition, change])
     }
 
-    private func isFound(_ question: String, _ arguments: StatementArguments) throws -> Bool {
-        try db.row(question, arguments) != nil
+    private func exists(_ query: String, _ arguments: StatementArguments) throws -> Bool {
+        try db.row(query, arguments) != nil
     }
 
-    /// Whether the row is there with the image's values. Columns that a later migration added do not count.
+    /// Returns true if the row exists with the image's values. Columns that a later migration has added do not count.
     private func isPresent(_ json: String, in table: Table) throws -> Bool {
         let image = try Self.image(db, json)
         let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
@@ -147,7 +148,7 @@ struct ChangeUndo {
         return image.allSatisfy { (present[$0.key] as DatabaseValue?) ?? .null == $0.value }
     }
 
-    private mutating func known(_ name: String) throws -> Table {
+    private mutating func table(_ name: String) throws -> Table {
         if let table = tables[name] { return table }
         let table = try Table(db, name)
         tables[name] = table
@@ -167,29 +168,29 @@ private struct LoggedRow {
     let key: String
     let before: String?
     let after: String?
-    /// The image's columns of these names.
-    let own: DatabaseValue
-    /// ``own`` where it is a row number: a request's is a text.
-    var number: Int64? { Int64.fromDatabaseValue(own) }
+    /// The column `id` of the image.
+    let rowID: DatabaseValue
+    /// ``rowID`` if it is a number: that of a request is a text.
+    var number: Int64? { Int64.fromDatabaseValue(rowID) }
     let edition: Int64?
     let author: Int64?
     let subject: Int64?
 
     init(_ row: Row) {
         (id, table, key, before, after) = (row["id"], row["tableName"], row["key"], row["before"], row["after"])
-        (own, edition, author, subject) = (row["own"], row["edition"], row["author"], row["subject"])
+        (rowID, edition, author, subject) = (row["own"], row["edition"], row["author"], row["subject"])
     }
 }
 
-/// The statements that take back rows of one table.
+/// The statements that undo rows of one table.
 private struct Table {
     let name: String
     let keys: [String]
     /// `"id" = ?`, one parameter for each of ``keys``.
     let identity: String
-    /// ?1 is the logged key.
+    /// The statement that deletes a row; ?1 is its logged key.
     let deletion: String
-    /// The same, and ?2 the image that the row must still have, as the trigger writes it.
+    /// The statement that deletes a row if it still has the image ?2, as the trigger writes it; ?1 is its logged key.
     let deletionIfUnchanged: String
 
     init(_ db: Database, _ name: String) throws {
@@ -208,37 +209,9 @@ extension Array {
     fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
 }
 
-/// Removes editions that have no copy left, with what hangs on them, and authors and subjects that no edition names.
-func removeOrphans(_ db: Database, editions: some Collection<Int64>) throws {
-    for edition in editions {
-        let isOrphan = try db.row(
-            "SELECT 1 FROM edition WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM copy WHERE edition = ?1)", [edition])
-        guard isOrphan != nil else { continue }
-        let authors = try db.rows("SELECT author FROM editionAuthor WHERE edition = ?", [edition])
-        let subjects = try db.rows("SELECT subject FROM editionSubject WHERE edition = ?", [edition])
-        try db.run("DELETE FROM editionAuthor WHERE edition = ?", [edition])
-        try db.run("DELETE FROM editionSubject WHERE edition = ?", [edition])
-        try db.run("DELETE FROM identifier WHERE edition = ?", [edition])
-        try db.run("DELETE FROM edition WHERE id = ?", [edition])
-        for row in authors { try removeUnusedAuthor(db, row[0]) }
-        for row in subjects { try removeUnusedSubject(db, row[0]) }
-    }
-}
-
-func removeUnusedAuthor(_ db: Database, _ author: Int64) throws {
-    try db.run(
-        "DELETE FROM author WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM editionAuthor WHERE author = ?1)", [author])
-}
-
-func removeUnusedSubject(_ db: Database, _ subject: Int64) throws {
-    try db.run(
-        "DELETE FROM subject WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM editionSubject WHERE subject = ?1)",
-        [subject])
-}
-
-/// The tables whose rows the change log follows, and for some the only columns that count.
+/// The tables whose rows are logged in changes, and for some of them the only columns that count.
 ///
-/// Leases, lookups, covers and the answer cache are no work of a person, so undo leaves them alone.
+/// Leases, lookups, covers and the answer cache are not a person's work, so they are not logged and undo does not change them.
 let trackedTables: [(name: String, columns: Set<String>?)] = [
     ("edition", nil), ("author", nil), ("editionAuthor", nil), ("subject", nil), ("editionSubject", nil),
     ("identifier", nil), ("shelf", nil), ("copy", nil), ("tag", nil), ("copyTag", nil), ("request", nil),
@@ -247,13 +220,13 @@ let trackedTables: [(name: String, columns: Set<String>?)] = [
 ]
 
 extension Schema {
-    /// Writes the triggers that log row images, from the tables as they are after a migration.
+    /// Creates the triggers that log row images, for the tables as they are after a migration.
     ///
     /// Source of the method: https://www.sqlite.org/undoredo.html
     static func createUndoTriggers(_ db: Database) throws {
         // All at once: after a trigger is created, GRDB reads the whole schema again to find the columns of the next table.
         var triggers: [String] = []
-        // An older version has only some of them.
+        // An older schema has only some of the tables.
         for table in trackedTables where try db.tableExists(table.name) {
             let info = try db.columns(in: table.name)
             let keys = try db.primaryKey(table.name).columns
@@ -277,7 +250,7 @@ extension Schema {
                 trigger(
                     "UPDATE", when: "\(isLogged) AND (\(differs))", key: key("OLD"), before: image("OLD"),
                     after: image("NEW")))
-            // Of a table followed in part, rows cannot be brought back whole.
+            // Insertions and deletions are not logged if only some columns are, because a whole row could not be restored.
             guard table.columns == nil else { continue }
             triggers.append(trigger("INSERT", when: isLogged, key: key("NEW"), before: "NULL", after: image("NEW")))
             triggers.append(trigger("DELETE", when: isLogged, key: key("OLD"), before: image("OLD"), after: "NULL"))
@@ -286,7 +259,7 @@ extension Schema {
     }
 }
 
-/// The SQL expression of a row's image: a JSON object of its columns in the table's order.
+/// Returns the SQL expression of a row's image: a JSON object of its columns in the table's order.
 ///
 /// - Parameter row: `OLD.` or `NEW.` in a trigger.
 func rowImage(_ columns: [String], of row: String = "") -> String {

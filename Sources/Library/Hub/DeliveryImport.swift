@@ -2,66 +2,67 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Takes deliveries in, inside one transaction.
+/// Imports deliveries of a station, inside one transaction.
 struct DeliveryImport {
     let db: Database
     let station: PairedStation
     private let stationRow: Int64
-    /// What saves go into; `nil` where nothing is confirmed.
+    /// The change of all saves; `nil` if no delivery is confirmed.
     let change: ID<Change>?
-    /// Why changes stay that the station undid.
-    let kept: [String: String]
+    /// The reasons why changes that the station has undone could not be undone here, by change.
+    let keptChanges: [String: String]
     let now: Date
 
-    init(db: Database, station: PairedStation, change: ID<Change>?, kept: [String: String], now: Date) throws {
+    init(db: Database, station: PairedStation, change: ID<Change>?, keptChanges: [String: String], now: Date) throws {
         guard let row = try db.value(Int64.self, "SELECT id FROM station WHERE uuid = ?", [station.id.rawValue]) else {
             throw StationRefusal.none
         }
-        (self.db, self.station, stationRow, self.change, self.kept, self.now) = (db, station, row, change, kept, now)
+        (self.db, self.station, stationRow) = (db, station, row)
+        (self.change, self.keptChanges, self.now) = (change, keptChanges, now)
     }
 
-    func take(_ delivery: HubDelivery) throws -> HubReceipt {
+    func importDelivery(_ delivery: HubDelivery) throws -> HubReceipt {
         let stored = try StoredDelivery.one(db, delivery.id)
         if let stored {
             guard stored.station == station.id else {
                 return refused(delivery, "another station has an item of this id")
             }
-            // The same once more, or one that was overtaken.
+            // The same delivery again, or one that a newer one has overtaken.
             if delivery.revision <= stored.revision { return try stored.receipt(db) }
         }
         guard delivery.id.rawValue.isUUID, delivery.revision > 0 else { return refused(delivery, "its id is no UUID") }
         guard let isbn = delivery.isbn else { return refused(delivery, "its number is no ISBN") }
         if let item = try StoredItem.one(db, delivery.id) {
             guard stored != nil else { return refused(delivery, "the hub has an item of this id") }
-            try renew(item, from: delivery)
+            try update(item, from: delivery)
         } else if stored != nil {
-            // Answered so long ago that the queue has forgotten it.
+            // The item was answered so long ago that the queue does not have it any more.
             return refused(delivery, "it was answered at the hub long ago")
         } else {
             try insert(delivery, isbn)
         }
         var result = StoredDelivery(delivery, of: station.id, change: stored?.change, copy: stored?.copy)
-        try bring(delivery, isbn, from: stored, &result)
+        try applyState(of: delivery, isbn, after: stored, &result)
         try result.store(db, station: stationRow)
         return try result.receipt(db)
     }
 
-    /// Not kept: nothing of it is here, and it is refused again should it come again.
+    /// Returns a refusal, which is not stored: the delivery is refused again if it comes again.
     private func refused(_ delivery: HubDelivery, _ reason: String) -> HubReceipt {
         HubReceipt(
             id: delivery.id, revision: delivery.revision, state: delivery.state, outcome: .refused, reason: reason)
     }
 
-    /// When it was captured, by the station's clock where that can be: a device without a battery begins in 1970, and what lies in
-    /// the future would stand last in the queue for good.
-    private func instant(of delivery: HubDelivery) -> Date {
+    /// Returns the time of the capture by the station's clock, if that is plausible, else now: a device without a battery starts in
+    /// 1970, and an item from the future would stay last in the queue.
+    private func captureTime(of delivery: HubDelivery) -> Date {
         guard let captured = Date(rfc3339: delivery.captured), captured <= now, captured >= Self.earliest else {
             return now
         }
         return captured
     }
 
-    /// 2020-01-01: before there was anything to capture with.
+    /// 2020-01-01, before the first version of this program.
     private static let earliest = Date(timeIntervalSince1970: 1_577_836_800)
 
     private func insert(_ delivery: HubDelivery, _ isbn: ISBN) throws {
@@ -75,15 +76,15 @@ struct DeliveryImport {
             [
                 delivery.id.rawValue, isbn.digits, delivery.raw.storable(TextLimit.name) ?? isbn.digits,
                 delivery.addon?.storable(TextLimit.name), station.name,
-                instant(of: delivery).milliseconds, try storedJSON(delivery.preset.storable),
-                try delivery.metadata.map { try storedJSON($0.storable) }, isFound ? "found" : nil,
+                captureTime(of: delivery).milliseconds, try encodeJSON(delivery.preset.storable),
+                try delivery.metadata.map { try encodeJSON($0.storable) }, isFound ? "found" : nil,
                 isFound ? (delivery.metadata?.sources[.title] ?? .library).rawValue : nil,
                 isFound ? nil : now.milliseconds,
             ])
     }
 
-    /// The station's preset, and the fields that a person filled there; what the hub knows of itself stays.
-    private func renew(_ stored: StoredItem, from delivery: HubDelivery) throws {
+    /// Updates a waiting item with the station's preset and the fields that a person has filled there. The hub's own metadata stays.
+    private func update(_ stored: StoredItem, from delivery: HubDelivery) throws {
         guard stored.item.state == .waiting else { return }
         var metadata = stored.item.metadata
         if let delivered = delivery.metadata?.storable {
@@ -101,23 +102,23 @@ struct DeliveryImport {
             WHERE id = ?5
             """,
             [
-                try storedJSON(delivery.preset.storable), try metadata.map { try storedJSON($0) }, isNewlyFound,
+                try encodeJSON(delivery.preset.storable), try metadata.map { try encodeJSON($0) }, isNewlyFound,
                 (delivery.metadata?.sources[.title] ?? .library).rawValue, stored.row,
             ])
     }
 
-    /// Brings the item to the state that the station has it in, as far as what was done here allows it.
-    private func bring(
-        _ delivery: HubDelivery, _ isbn: ISBN, from stored: StoredDelivery?, _ result: inout StoredDelivery
+    /// Applies the item's state at the station, unless what was done here contradicts it.
+    private func applyState(
+        of delivery: HubDelivery, _ isbn: ISBN, after stored: StoredDelivery?, _ result: inout StoredDelivery
     ) throws {
         let state = try StoredItem.one(db, delivery.id)?.item.state
         switch delivery.state {
         case .confirmed: try save(delivery, isbn, &result)
         case .waiting, .dismissed:
             if state == .confirmed {
-                // Undone there, and it is still a book here.
+                // Undone at the station, but still a book here.
                 result.outcome = .kept
-                result.reason = stored?.change.flatMap { kept[$0] } ?? "it was confirmed at the hub"
+                result.reason = stored?.change.flatMap { keptChanges[$0] } ?? "it was confirmed at the hub"
             } else if delivery.state == .dismissed || stored?.state == .dismissed {
                 try set(delivery.state, of: delivery.id)
             }
@@ -140,7 +141,7 @@ struct DeliveryImport {
             (result.outcome, result.reason) = (.refused, "\(error)")
             return
         }
-        switch try Saving(db: db, change: change, now: now).save(confirmed) {
+        switch try BookSaver(db: db, change: change, now: now).save(confirmed) {
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _):
             (result.outcome, result.copy, result.change) = (.saved, copy, change.rawValue)
             try set(.confirmed, of: delivery.id)
@@ -148,7 +149,7 @@ struct DeliveryImport {
             (result.outcome, result.copy) = (.saved, copy)
             try set(.confirmed, of: delivery.id)
         case .owned(let book):
-            // Two stations had it in hand: a person at the hub decides whether it is another copy.
+            // Two stations have captured it: a person at the hub decides whether it is another copy.
             (result.outcome, result.copy) = (.owned, book.id)
             result.reason = "the hub has it: \(book.displayTitle)"
             try set(.waiting, of: delivery.id)
@@ -167,7 +168,7 @@ extension HubDelivery {
 }
 
 extension Preset {
-    /// With names as they may be stored, and not more of them than a person gives.
+    /// The preset as stored, with cleaned names and at most 100 tags.
     fileprivate var storable: Preset {
         Preset(
             shelf: shelf?.storable(TextLimit.name), tags: tags.prefix(100).compactMap { $0.storable(TextLimit.name) },
@@ -175,7 +176,7 @@ extension Preset {
     }
 }
 
-/// A row of the table of deliveries.
+/// A row of the table delivery.
 struct StoredDelivery {
     let id: ID<IntakeItem>
     let station: ID<PairedStation>
@@ -193,7 +194,7 @@ struct StoredDelivery {
         (self.change, self.copy) = (change, copy)
     }
 
-    /// - Returns: `nil` when no station delivered it.
+    /// - Returns: `nil` if no station has delivered the item.
     static func one(_ db: Database, _ id: ID<IntakeItem>) throws -> StoredDelivery? {
         try db.row(
             "SELECT delivery.*, station.uuid FROM delivery JOIN station ON station.id = delivery.station WHERE item = ?",
@@ -220,7 +221,7 @@ struct StoredDelivery {
             ])
     }
 
-    /// With the item as it is now. One that the queue has forgotten was answered.
+    /// Returns a receipt with the item's present state. An item that the queue does not have any more was answered.
     func receipt(_ db: Database) throws -> HubReceipt {
         let now = try StoredItem.one(db, id)?.item.state ?? .dismissed
         return HubReceipt(id: id, revision: revision, state: now, outcome: outcome, copy: copy, reason: reason)

@@ -3,25 +3,27 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Gives out everything that a person can have put in, as of one moment, in an order that depends on nothing else: the same
-    /// library gives the same records. Memory is bounded; others go on reading and writing meanwhile.
+    /// Exports everything that a person can have entered, as of one moment, in a fixed order: the same library gives the same
+    /// records. Memory is bounded, and others can read and write meanwhile.
     ///
-    /// Not in it: the intake queue, pictures of covers, the answer cache, and what undo remembers.
+    /// Leaves out the intake queue, pictures of covers, the answer cache and the change history.
     ///
-    /// - Parameter take: gets the records one by one; throwing ends the export.
-    public func export(_ take: @Sendable @escaping (LibraryRecord) throws -> Void) async throws {
+    /// - Parameter receive: receives the records one by one. If it throws, the export ends.
+    public func export(_ receive: @Sendable @escaping (LibraryRecord) throws -> Void) async throws {
         try await read { db in
-            try take(.library(version: LibraryRecord.version))
+            try receive(.library(version: LibraryRecord.version))
             for row in try db.rows("SELECT name, value FROM setting ORDER BY name") {
-                try take(.setting(name: row["name"], value: row["value"]))
+                try receive(.setting(name: row["name"], value: row["value"]))
             }
             for row in try db.rows(
                 "SELECT name FROM author WHERE id NOT IN (SELECT author FROM editionAuthor) ORDER BY name")
-            { try take(.author(row["name"])) }
+            { try receive(.author(row["name"])) }
             for row in try db.rows("SELECT displayName FROM shelf ORDER BY name") {
-                try take(.shelf(row["displayName"]))
+                try receive(.shelf(row["displayName"]))
             }
-            for row in try db.rows("SELECT displayName FROM tag ORDER BY name") { try take(.tag(row["displayName"])) }
+            for row in try db.rows("SELECT displayName FROM tag ORDER BY name") {
+                try receive(.tag(row["displayName"]))
+            }
             var last = ""
             while true {
                 let editions = try db.rows(
@@ -31,26 +33,28 @@ extension LibraryFile {
                     """, [last])
                 guard let end = editions.last else { return }
                 last = end["uuid"]
-                for book in try ExportedBooks(db, editions: editions.map { $0["id"] }).records { try take(.book(book)) }
+                for book in try ExportedBooks(db, editions: editions.map { $0["id"] }).records {
+                    try receive(.book(book))
+                }
             }
         }
     }
 
-    /// How many books an export has to give out, the trash included.
+    /// Returns the number of books that an export has, including the trash.
     public func editionCount() async throws -> Int {
         try await read { db in try db.value(Int.self, "SELECT count(*) FROM edition") ?? 0 }
     }
 }
 
-/// Some hundred editions with all that hangs on them, by one query for each table.
+/// The records of some hundred editions, fetched with one query for each table.
 private struct ExportedBooks {
     private(set) var records: [BookRecord] = []
 
     init(_ db: Database, editions: [Int64]) throws {
-        let entries = try StoredBooks.fetch(
+        let books = try StoredBook.fetch(
             db, "WHERE edition.id IN (SELECT value FROM json_each(?)) ORDER BY edition.uuid, copy.uuid",
-            [list(editions)])
-        let copies = list(entries.map(\.copyRow))
+            [jsonList(editions)])
+        let copies = jsonList(books.map(\.copyRow))
         let readings = try Self.readings(db, of: copies)
         let notes = try Self.grouped(db, "copy, uuid, kind, text, created FROM note", copies, by: "created, id") {
             try Note(row: $0)
@@ -62,18 +66,18 @@ private struct ExportedBooks {
             ImportFlag(row: $0)
         }
         let requests = try Self.grouped(db, "copy, id FROM request", copies, by: "id") { $0["id"] as String }
-        for entry in entries {
-            var record = CopyRecord(copy: entry.book.copy)
+        for stored in books {
+            var record = CopyRecord(copy: stored.book.copy)
             record.copy.readings = []
-            record.readings = readings[entry.copyRow] ?? []
-            record.notes = notes[entry.copyRow] ?? []
-            record.quotes = quotes[entry.copyRow] ?? []
-            record.flags = flags[entry.copyRow] ?? []
-            record.requests = requests[entry.copyRow] ?? []
-            if records.last?.edition.id == entry.book.edition.id {
+            record.readings = readings[stored.copyRow] ?? []
+            record.notes = notes[stored.copyRow] ?? []
+            record.quotes = quotes[stored.copyRow] ?? []
+            record.flags = flags[stored.copyRow] ?? []
+            record.requests = requests[stored.copyRow] ?? []
+            if records.last?.edition.id == stored.book.edition.id {
                 records[records.count - 1].copies.append(record)
             } else {
-                records.append(BookRecord(edition: entry.book.edition, copies: [record]))
+                records.append(BookRecord(edition: stored.book.edition, copies: [record]))
             }
         }
     }

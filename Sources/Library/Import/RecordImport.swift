@@ -2,9 +2,9 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Takes in the lines of our own JSON: identities are kept, and what is there under another identity is met by ISBN.
-extension ImportSaving {
-    mutating func take(_ record: LibraryRecord, row: Int) throws -> ImportResult {
+/// Imports the records of our own JSON format. Ids are kept; a book that is here under another id is found by ISBN.
+extension RowImporter {
+    mutating func importRecord(_ record: LibraryRecord, row: Int) throws -> ImportResult {
         switch record {
         case .library: return ImportResult(row: row, outcome: .other(isNew: false))
         case .setting(let name, let value):
@@ -30,7 +30,7 @@ extension ImportSaving {
                     [name.caseFolded, name, name.searchFolded]))
         case .book(let book):
             let title = book.edition.metadata.title ?? book.edition.isbn?.hyphenated ?? book.edition.isbnText
-            return ImportResult(row: row, title: title, outcome: try take(book))
+            return ImportResult(row: row, title: title, outcome: try importBook(book))
         }
     }
 
@@ -38,43 +38,45 @@ extension ImportSaving {
         ImportResult(row: row, outcome: .other(isNew: isNew))
     }
 
-    /// - Returns: whether a row was added.
+    /// Runs an INSERT.
+    ///
+    /// - Returns: true if it has added a row.
     private func add(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
         try db.run(sql, arguments)
         return db.changesCount > 0
     }
 
-    private mutating func take(_ book: BookRecord) throws -> ImportResult.Outcome {
+    private mutating func importBook(_ book: BookRecord) throws -> ImportResult.Outcome {
         let offered = book.edition
         guard !book.copies.isEmpty else { return .refused(reason: "it has no copy") }
-        let matching = ImportMatching(db: db)
-        // All that are known first, so that no other takes their place.
+        let matcher = ImportMatcher(db: db)
+        // Known copies first, so that no other record is matched with them.
         var known: [ID<Copy>: Int64] = [:]
         for record in book.copies {
-            guard let row = try matching.copy(record.copy.id) ?? matching.copy(ofRequest: request(record)) else {
+            guard let row = try matcher.copy(record.copy.id) ?? matcher.copy(ofRequest: request(record)) else {
                 continue
             }
             known[record.copy.id] = row
             claimed.insert(row)
         }
-        let own = try matching.edition(offered.id)
-        // Never by title: two editions of one title are two.
-        let met = try own ?? matching.edition(offered.isbn)
-        var edition = try met ?? known.values.min().flatMap(matching.edition(of:))
+        let own = try matcher.edition(offered.id)
+        // Never matched by title, because two editions with one title are two.
+        let existing = try own ?? matcher.edition(offered.isbn)
+        var edition = try existing ?? known.values.min().flatMap(matcher.edition(of:))
         var added: ID<Copy>?
         var merged: ID<Copy>?
         var filled: [String] = []
         for record in book.copies {
             var row = known[record.copy.id]
             let isKnown = row != nil
-            // What is in the trash there meets nothing here.
-            if row == nil, own == nil, let met, record.copy.deleted == nil {
-                row = try matching.copy(of: met, except: claimed)
+            // A copy in the trash of the file is not matched with one here.
+            if row == nil, own == nil, let existing, record.copy.deleted == nil {
+                row = try matcher.copy(of: existing, except: claimed)
             }
             guard let row else {
-                let home = try edition ?? insert(offered)
-                edition = home
-                claimed.insert(try ImportedRows(db: db).insert(record, of: home))
+                let target = try edition ?? insert(offered)
+                edition = target
+                claimed.insert(try record.insert(db, of: target))
                 added = added ?? record.copy.id
                 continue
             }
@@ -101,12 +103,12 @@ extension ImportSaving {
     private func merge(
         _ record: CopyRecord, _ offered: Edition, into row: Int64, isKnown: Bool
     ) throws -> (ID<Copy>, filled: [String]) {
-        guard let stored = try StoredBooks.fetch(db, "WHERE copy.id = ?", [row]).first else {
+        guard let stored = try StoredBook.fetch(db, "WHERE copy.id = ?", [row]).first else {
             throw RowDecodingError(what: "a request without its copy")
         }
-        let merging = ImportMerging(db: db, stored: stored, isKnown: isKnown, hasIdentities: true)
-        var filled = try merging.fillEdition(isbn: offered.isbn, isbnText: offered.isbnText, from: offered.metadata)
-        filled += try merging.fillCopy(from: try withoutDoubles(record))
+        let merger = ImportMerger(db: db, stored: stored, isKnown: isKnown, hasIdentities: true)
+        var filled = try merger.fillEdition(isbn: offered.isbn, isbnText: offered.isbnText, from: offered.metadata)
+        filled += try merger.fillCopy(from: try withoutDuplicates(record))
         if stored.book.id == record.copy.id { filled += try fillHistory(from: record) }
         if !isKnown {
             try db.run(
@@ -115,8 +117,8 @@ extension ImportSaving {
         return (stored.book.id, filled)
     }
 
-    /// Without what the library has under the same identity already.
-    private func withoutDoubles(_ record: CopyRecord) throws -> CopyRecord {
+    /// Returns the record without notes, quotes and readings that the library has already.
+    private func withoutDuplicates(_ record: CopyRecord) throws -> CopyRecord {
         var record = record
         record.notes = try record.notes.filter { try !has("note", $0.id.rawValue) }
         record.quotes = try record.quotes.filter { try !has("quote", $0.id.rawValue) }
@@ -124,7 +126,7 @@ extension ImportSaving {
         return record
     }
 
-    /// Entries and sessions that a reading here does not have yet.
+    /// Adds progress entries and sessions that a reading here does not have yet.
     private func fillHistory(from record: CopyRecord) throws -> [String] {
         var isFilled = false
         for reading in record.readings {
@@ -132,7 +134,7 @@ extension ImportSaving {
             guard try has("reading", id.rawValue) else { continue }
             let sessions = try reading.sessions.filter { try !has("session", $0.id.rawValue) && $0.end != nil }
             let entries = try reading.entries.filter { try !has("progressEntry", $0.id.rawValue) }
-            try ImportedRows(db: db).insert(sessions, entries, of: id)
+            try ReadingRecord.insert(sessions, entries, of: id, db)
             isFilled = isFilled || !sessions.isEmpty || !entries.isEmpty
         }
         return isFilled ? ["history"] : []
@@ -143,32 +145,34 @@ extension ImportSaving {
     }
 }
 
-/// Stores a copy with all that hangs on it, identities kept.
-struct ImportedRows {
-    let db: Database
-
-    /// - Returns: the copy's row number.
-    @discardableResult
-    func insert(_ record: CopyRecord, of edition: Int64) throws -> Int64 {
-        let row = try StoredCopy.insert(record.copy, of: edition, db)
-        for (position, reading) in record.readings.enumerated() { try insert(reading, at: position, of: row) }
-        for note in record.notes { try note.insert(db, to: row) }
-        for quote in record.quotes { try quote.insert(db, to: row) }
-        for flag in record.flags { try flag.insert(db, to: row) }
-        for request in record.requests {
+extension CopyRecord {
+    /// Inserts the copy with its readings, notes, quotes and flags, all with their own ids.
+    ///
+    /// - Returns: the id of the copy's row.
+    func insert(_ db: Database, of edition: Int64) throws -> Int64 {
+        let row = try StoredCopy.insert(copy, of: edition, db)
+        for (position, reading) in readings.enumerated() { try reading.insert(db, at: position, of: row) }
+        for note in notes { try note.insert(db, to: row) }
+        for quote in quotes { try quote.insert(db, to: row) }
+        for flag in flags { try flag.insert(db, to: row) }
+        for request in requests {
             try db.run("INSERT INTO request (id, copy) VALUES (?, ?) ON CONFLICT DO NOTHING", [request, row])
         }
         return row
     }
+}
 
-    func insert(_ record: ReadingRecord, at position: Int, of copy: Int64) throws {
-        try StoredReadings.insert(record.reading, at: position, of: copy, db)
-        try insert(record.sessions, record.entries, of: record.reading.id)
+extension ReadingRecord {
+    func insert(_ db: Database, at position: Int, of copy: Int64) throws {
+        try StoredReadings.insert(reading, at: position, of: copy, db)
+        try Self.insert(sessions, entries, of: reading.id, db)
     }
 
-    func insert(_ sessions: [Session], _ entries: [ProgressEntry], of reading: ID<Reading>) throws {
+    static func insert(
+        _ sessions: [Session], _ entries: [ProgressEntry], of reading: ID<Reading>, _ db: Database
+    ) throws {
         for session in sessions {
-            // A library has one running session; that of an export waits for nobody here.
+            // A library has one running session at most: one that runs in the file is left out if another runs here.
             if session.isRunning, try StoredSessions.running(db) != nil { continue }
             try StoredSessions.insert(session, of: reading, db)
         }

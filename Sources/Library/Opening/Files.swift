@@ -1,78 +1,76 @@
 import Glibc
+import SystemPackage
 
-// The few calls on files and folders that opening, covers and backups share.
+// Calls on files and folders that opening, covers and backups share.
 
-/// Reads a whole file.
+/// Reads a file.
 ///
-/// - Parameter limit: in bytes; what is longer is cut.
+/// - Parameter limit: the number of bytes to read at most.
 func readFile(_ path: String, limit: Int) throws(LibraryError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-    defer { close(descriptor) }
     var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count < limit {
-        let count = read(descriptor, &piece, min(piece.count, limit - bytes.count))
-        if count == 0 { break }
-        if count < 0 {
-            if errno == EINTR { continue }
-            throw LibraryError(errno: errno, path: path)
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    do {
+        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        try file.closeAfter {
+            while bytes.count < limit {
+                let room = min(buffer.count, limit - bytes.count)
+                let count = try buffer.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<room])) }
+                if count == 0 { break }
+                bytes += buffer[..<count]
+            }
         }
-        bytes += piece[..<count]
+    } catch {
+        throw LibraryError(system: error, path: path)
     }
     return bytes
 }
 
-/// Replaces a file whole or not at all, on the disk when it returns: a partial file beside it, fsync, rename, fsync of the
-/// folder (rename(2) alone does not survive a power cut).
+/// Replaces a file completely or not at all; it is on the disk when this returns. Writes a partial file beside it, syncs and
+/// renames it, and syncs the folder, because rename(2) alone does not survive a power cut.
 func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(LibraryError) {
     let partial = path + ".partial"
-    let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-    var failure: Int32 = 0
-    var written = 0
-    while failure == 0, written < bytes.count {
-        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, bytes.count - written) }
-        if count < 0 {
-            if errno != EINTR { failure = errno }
-        } else {
-            written += count
+    var isCreated = false
+    do {
+        let file = try FileDescriptor.open(
+            partial, .writeOnly, options: [.create, .truncate, .closeOnExec],
+            permissions: FilePermissions(rawValue: mode))
+        isCreated = true
+        try file.closeAfter {
+            try file.writeAll(bytes)
+            if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }
         }
-    }
-    if failure == 0, fsync(descriptor) != 0 { failure = errno }
-    if close(descriptor) != 0, failure == 0 { failure = errno }
-    if failure == 0, rename(partial, path) != 0 { failure = errno }
-    guard failure == 0 else {
-        unlink(partial)
-        throw LibraryError(errno: failure, path: path)
+        if rename(partial, path) != 0 { throw Errno(rawValue: errno) }
+    } catch {
+        if isCreated { unlink(partial) }
+        throw LibraryError(system: error, path: path)
     }
     try syncFolder(of: path)
 }
 
-/// Brings a file's content to the disk.
+/// Syncs a file's content to the disk.
 func syncFile(_ path: String) throws(LibraryError) { try sync(path) }
 
-/// Brings the names in a file's folder to the disk, on file systems that can: others (FUSE's, some network ones) answer EINVAL or
-/// ENOTSUP for a folder, and there the names go to the disk by themselves.
-func syncFolder(of path: String) throws(LibraryError) { try sync(folder(of: path), except: [EINVAL, ENOTSUP]) }
+/// Syncs the names in a file's folder to the disk. File systems that cannot sync a folder (those of FUSE, some network ones)
+/// answer EINVAL or ENOTSUP, which is no error: they write names without it.
+func syncFolder(of path: String) throws(LibraryError) { try sync(folder(of: path), ignoring: [EINVAL, ENOTSUP]) }
 
-private func sync(_ path: String, except harmless: Set<Int32> = []) throws(LibraryError) {
+private func sync(_ path: String, ignoring harmless: Set<Int32> = []) throws(LibraryError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 || harmless.contains(errno) else { throw LibraryError(errno: errno, path: path) }
 }
 
-/// The folder that holds `path`; "." for a bare name.
+/// Returns the folder of `path`; "." for a bare name.
 func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-/// The names in a folder; none when it cannot be read.
+/// Returns the names in a folder; none if it cannot be read.
 func fileNames(in folder: String) -> [String] {
     guard let entries = opendir(folder) else { return [] }
     defer { closedir(entries) }
@@ -86,11 +84,10 @@ func fileNames(in folder: String) -> [String] {
     return names
 }
 
-/// The file itself behind symbolic links, also behind one whose target is yet to be made; `path` as it is when not even its
-/// folder is there.
+/// Resolves symbolic links, also one whose target does not exist yet. Returns `path` itself if its folder does not exist.
 func realPath(_ path: String) -> String {
     var path = path
-    // As many links as the kernel follows (path_resolution(7)).
+    // The kernel follows 40 links at most (path_resolution(7)).
     for _ in 0..<40 {
         if let real = resolved(path) { return real }
         guard let target = linkTarget(path) else { break }
@@ -112,30 +109,31 @@ private func linkTarget(_ path: String) -> String? {
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
 }
 
-/// Makes a folder and those above it, for their owner alone; what exists stays as it is.
-func makeFolder(_ path: String) throws(LibraryError) {
+/// Creates a folder and its parents for their owner alone. Existing folders stay as they are.
+func createFolder(_ path: String) throws(LibraryError) {
     if mkdir(path, 0o700) == 0 { return }
     switch errno {
     case EEXIST: return
     case ENOENT where folder(of: path) != path:
-        try makeFolder(folder(of: path))
+        try createFolder(folder(of: path))
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
     default: throw LibraryError(errno: errno, path: path)
     }
 }
 
-/// Makes a folder beside a library, open to the group where the library's own folder is; what exists stays as it is.
-func makeFolderBeside(_ path: String) throws(LibraryError) {
+/// Creates a folder beside a library, with access for the group if the library's own folder has it. An existing folder stays as
+/// it is.
+func createFolderBeside(_ path: String) throws(LibraryError) {
     let isNew = try fileFacts(path) == nil
-    guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return try makeFolder(path) }
+    guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return try createFolder(path) }
     guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
-    // The umask must not shut out the group, and what is made in it is to be the group's (inode(7), S_ISGID). Mostly the folder above
-    // has seen to it; a service that systemd lets set no such bit (RestrictSUIDSGID) could not.
+    // The umask must not exclude the group, and new files must belong to the group (inode(7), S_ISGID). The parent folder mostly
+    // passes this bit on; a service must not set it if systemd forbids that (RestrictSUIDSGID).
     guard let facts = try fileFacts(path), facts.st_mode & 0o7777 != 0o2770 else { return }
     guard chmod(path, 0o2770) == 0 else { throw LibraryError(errno: errno, path: path) }
 }
 
-/// - Returns: `nil` when there is no such file.
+/// Returns the metadata of a file; `nil` if there is no such file.
 func fileFacts(_ path: String) throws(LibraryError) -> stat? {
     var facts = stat()
     if stat(path, &facts) == 0 { return facts }
@@ -143,8 +141,8 @@ func fileFacts(_ path: String) throws(LibraryError) -> stat? {
     return nil
 }
 
-/// The rights for new files in a folder: readable and writable for the group where the group may write the folder (the
-/// service's library), else for the owner alone.
+/// Returns the mode of new files in a folder: for owner and group if the group may write to the folder, as in the service's
+/// library, else for the owner alone.
 func fileMode(in folder: String) throws(LibraryError) -> mode_t {
     guard let facts = try fileFacts(folder) else { return 0o600 }
     return facts.st_mode & S_IWGRP != 0 ? 0o660 : 0o600

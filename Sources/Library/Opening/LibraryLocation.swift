@@ -1,27 +1,26 @@
 import GRDB
 import Glibc
 
-/// The place of a library, and what is found there before anything is written.
+/// The location of a library, which is inspected before anything is written there.
 struct LibraryLocation {
-    /// The file itself: locks, side files, covers and backups lie beside it, whatever links lead to it.
+    /// The path with links resolved. Locks, side files, covers and backups are beside the file itself, not beside a link to it.
     let path: String
-    /// The rights of new files.
+    /// The mode of new files.
     let mode: mode_t
 
-    /// What stands at the path.
     enum State: Equatable { case new, existing }
 
     init(_ path: String) {
         let path = realPath(path)
         self.path = path
-        // A folder that cannot be looked at is told by prepare(); one that is yet to be made is its owner's.
+        // prepare() reports a folder that cannot be read. A folder that does not exist yet will be its owner's alone.
         mode = (try? fileMode(in: folder(of: path))) ?? 0o600
     }
 
-    /// Makes the folders and the side file that carries the locks.
+    /// Creates the folders and the side file with the locks.
     func prepare() throws(LibraryError) -> LibraryLock {
         let parent = folder(of: path)
-        try makeFolder(parent)
+        try createFolder(parent)
         if let network = try FileSystemKind.network(at: parent) {
             throw LibraryError.networkFileSystem(path: path, type: network)
         }
@@ -30,21 +29,21 @@ struct LibraryLocation {
                 throw LibraryError.foreign(path: path, what: "a folder or device")
             }
             guard access(path, R_OK | W_OK) == 0 else { throw LibraryError(errno: errno, path: path) }
-            // Another program's file gets no side files from us either.
+            // No side files beside another program's file.
             if facts.st_size > 0 { try FileHeader(of: path).check(path: path) }
         }
-        // SQLite makes and removes its side files in the folder.
+        // SQLite creates and removes its side files in the folder.
         guard access(parent, W_OK | X_OK) == 0 else { throw LibraryError(errno: errno, path: parent) }
         return try LibraryLock(path: path + "-lock", mode: mode)
     }
 
-    /// Whether a write-ahead log with content lies beside the file: somebody has it open, or ended without closing it.
+    /// Returns true if a write-ahead log with content lies beside the file: a process has it open, or ended without closing it.
     func hasLeftoverLog() throws(LibraryError) -> Bool { try fileFacts(path + "-wal")?.st_size ?? 0 > 0 }
 
-    /// Looks at the file without changing a byte of it.
+    /// Inspects the file without changing a byte of it.
     ///
-    /// - Parameter endedUncleanly: whether to check the whole file (`quick_check`).
-    /// - Throws: ``LibraryError`` when it is newer, damaged or something else.
+    /// - Parameter endedUncleanly: true to check the whole file (`quick_check`).
+    /// - Throws: ``LibraryError`` if it is newer, damaged or not a library.
     func inspect(endedUncleanly: Bool) throws -> State {
         guard let facts = try fileFacts(path), facts.st_size > 0 else { return .new }
         let header = try FileHeader(of: path)
@@ -56,7 +55,7 @@ struct LibraryLocation {
             }
             return .existing
         }
-        // The newest header is in the log, and only SQLite reads that; a read-only connection leaves both files as they are.
+        // The newest header is in the log, which only SQLite can read. A read-only connection leaves both files as they are.
         let queue = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
         defer { try? queue.close() }
         try queue.read { db in
@@ -77,7 +76,7 @@ struct FileHeader {
     var applicationID: UInt32
     var isPageCountValid: Bool
 
-    /// - Throws: ``LibraryError/foreign(path:what:)`` when it is no SQLite file.
+    /// - Throws: ``LibraryError/foreign(path:what:)`` if it is no SQLite file.
     init(of path: String) throws(LibraryError) {
         let bytes = try readFile(path, limit: 100)
         guard bytes.starts(with: Array("SQLite format 3\0".utf8)) else {
@@ -95,10 +94,10 @@ struct FileHeader {
         applicationID = number(68)
     }
 
-    /// In bytes; 0 when the header does not tell.
+    /// The size in bytes; 0 if the header does not have it.
     var expectedSize: Int { isPageCountValid ? pageCount * pageSize : 0 }
 
-    /// - Throws: ``LibraryError`` when it is another program's or newer.
+    /// - Throws: ``LibraryError`` if the file is newer or another program's.
     func check(path: String) throws(LibraryError) {
         guard applicationID == Schema.applicationID else {
             throw LibraryError.foreign(path: path, what: "another program's database")
@@ -109,21 +108,21 @@ struct FileHeader {
     }
 }
 
-/// Tells network file systems from local ones, because WAL needs the shared memory and locks of one kernel
+/// Distinguishes network file systems from local ones, because WAL needs the shared memory and locks of one kernel
 /// (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host computer").
 enum FileSystemKind {
-    /// The types refused, as mountinfo names them. statfs(2) would give numbers, but one and the same for every FUSE file
-    /// system, the local ones (ntfs-3g, exfat) too.
+    /// The refused types, by their names in mountinfo. The numbers of statfs(2) are of no use, because all FUSE file systems have
+    /// the same, local ones (ntfs-3g, exfat) too.
     ///
-    /// 9p and virtiofs are let through although they come from another kernel: they are the ordinary disk of many containers
-    /// and virtual machines, where one kernel alone uses the file.
+    /// 9p and virtiofs are allowed although they come from another kernel: they are the ordinary disk of many containers and
+    /// virtual machines, where only one kernel uses the file.
     static let refused: Set<String> = [
         "nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "coda", "lustre", "gfs2", "ocfs2",
         "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.glusterfs", "fuse.davfs", "fuse.davfs2", "fuse.curlftpfs",
         "fuse.gvfsd-fuse", "fuse.ceph", "fuse.ceph-fuse", "fuse.moosefs", "fuse.juicefs", "fuse.gcsfuse",
     ]
 
-    /// The network file system that `folder` lies on, `nil` for a local one and where it cannot be told (no /proc).
+    /// Returns the type of the network file system of `folder`; `nil` for a local one, and if it is unknown (no /proc).
     static func network(at folder: String) throws(LibraryError) -> String? {
         var facts = stat()
         guard stat(folder, &facts) == 0 else { throw LibraryError(errno: errno, path: folder) }
@@ -132,7 +131,7 @@ enum FileSystemKind {
         return type.flatMap { refused.contains($0) ? $0 : nil }
     }
 
-    /// The type that mountinfo gives for a device. Source: proc_pid_mountinfo(5): the third field is the device, the type
+    /// Returns the type of a device in mountinfo. Source: proc_pid_mountinfo(5): the third field is the device, and the type
     /// follows the separator " - ".
     static func type(ofDevice device: UInt, in mountinfo: String) -> String? {
         // makedev(3): twelve and twenty bits, interleaved.
@@ -150,11 +149,12 @@ enum FileSystemKind {
 }
 
 extension LibraryFile {
-    /// Whether a library could be made at a path where there is none; nothing is written.
+    /// Checks that a library could be created at a path where there is none. Writes nothing.
     ///
-    /// - Returns: the folder that it would be made in, or the nearest above it that exists.
-    /// - Throws: ``LibraryError`` when that folder cannot be written, or lies on a network file system.
-    public static func outlook(at path: String) throws(LibraryError) -> String {
+    /// - Returns: its folder, or the nearest parent folder that exists.
+    /// - Throws: ``LibraryError`` if that folder cannot be written or is on a network file system.
+    @discardableResult
+    public static func checkCreation(at path: String) throws(LibraryError) -> String {
         var parent = folder(of: realPath(path))
         while try fileFacts(parent) == nil, folder(of: parent) != parent { parent = folder(of: parent) }
         if let network = try FileSystemKind.network(at: parent) {

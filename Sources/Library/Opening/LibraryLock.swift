@@ -1,15 +1,18 @@
 import Glibc
+import SystemPackage
 
 /// F_OFD_SETLK of asm-generic/fcntl.h, the same on every Linux; Swift's Glibc module leaves it out because glibc hides it
 /// behind _GNU_SOURCE. Remove when it is imported.
 private let setOpenFileLock: Int32 = 37
 
-/// Two locks on the side file `…-lock`, kept by the kernel for this open file description and let go when the process dies.
+/// The locks on bytes of the side file `…-lock`. The kernel holds them for this open file description and releases them when the
+/// process dies.
 ///
-/// Byte 0 is *opening*: one process at a time creates, checks, migrates or replaces the library. Byte 1 is *in use*: shared
-/// by all that have it open, so that a restore can tell whether it is alone. Byte 2 is *backup*: who makes the day's. Locks of open file descriptions
-/// (fcntl F_OFD_SETLK, Linux 3.15) instead of flock(2): one file can hold both, turning exclusive into shared has no gap, and
-/// two instances in one process exclude each other as two processes do.
+/// Byte 0 is *opening*: one process at a time creates, checks, migrates or replaces the library. Byte 1 is *in use*: shared by all
+/// processes that have it open, so that a restore knows that it is alone. Byte 2 is *backup*: held by the process that makes the
+/// day's backup. They are locks of open file descriptions (fcntl F_OFD_SETLK, Linux 3.15) instead of flock(2) because one file can
+/// have several, an exclusive lock becomes a shared one without a gap, and two instances in one process exclude each other as two
+/// processes do.
 final class LibraryLock: Sendable {
     enum Byte: Int, Sendable { case opening = 0, inUse = 1, backup = 2 }
     enum Kind: Sendable { case shared, exclusive, none }
@@ -17,13 +20,13 @@ final class LibraryLock: Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// - Parameter mode: the rights of a new side file.
+    /// - Parameter mode: the mode of a new side file.
     /// - Throws: ``LibraryError``.
     init(path: String, mode: mode_t) throws(LibraryError) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-        // The umask must not shut out the group that shares the library; only the owner can and need do this.
+        // The umask must not exclude the group that shares the library. Only the owner can change the mode.
         _ = fchmod(descriptor, mode)
     }
 
@@ -31,7 +34,7 @@ final class LibraryLock: Sendable {
 
     /// Tries to change a lock without waiting.
     ///
-    /// - Returns: whether it is held now.
+    /// - Returns: true if the change was made.
     func attempt(_ kind: Kind, _ byte: Byte) throws(LibraryError) -> Bool {
         var request = flock()
         request.l_type =
@@ -55,12 +58,12 @@ final class LibraryLock: Sendable {
 
     /// Waits for a lock.
     ///
-    /// - Throws: ``LibraryError/locked(path:)`` when it is not to be had within `patience`.
-    func acquire(_ kind: Kind, _ byte: Byte, within patience: Duration, library: String) throws(LibraryError) {
-        let end = ContinuousClock.now.advanced(by: patience)
+    /// - Throws: ``LibraryError/locked(path:)`` if another process holds it for longer than `limit`.
+    func acquire(_ kind: Kind, _ byte: Byte, within limit: Duration, library: String) throws(LibraryError) {
+        let end = ContinuousClock.now.advanced(by: limit)
         while try !attempt(kind, byte) {
             guard ContinuousClock.now < end else { throw LibraryError.locked(path: library) }
-            // F_OFD_SETLKW has no time limit, so the lock is asked for a hundred times a second.
+            // F_OFD_SETLKW has no time limit, so this polls.
             usleep(10_000)
         }
     }
@@ -69,6 +72,11 @@ final class LibraryLock: Sendable {
 }
 
 extension LibraryError {
+    /// Converts an error of SystemPackage, which throws nothing but `Errno`.
+    init(system error: any Error, path: String) {
+        self.init(errno: (error as? Errno)?.rawValue ?? EIO, path: path)
+    }
+
     init(errno code: Int32, path: String) {
         switch code {
         case EACCES, EPERM, EROFS: self = .permission(path: path, errno: code)

@@ -1,8 +1,8 @@
 import GRDB
 
 extension Schema {
-    /// Version 4: the kiosk's access code, its sign-ins, and the wrong codes. The change log follows none of them: who may use the
-    /// library is no work on it, and no undo opens a door again.
+    /// Version 4: the kiosk's access code, its sign-ins and the wrong codes. None of them is logged in changes: they are not work
+    /// on the library, and no undo must give access again.
     @Sendable static func createAccess(_ db: Database) throws {
         try db.execute(
             sql: """

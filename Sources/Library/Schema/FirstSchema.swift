@@ -1,10 +1,10 @@
 import GRDB
 
 extension Schema {
-    /// Version 1. Instants are milliseconds since 1970 in UTC, days are text, truth values 0 and 1; `name` columns that
-    /// must be unique without regard to case hold the folded form, beside the form as entered.
+    /// Version 1. Instants are milliseconds since 1970 in UTC, days are text, and truth values are 0 and 1. `name` columns that
+    /// must be unique without regard to case have the folded form, beside another column with the form as entered.
     ///
-    /// Nothing cascades between the tables that undo tracks: whatever goes, goes by a statement that the change log sees.
+    /// Nothing cascades between the tables that undo tracks: rows are only deleted by statements that the change log sees.
     @Sendable static func createFirstSchema(_ db: Database) throws {
         try db.execute(sql: editions)
         try db.execute(sql: copies)

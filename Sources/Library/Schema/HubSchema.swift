@@ -1,8 +1,8 @@
 import GRDB
 
 extension Schema {
-    /// Version 5: a library can be a hub, and a file can be a station's outbox. Undo follows none of these tables: what was sent is
-    /// sent.
+    /// Version 5: a library can be a hub, and a file can be a station's outbox. None of these tables is logged in changes, because
+    /// undo cannot take back what was sent.
     @Sendable static func createHub(_ db: Database) throws {
         try db.execute(sql: hub)
         try db.execute(sql: outbox)

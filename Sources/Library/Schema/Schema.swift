@@ -44,32 +44,3 @@ enum Schema {
         try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
     }
 }
-
-extension Database {
-    /// Runs a statement; it is compiled once per connection.
-    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
-        try cachedStatement(sql: sql).execute(arguments: arguments)
-    }
-
-    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
-        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
-    }
-
-    /// Takes the rows one by one where they stand, which is quicker than a copy of each: GRDB then finds a column by name at once,
-    /// in a copy by comparing names.
-    func eachRow(_ sql: String, _ arguments: StatementArguments = [], _ take: (Row) throws -> Void) throws {
-        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
-        while let row = try rows.next() { try take(row) }
-    }
-
-    func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
-        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
-    }
-
-    /// The first column of the first row.
-    func value<Value: DatabaseValueConvertible>(
-        _ type: Value.Type, _ sql: String, _ arguments: StatementArguments = []
-    ) throws -> Value? {
-        try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
-    }
-}

@@ -1,7 +1,7 @@
 import GRDB
 
 extension Schema {
-    /// Version 3: what search knows of every copy. All of it is derived; ``SearchIndex`` writes it, and undo leaves it alone.
+    /// Version 3: the search index. All of it is derived by ``SearchIndex``, and it is not logged in changes.
     @Sendable static func createSearch(_ db: Database) throws {
         try db.execute(sql: listing)
         try db.execute(sql: searchText)
@@ -10,8 +10,8 @@ extension Schema {
         try SearchIndex.rebuild(db)
     }
 
-    /// One narrow row a copy: what lists are sorted and filtered by. Each sort's index holds the filters' columns as well, so
-    /// that a page is found without touching the rows.
+    /// One narrow row for each copy, with all columns by which lists are sorted and filtered. Each sort's index has the filters'
+    /// columns as well, so that a page of results is found without reading the rows.
     private static let listing = """
         CREATE TABLE listing (
             copy INTEGER PRIMARY KEY,
@@ -58,20 +58,20 @@ extension Schema {
         ("Rating", "rating"),
     ]
 
-    /// One document a copy: its words, each with the letter of its field in front (``SearchField``), so that every field has
-    /// word lists of its own and a word common in notes does not slow the search of titles. No positions are needed: detail is
-    /// none. The splitting into words is ours; to the tokenizer named ascii every other letter is part of a word.
+    /// One document for each copy: its words, each prefixed with the letter of its field (``SearchField``), so that every field
+    /// has its own word lists and a word that is common in notes does not slow the search of titles. Positions are not needed, so
+    /// detail is none. ``WordSplitter`` splits texts into words; the tokenizer ascii takes all other characters as part of a word.
     ///
-    /// Prefix lists are for three to nine letters behind the field's; shorter beginnings are words of the document. A beginning
-    /// without a list costs the more the more books have it, because FTS5 puts the lists of its words together before the first
-    /// book comes; the lists from six letters on take a twentieth of the file.
+    /// There are prefix lists for three to nine letters behind the field's; shorter prefixes are words of the document. A prefix
+    /// without a list takes longer the more books have it, because FTS5 merges the lists of its words before it returns the first
+    /// book. The lists from six letters on take a twentieth of the file.
     static let searchText = """
         CREATE VIRTUAL TABLE searchText USING fts5 (
             words, tokenize = 'ascii', prefix = '4 5 6 7 8 9 10', detail = none, columnsize = 0);
         """
 
-    /// The copies whose search rows are behind; empty between transactions. Triggers name them whatever writes, and
-    /// `LibraryFile.write` brings them up to date before it commits, because folding is not SQLite's.
+    /// The copies whose search rows are out of date; empty between transactions. Triggers add them whatever is written, and
+    /// `LibraryFile.write` updates them before it commits, because SQLite cannot fold texts.
     private static let staleness = """
         CREATE TABLE searchStale (copy INTEGER PRIMARY KEY) STRICT;
 
@@ -86,7 +86,7 @@ extension Schema {
         }.joined()
 
     private static let staleTriggers: [(name: String, event: String, copies: String)] = {
-        // "WHERE true": SQLite would take ON CONFLICT for a join's ON otherwise.
+        // Without "WHERE true", SQLite would parse ON CONFLICT as a join's ON.
         let old = "SELECT OLD.copy WHERE true", new = "SELECT NEW.copy WHERE true"
         let both = "SELECT OLD.copy UNION SELECT NEW.copy WHERE true"
         let written =

@@ -2,10 +2,9 @@ import Bookplate
 import GRDB
 
 extension Schema {
-    /// Version 2: readings with their progress and sessions, notes, quotes, what imports could not take as it was, and the
-    /// library's own id.
+    /// Version 2: readings with their progress and sessions, notes, quotes, flags of imports, and the library's id.
     ///
-    /// Whatever is not To Read has a reading from here on.
+    /// From this version on, every copy that is not To Read has a reading.
     @Sendable static func createTracker(_ db: Database) throws {
         try db.execute(sql: readings)
         try db.execute(sql: annotations)
@@ -111,32 +110,32 @@ extension Schema {
 }
 
 extension Schema {
-    /// Gives every copy that is not To Read its reading, and the log of changes what version 2 would have written there: so what
-    /// was done under version 1 can still be taken back, and the reading comes and goes with the status.
+    /// Adds a reading to every copy that is not To Read, and to the change log the rows that version 2 would have written. So
+    /// changes from version 1 can still be undone, and the reading follows the status.
     static func addReadings(_ db: Database) throws {
         let image = rowImage(try db.columns(in: "reading").map(\.name))
-        let changes = try changesOfStatus(db)
+        let stateChanges = try Self.stateChanges(db)
         for row in try Row.fetchAll(db, sql: "SELECT id, status FROM copy ORDER BY id") {
             let copy: Int64 = row["id"]
             let state = Reading.State(after: try row.word("status"))
-            let acts = changes[copy] ?? []
-            guard state != nil || !acts.isEmpty else { continue }
-            // One that is To Read again has its reading for as long as the log takes its number and image from it.
+            let changes = stateChanges[copy] ?? []
+            guard state != nil || !changes.isEmpty else { continue }
+            // For a copy that is To Read again, the reading is deleted below, once the log has its id and image.
             let reading = try Self.insert(state ?? .open, of: copy, db)
-            for act in acts {
+            for change in changes {
                 try db.run(
                     """
                     INSERT INTO changeRow (change, tableName, key, before, after)
                     SELECT ?1, 'reading', json_array(id), iif(?2 IS NULL, NULL, json_set(\(image), '$.state', ?2)),
                         iif(?3 IS NULL, NULL, json_set(\(image), '$.state', ?3))
                     FROM reading WHERE id = ?4
-                    """, [act.change, act.before?.rawValue, act.after?.rawValue, reading])
+                    """, [change.change, change.before?.rawValue, change.after?.rawValue, reading])
             }
             if state == nil { try db.run("DELETE FROM reading WHERE id = ?", [reading]) }
         }
     }
 
-    /// Plain SQL, as the table is in this version.
+    /// Inserts a reading in plain SQL, because the table may differ in later versions.
     private static func insert(_ state: Reading.State, of copy: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             "INSERT INTO reading (uuid, copy, position, state) VALUES (?, ?, 0, ?)",
@@ -144,15 +143,15 @@ extension Schema {
         return db.lastInsertedRowID
     }
 
-    /// What a change made of a copy's reading; `nil` where there is none.
-    private struct Act {
+    /// A change of a copy's reading; `nil` for no reading.
+    private struct StateChange {
         var change: Int64
         var before: Reading.State?
         var after: Reading.State?
     }
 
-    /// By copy, oldest first; of changes that can still be taken back.
-    private static func changesOfStatus(_ db: Database) throws -> [Int64: [Act]] {
+    /// Returns the changes of each copy's reading that can still be undone, oldest first.
+    private static func stateChanges(_ db: Database) throws -> [Int64: [StateChange]] {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -162,13 +161,13 @@ extension Schema {
                     AND change IN (SELECT id FROM change WHERE undone IS NULL)
                 ORDER BY id
                 """)
-        var changes: [Int64: [Act]] = [:]
+        var changes: [Int64: [StateChange]] = [:]
         for row in rows {
             let before: Copy.Status? = try row.optionalWord("before")
-            let act = Act(
+            let change = StateChange(
                 change: row["change"], before: before.flatMap(Reading.State.init(after:)),
                 after: Reading.State(after: try row.word("after")))
-            if act.before != act.after { changes[row["copy"], default: []].append(act) }
+            if change.before != change.after { changes[row["copy"], default: []].append(change) }
         }
         return changes
     }

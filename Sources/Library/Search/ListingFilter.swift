@@ -4,17 +4,17 @@ import GRDB
 
 /// A query's filters as conditions on `listing`. Texts of the query are arguments, never part of a statement.
 struct ListingFilter {
-    /// Joined with AND.
+    /// The conditions, joined with AND.
     private(set) var condition: String
     private(set) var arguments: StatementArguments
-    /// For each filter a statement that gives the copies that pass it, each once, for the case that these are few.
+    /// For each filter a statement that returns the copies that pass it, each once. Used if these are few.
     private var sources: [(sql: String, arguments: StatementArguments)] = []
-    /// The copies of a filter that is not a column of `listing`: looking these up is quicker than asking of every copy.
+    /// The copies of a filter that is not a column of `listing`. Looking these up is faster than checking every copy.
     private(set) var outside: (sql: String, arguments: StatementArguments)?
 
-    /// Up to so many copies it is quicker to sort what passes than to walk through the order and look who passes.
+    /// The number of copies up to which sorting all that pass is faster than walking through an index and checking each.
     private static let few = 3000
-    /// So few that it is not worth looking for fewer.
+    /// The number of copies up to which it is not worth looking for a narrower filter.
     private static let veryFew = 500
 
     init(_ db: Database, _ query: BookQuery) throws {
@@ -60,10 +60,10 @@ struct ListingFilter {
     }
 
     private static func rows(_ db: Database, _ sql: String, _ names: [String]) throws -> [Int64] {
-        try db.rows(sql, [list(names)]).map { $0[0] }
+        try db.rows(sql, [jsonList(names)]).map { $0[0] }
     }
 
-    /// The copies of the narrowest filter, when they are few.
+    /// Returns the copies of the narrowest filter, if they are few.
     func fewCopies(_ db: Database) throws -> (sql: String, arguments: StatementArguments)? {
         var fewest: (source: (sql: String, arguments: StatementArguments), count: Int)?
         for source in sources {
@@ -75,7 +75,9 @@ struct ListingFilter {
         return fewest?.source
     }
 
-    /// - Parameter isNarrow: whether few copies may pass; such a condition has an index.
+    /// Adds a condition.
+    ///
+    /// - Parameter isNarrow: true if few copies may pass. Such a condition has an index.
     private mutating func require(_ sql: String, _ values: StatementArguments = [], isNarrow: Bool = true) {
         condition += " AND \(sql)"
         arguments += values
@@ -83,12 +85,12 @@ struct ListingFilter {
     }
 
     private mutating func requireLanguages(_ languages: Set<String>) {
-        // Asked of every row on the way: one argument each is quicker than a list that SQLite has to look through.
+        // Checked for every row of the walk: one argument for each language is faster than a list that SQLite has to search.
         if languages.count <= 16 {
-            let signs = String(repeating: ", ?", count: languages.count).dropFirst(2)
-            require("language IN (\(signs))", StatementArguments(languages.sorted()))
+            let placeholders = String(repeating: ", ?", count: languages.count).dropFirst(2)
+            require("language IN (\(placeholders))", StatementArguments(languages.sorted()))
         } else {
-            require("language IN (SELECT value FROM json_each(?))", [list(languages.sorted())])
+            require("language IN (SELECT value FROM json_each(?))", [jsonList(languages.sorted())])
         }
     }
 
@@ -109,7 +111,7 @@ struct ListingFilter {
 
     private mutating func requireAdded(_ range: Period, _ zone: TimeZone) {
         let start = range.from?.beginning(in: zone).milliseconds ?? .min
-        // Behind the last day that there is comes none.
+        // The last possible day has no next one.
         let next = range.to.flatMap { last in
             last.number.map { CalendarDay(number: $0 + 1) }.flatMap { $0 > last ? $0 : nil }
         }
@@ -124,12 +126,12 @@ struct ListingFilter {
         var parts = ["\(column) IS NOT NULL"]
         var values: StatementArguments = []
         if let last {
-            // A text that says less is less: 2024-03 stands before each of its days.
+            // A shorter text sorts first: 2024-03 comes before each of its days.
             parts.append("\(column) <= ?")
             values += [last.description]
         }
         if let first {
-            // "~" is after every digit and hyphen: 2024-03 reaches to the end of its month. The year alone serves the index.
+            // "~" sorts after every digit and hyphen, so 2024-03 reaches to the end of its month. The year alone can use the index.
             parts.append("\(column) >= ? AND \(column) || '~' >= ?")
             values += [String(first.description.prefix(4)), first.description]
         }
@@ -154,80 +156,14 @@ struct ListingFilter {
             WHERE author IN (\(numbers(authors)))
             """
         condition += " AND EXISTS (\(copies) AND copy.id = listing.copy)"
-        // One author can be named twice on a book, with two roles.
+        // A book can name one author twice, in two roles.
         outside = ("SELECT DISTINCT copy FROM (\(copies))", [])
         sources.append(("SELECT DISTINCT copy FROM (\(copies))", []))
     }
 }
 
-/// For `IN (…)`. Nothing is a number that no row has: of an empty list SQLite would ask every row.
+/// Returns numbers for `IN (…)`. An empty list becomes an id that no row has, because SQLite would check an empty list for every
+/// row.
 private func numbers(_ numbers: [Int64]) -> String {
     numbers.isEmpty ? "-1" : numbers.sorted().map(String.init).joined(separator: ", ")
-}
-
-/// Where a page ended: the last book's place in its order. Books that come and go do not move it.
-struct PageToken: Equatable {
-    enum Key: Equatable {
-        case empty
-        case number(Int64)
-        case text(String)
-    }
-
-    /// The step of the best order; 0 in a sort.
-    var step = 0
-    var key: Key
-    var copy: Int64
-
-    /// Printable: Base64 for addresses (RFC 4648, 5) of a line of text that also says which list it belongs to.
-    func text(in list: BookQuery) -> String {
-        let key =
-            switch key {
-            case .empty: "-"
-            case .number(let number): "i\(number)"
-            case .text(let text): "t\(text)"
-            }
-        let line = "1|\(Self.mark(of: list))|\(step)|\(copy)|\(key)"
-        return Data(line.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
-    }
-
-    /// - Throws: ``SearchRefusal/badPosition(_:)`` for what is no token, or another list's.
-    init(_ text: String, in list: BookQuery) throws(SearchRefusal) {
-        let standard = text.replacing("-", with: "+").replacing("_", with: "/")
-        // Longer than any token: sort keys are cut.
-        guard text.utf8.count < 8192,
-            let data = Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)),
-            let line = String(validating: data, as: UTF8.self)
-        else { throw .badPosition(text) }
-        let fields = line.split(separator: "|", maxSplits: 4, omittingEmptySubsequences: false)
-        guard fields.count == 5, fields[0] == "1", fields[1] == Self.mark(of: list), let step = Int(fields[2]),
-            (0...Self.lastStep).contains(step), let copy = Int64(fields[3])
-        else { throw .badPosition(text) }
-        switch fields[4].first {
-        case "-" where fields[4].count == 1: key = .empty
-        case "i":
-            guard let number = Int64(fields[4].dropFirst()) else { throw .badPosition(text) }
-            key = .number(number)
-        case "t": key = .text(String(fields[4].dropFirst()))
-        default: throw .badPosition(text)
-        }
-        self.step = step
-        self.copy = copy
-    }
-
-    init(step: Int = 0, key: Key = .empty, copy: Int64) {
-        self.step = step
-        self.key = key
-        self.copy = copy
-    }
-
-    private static let lastStep = 6
-
-    /// Tells lists of other words or another order apart (FNV-1a).
-    private static func mark(of list: BookQuery) -> String {
-        let identity = "\(list.sort?.rawValue ?? "best")|\(list.isReversed)|\(list.inTrash)|\(list.text.prefix(512))"
-        var hash: UInt32 = 2_166_136_261
-        for byte in identity.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-        return String(hash, radix: 36)
-    }
 }

@@ -2,7 +2,7 @@ import Bookplate
 import GRDB
 
 extension LibraryFile {
-    /// Makes what search knows anew, from the books. Nothing is lost by it; it takes some seconds for 100,000 books.
+    /// Rebuilds the search index from the books. Nothing is lost by it, and it takes some seconds for 100,000 books.
     public func rebuildSearchIndex() async throws {
         try await write { db in
             try db.execute(sql: "INSERT INTO searchStale (copy) SELECT id FROM copy WHERE true ON CONFLICT DO NOTHING")
@@ -11,17 +11,17 @@ extension LibraryFile {
     }
 }
 
-/// Keeps ``listing`` and ``searchText`` in line with the books.
+/// Updates the tables `listing` and `searchText`, which are the search index, from the books.
 struct SearchIndex {
     private static let batch = 500
     private let db: Database
     private var splitter = WordSplitter()
 
-    /// Brings up to date what triggers have named since the last time: the end of every write.
-    static func bringUpToDate(_ db: Database) throws {
+    /// Updates the index of all copies that triggers have added to `searchStale`. Every write ends with this.
+    static func update(_ db: Database) throws {
         guard try db.row("SELECT 1 FROM searchStale LIMIT 1") != nil else { return }
         var index = SearchIndex(db: db)
-        // A batch at a time, in order of the numbers, as FTS5 takes them best. Backwards is slow.
+        // In batches and in ascending order, which is fastest for FTS5. Descending order is slow.
         var last = Int64.min
         while true {
             let copies = try Int64.fetchAll(
@@ -34,22 +34,22 @@ struct SearchIndex {
         try db.run("DELETE FROM searchStale")
     }
 
-    /// Forgets everything and makes it of what is named stale: everything, for the callers.
+    /// Rebuilds the whole index. Callers have added all copies to `searchStale` before.
     static func rebuild(_ db: Database) throws {
         try db.execute(sql: "DELETE FROM listing")
         try db.execute(sql: "DROP TABLE IF EXISTS searchText; \(Schema.searchText)")
-        // Fewer, larger pieces to merge while everything is written; 1 MB is FTS5's own default.
+        // Fewer, larger segments to merge while everything is written; 1 MB is FTS5's default.
         try db.execute(sql: "INSERT INTO searchText (searchText, rank) VALUES ('hashsize', 67108864)")
-        try bringUpToDate(db)
+        try update(db)
         try db.execute(sql: "INSERT INTO searchText (searchText, rank) VALUES ('hashsize', 1048576)")
-        // One sorted piece is the fastest to search.
+        // A single segment is the fastest to search.
         try db.execute(sql: "INSERT INTO searchText (searchText) VALUES ('optimize')")
     }
 
     private init(db: Database) { self.db = db }
 
     private mutating func store(_ copies: [Int64]) throws {
-        let chosen = list(copies)
+        let chosen = jsonList(copies)
         try db.run("DELETE FROM listing WHERE copy IN (SELECT value FROM json_each(?))", [chosen])
         try db.run("DELETE FROM searchText WHERE rowid IN (SELECT value FROM json_each(?))", [chosen])
         let rows = try db.rows(
@@ -61,29 +61,29 @@ struct SearchIndex {
             WHERE copy.id IN (SELECT value FROM json_each(?)) ORDER BY copy.id
             """, [chosen])
         guard !rows.isEmpty else { return }
-        let around = try IndexedRows(db, copies: chosen, editions: list(Set(rows.map { $0["edition"] as Int64 })))
-        for row in rows { try store(row, around) }
+        let related = try IndexedRows(db, copies: chosen, editions: jsonList(Set(rows.map { $0["edition"] as Int64 })))
+        for row in rows { try store(row, related) }
     }
 
-    private mutating func store(_ row: Row, _ around: IndexedRows) throws {
+    private mutating func store(_ row: Row, _ related: IndexedRows) throws {
         let copy: Int64 = row["id"]
-        let authors = around.authors[row["edition"]] ?? []
-        let tags = around.tags[copy] ?? []
+        let authors = related.authors[row["edition"]] ?? []
+        let tags = related.tags[copy] ?? []
         let title: String? = row["title"]
-        let titleWords = title.map { splitter.words(of: $0, for: .stored) } ?? []
+        let titleWords = title.map { splitter.words(of: $0, for: .index) } ?? []
 
         var document = SearchDocument()
         document.add(Array(titleWords.prefix(1)), .opening)
         document.add(titleWords, .title)
         document.addNumbers(try numbers(row))
-        for author in authors { document.add(splitter.words(of: author.name, for: .stored), .author) }
-        if let text = row["subtitle"] as String? { document.add(splitter.words(of: text, for: .stored), .subtitle) }
-        if let text = row["series"] as String? { document.add(splitter.words(of: text, for: .stored), .series) }
-        for tag in tags { document.add(splitter.words(of: tag.name, for: .stored), .tag) }
-        for text in around.annotations[copy] ?? [] { document.add(splitter.words(of: text, for: .stored), .annotation) }
+        for author in authors { document.add(splitter.words(of: author.name, for: .index), .author) }
+        if let text = row["subtitle"] as String? { document.add(splitter.words(of: text, for: .index), .subtitle) }
+        if let text = row["series"] as String? { document.add(splitter.words(of: text, for: .index), .series) }
+        for tag in tags { document.add(splitter.words(of: tag.name, for: .index), .tag) }
+        for text in related.annotations[copy] ?? [] { document.add(splitter.words(of: text, for: .index), .annotation) }
 
         let status: Copy.Status = try row.word("status")
-        let reading = status == .toRead ? nil : around.readings[copy]
+        let reading = status == .toRead ? nil : related.readings[copy]
         let titleKey = title.map { sortKey($0) }
         let authorKey = authors.first { $0.isAuthor }.map { sortKey($0.name) + "\u{1}" + (titleKey ?? "") }
         try db.run(
@@ -104,33 +104,34 @@ struct SearchIndex {
     }
 
     private func numbers(_ row: Row) throws -> [String] {
-        let isbn = try StoredBooks.isbn(row)
+        let isbn = try row.isbn()
         let entered = (row["isbnText"] as String?).map(searchNumber)
         let known = [isbn?.digits, isbn?.isbn10?.lowercased()].compactMap(\.self)
         return known + (entered.map { known.contains($0) ? [] : [$0] } ?? [])
     }
 
-    /// What a text is sorted by: its words, so that quotation marks and inverted signs do not count; or itself, when it has none.
+    /// Returns the sort key of a text: its words, so that quotation marks and inverted signs do not count. A text without words
+    /// is its own key.
     private mutating func sortKey(_ text: String) -> String {
-        let key = Self.joined(splitter.words(of: text, for: .asked))
+        let key = Self.joined(splitter.words(of: text, for: .query))
         return key.isEmpty ? String(text.searchFolded.unicodeScalars.prefix(Self.longestKey)) : key
     }
 
-    /// In scalars: a place in a list holds two keys, and is to be typed or pasted.
+    /// The number of scalars at most. A page token contains a key of two texts, and may be typed or pasted.
     private static let longestKey = 256
 
-    /// Words as one text; two titles that differ in nothing that search sees are the same.
+    /// Joins words to a sort key. Titles that search does not distinguish have equal keys.
     static func joined(_ words: [SearchWord]) -> String {
         String(words.map(\.text).joined(separator: " ").unicodeScalars.prefix(longestKey))
     }
 }
 
-/// What hangs on the copies of a batch, by copy or edition.
+/// The rows that belong to a batch of copies, by copy or edition.
 private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
     var annotations: [Int64: [String]] = [:]
-    /// The last that is not cancelled: the one that a book shows.
+    /// The last reading that is not cancelled, which is the one that the book shows.
     var readings: [Int64: (started: String?, finished: String?)] = [:]
 
     init(_ db: Database, copies: String, editions: String) throws {
@@ -166,7 +167,7 @@ private struct IndexedRows {
     }
 }
 
-/// Where a word can stand, with the letter that its words carry in the index.
+/// A searchable field, with the letter before its words in the index.
 enum SearchField: Character, CaseIterable {
     /// The title's first word.
     case opening = "s"
@@ -179,8 +180,8 @@ enum SearchField: Character, CaseIterable {
     /// Notes and quotes.
     case annotation = "r"
 
-    /// Whether words of one and two letters are looked for in it.
-    var takesBriefWords: Bool {
+    /// True if words of one or two letters are searched in this field.
+    var hasBriefWords: Bool {
         switch self {
         case .opening, .title, .author, .subtitle, .series: true
         case .number, .tag, .annotation: false
@@ -188,7 +189,7 @@ enum SearchField: Character, CaseIterable {
     }
 }
 
-/// What the index holds of one copy, ready to be stored.
+/// The words of one copy in the index.
 struct SearchDocument {
     private(set) var words: [String] = []
     private var seen: Set<String> = []
@@ -196,15 +197,15 @@ struct SearchDocument {
     mutating func add(_ found: [SearchWord], _ field: SearchField) {
         for word in found {
             add(String(field.rawValue) + word.text)
-            guard field.takesBriefWords, !word.isIdeographic else { continue }
-            // A word of one or two letters in a query is then a word of the index, not the beginning of half of them.
+            guard field.hasBriefWords, !word.isIdeographic else { continue }
+            // So a query's word of one or two letters is a word of the index, not the prefix of half of its words.
             for length in 1...2 where word.ends.count > length {
                 add(String(field.rawValue) + String(word.text.unicodeScalars.prefix(length)))
             }
         }
     }
 
-    /// The forms in which a number is looked for: 13 digits, ISBN-10, and as entered.
+    /// Adds the forms in which a number is searched: 13 digits, ISBN-10, and as entered.
     mutating func addNumbers(_ numbers: [String]) {
         for number in numbers where !number.isEmpty { add(String(SearchField.number.rawValue) + number) }
     }
@@ -216,7 +217,7 @@ struct SearchDocument {
     var text: String { words.joined(separator: " ") }
 }
 
-/// A number as it stands in the index: letters and digits of ASCII, in lower case, nothing between them.
+/// Returns a number as it is in the index: only ASCII letters and digits, in lower case.
 func searchNumber(_ text: String) -> String {
     String(text.searchFolded.filter { $0.isASCII && ($0.isNumber || $0.isLetter) }.prefix(WordSplitter.longestWord))
 }

@@ -171,7 +171,7 @@ struct RestoreCommand: AsyncParsableCommand {
         } catch LibraryError.corrupt(let damaged, let what) where damaged != path {
             throw CommandError(.corrupt, "the backup \(backup) is damaged (\(what)). The library was not changed.")
         }
-        if report.isClosed {
+        if report.isAccessClosed {
             Output.shared.printNotice(
                 "The access code and the paired stations of the old library could not be read, so there are none now. "
                     + "Set a code with 'scan kiosk code', and pair the stations again.")

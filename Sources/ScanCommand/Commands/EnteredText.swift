@@ -1,6 +1,6 @@
 import Bookplate
 import Foundation
-import Glibc
+import SystemPackage
 import Terminal
 
 /// A text given as an argument or, with `-`, on standard input, such as from an editor or another program.
@@ -19,14 +19,16 @@ enum EnteredText {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= byteLimit {
-            let count = Glibc.read(STDIN_FILENO, &buffer, min(buffer.count, byteLimit + 1 - bytes.count))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw CommandError(
-                    .unreadable, "cannot read the \(what) from standard input: \(String(cString: strerror(errno))).")
+            let room = min(buffer.count, byteLimit + 1 - bytes.count)
+            do {
+                let count = try buffer.withUnsafeMutableBytes {
+                    try FileDescriptor.standardInput.read(into: .init(rebasing: $0[..<room]))
+                }
+                if count == 0 { break }
+                bytes += buffer[..<count]
+            } catch let error as Errno {
+                throw CommandError(.unreadable, "cannot read the \(what) from standard input: \(error).")
             }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
         }
         guard bytes.count <= byteLimit else {
             throw CommandError(

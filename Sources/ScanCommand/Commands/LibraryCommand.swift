@@ -282,7 +282,7 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
             try Asking.mayGoOn(
                 "Delete \(counted(books.count, "book")) for good?", yes: yes, json: output.json, .forGood)
         else { return }
-        try await library.deleteForGood(books.map(\.id))
+        try await library.purge(books.map(\.id))
         if output.json {
             for book in books { Output.shared.printLine(book.json) }
         } else {

@@ -62,7 +62,7 @@ struct UndoCommand: AsyncParsableCommand {
             }
             return last
         }
-        let fits = name.count >= 4 ? try await library.changes(named: name) : []
+        let fits = name.count >= 4 ? try await library.changes(endingIn: name) : []
         guard let change = fits.first else {
             throw CommandError(
                 .nothing,

@@ -87,7 +87,7 @@ struct LibraryFacts: Sendable {
         guard let opening else { return }
         do {
             guard let library = try opening.get() else {
-                _ = try LibraryFile.outlook(at: path)
+                try LibraryFile.checkCreation(at: path)
                 status = .missing
                 return
             }

@@ -4,6 +4,7 @@ import Exchange
 import Foundation
 import Library
 import Synchronization
+import SystemPackage
 import Terminal
 
 struct ExportCommand: AsyncParsableCommand {
@@ -161,12 +162,10 @@ final class OutputFile {
     }
 
     func write(_ text: String) throws {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw error(errno) }
-            rest = rest.dropFirst(count)
+        do {
+            try FileDescriptor(rawValue: descriptor).writeAll(text.utf8)
+        } catch let failure as Errno {
+            throw error(failure.rawValue)
         }
     }
 

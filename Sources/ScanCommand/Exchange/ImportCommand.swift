@@ -4,6 +4,7 @@ import Exchange
 import Foundation
 import Library
 import Synchronization
+import SystemPackage
 import Terminal
 
 struct ImportCommand: AsyncParsableCommand {
@@ -83,7 +84,7 @@ struct ImportCommand: AsyncParsableCommand {
     private func open(_ wiring: Wiring) async throws -> LibraryFile {
         guard dryRun else { return try await PatientImport.retryWhileBusy { try wiring.openLibrary() } }
         guard let library = try wiring.openExistingLibrary() else { return try LibraryFile.inMemory() }
-        return try await library.trial()
+        return try await library.temporaryCopy()
     }
 
     private var names: String {
@@ -250,15 +251,14 @@ final class InputFile {
     /// - Returns: the next chunk, or `nil` at the end.
     /// - Throws: ``CommandError`` if it cannot be read.
     func next() throws -> [UInt8]? {
-        var code: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
-            var got = 0
-            repeat { got = read(descriptor, buffer.baseAddress, Self.chunk) } while got < 0 && errno == EINTR
-            if got < 0 { code = errno }
-            count = max(0, got)
+        do {
+            let bytes = try [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
+                count = try FileDescriptor(rawValue: descriptor).read(into: UnsafeMutableRawBufferPointer(buffer))
+            }
+            return bytes.isEmpty ? nil : bytes
+        } catch let error as Errno {
+            throw Self.error(name, error.rawValue)
         }
-        guard code == 0 else { throw Self.error(name, code) }
-        return bytes.isEmpty ? nil : bytes
     }
 
     private static func error(_ name: String, _ code: Int32) -> CommandError {

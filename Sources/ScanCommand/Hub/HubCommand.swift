@@ -64,7 +64,7 @@ struct HubPairCommand: AsyncParsableCommand {
         let client = HubClient(
             address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile], token: { nil })
         let paired = try await client.pair(code: code, name: name, station: station)
-        try wiring.hubs.keep(
+        try wiring.hubs.save(
             PairedHub(address: address.description, token: paired.token, name: paired.name, station: station))
         Output.shared.printNotice(
             "Paired with \(address) as \"\(paired.name.printable)\". scan --hub \(self.address) captures into it.")
@@ -166,7 +166,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
             }
         }
         hub.token = nil
-        try wiring.hubs.keep(hub)
+        try wiring.hubs.save(hub)
         Output.shared.printNotice("Left \(hub.address).")
     }
 }

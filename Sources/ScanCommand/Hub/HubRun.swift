@@ -105,7 +105,7 @@ private final class HubEventPrinter: Sendable {
             }
         case .news(let news):
             for message in news.compactMap(\.message) { Output.shared.printNotice(message) }
-        case .trouble(let message): Output.shared.printError(message.printable)
+        case .error(let message): Output.shared.printError(message.printable)
         }
     }
 }

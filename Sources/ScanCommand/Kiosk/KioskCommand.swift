@@ -68,7 +68,7 @@ struct KioskCommand: AsyncParsableCommand {
         let library = try wiring.openLibrary()
         try await ListenCheck.requireCode(for: listen, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
-        library.onUnwrittenUse { logger.warning("the last use of sign-ins and stations is not written: \($0)") }
+        library.onLastUseError { logger.warning("the last use of sign-ins and stations is not written: \($0)") }
         let preview = noCamera ? nil : PreviewFeed()
         let camera = try noCamera ? nil : live.scan(wiring.settings, preview: preview)
         if noCamera { logger.notice("camera: none (--no-camera)") }
@@ -78,7 +78,7 @@ struct KioskCommand: AsyncParsableCommand {
             flow: wiring.captureFlow(library), history: library, options: options, live: camera,
             scanner: live.grabScanner(), covers: wiring.coverFetcher(library), log: { logger.notice("\($0.oneLine)") })
         var ports = KioskPorts(library: library, station: station)
-        ports.device = library.station
+        ports.device = library.device
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
         let photos = PhotoChildren()
@@ -97,7 +97,7 @@ struct KioskCommand: AsyncParsableCommand {
         let chores = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
         let (ends, end) = AsyncThrowingStream.makeStream(of: Ending.self)
         Interrupts.onFirst {
-            library.hurry(within: Self.lastWrite)
+            library.shortenLockTimeout(to: Self.lastWrite)
             Task { await server.stop() }
             Task {
                 try await Task.sleep(for: Self.patience)

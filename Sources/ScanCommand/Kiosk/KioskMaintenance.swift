@@ -83,7 +83,7 @@ struct KioskMaintenance: Sendable {
                 isCancelled.withLock { $0 = true }
             }
             for made in daily?.made ?? [] { logger.notice("backup: \(made.path) books=\(made.books)") }
-            if let error = daily?.trouble { logger.error("backup: the second copy was not made: \(error)") }
+            if let error = daily?.secondError { logger.error("backup: the second copy was not made: \(error)") }
         } catch {
             if !Task.isCancelled { logger.error("backup: not made, retrying in an hour: \(error)") }
         }

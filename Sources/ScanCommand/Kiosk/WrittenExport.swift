@@ -4,11 +4,12 @@ import Foundation
 import Kiosk
 import Library
 import Synchronization
+import SystemPackage
 
 /// An export in an unlinked temporary file, so that a slow browser holds no transaction open and nothing is left behind. To be
 /// read by one task at a time.
 final class WrittenExport: ExportedFile {
-    private let descriptor: Int32
+    private let file: FileDescriptor
     private static let chunkSize = 64 << 10
 
     /// Writes the whole export.
@@ -16,34 +17,30 @@ final class WrittenExport: ExportedFile {
     /// - Throws: ``CommandError`` if it cannot be written, or the library's error.
     init(of library: LibraryFile, as kind: ExportKind) async throws {
         var name = Array((NSTemporaryDirectory() + "/bookplate-export-XXXXXX").utf8CString)
-        descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw Self.error(errno) }
+        file = FileDescriptor(rawValue: mkstemp(&name))
+        guard file.rawValue >= 0 else { throw Self.error(Errno(rawValue: errno)) }
         unlink(name)
-        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw Self.error(errno) }
-        let writer = ExportWriter(kind, to: descriptor)
+        guard fcntl(file.rawValue, F_SETFD, FD_CLOEXEC) == 0 else { throw Self.error(Errno(rawValue: errno)) }
+        let writer = ExportWriter(kind, to: file)
         try await library.export { try writer.write($0) }
         try writer.finish()
-        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.error(errno) }
+        do { try file.seek(offset: 0, from: .start) } catch let error as Errno { throw Self.error(error) }
     }
 
-    deinit { close(descriptor) }
+    deinit { try? file.close() }
 
     func read() throws -> [UInt8] {
-        let bytes = try [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
-            repeat {
-                count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-            } while count < 0 && errno == EINTR
-            guard count >= 0 else {
-                count = 0
-                throw Self.error(errno)
+        do {
+            return try [UInt8](unsafeUninitializedCapacity: Self.chunkSize) { buffer, count in
+                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
+        } catch let error as Errno {
+            throw Self.error(error)
         }
-        return bytes
     }
 
-    fileprivate static func error(_ code: Int32) -> CommandError {
-        CommandError(
-            .inputOutput, "cannot write the export: \(String(cString: strerror(code))). Make room on the disk.")
+    fileprivate static func error(_ error: Errno) -> CommandError {
+        CommandError(.inputOutput, "cannot write the export: \(error). Make room on the disk.")
     }
 }
 
@@ -55,13 +52,13 @@ private final class ExportWriter: Sendable {
     }
 
     private let csv: CSVWriter?
-    private let descriptor: Int32
+    private let file: FileDescriptor
     // The library exports its records one after the other; the lock only proves that to the compiler.
     private let state: Mutex<State>
 
-    init(_ kind: ExportKind, to descriptor: Int32) {
+    init(_ kind: ExportKind, to file: FileDescriptor) {
         csv = kind == .csv ? CSVWriter() : nil
-        self.descriptor = descriptor
+        self.file = file
         state = Mutex(State(buffer: csv?.header ?? ""))
     }
 
@@ -80,13 +77,7 @@ private final class ExportWriter: Sendable {
     }
 
     private func flush(_ state: inout State) throws {
-        var rest = Array(state.buffer.utf8)[...]
-        state.buffer = ""
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw WrittenExport.error(errno) }
-            rest = rest.dropFirst(count)
-        }
+        defer { state.buffer = "" }
+        do { try file.writeAll(state.buffer.utf8) } catch let error as Errno { throw WrittenExport.error(error) }
     }
 }

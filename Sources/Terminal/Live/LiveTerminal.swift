@@ -233,7 +233,7 @@ package actor LiveTerminal {
             }
         case .waiting(let count): state.hub?.waiting = count
         case .news(let news): for each in news { await handle(each) }
-        case .trouble(let message): show(message, .problem)
+        case .error(let message): show(message, .problem)
         }
         await refresh()
     }

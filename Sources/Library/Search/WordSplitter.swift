@@ -1,34 +1,34 @@
 import Foundation
 
-/// A word as search stores or asks for it.
+/// A word of an indexed text or a query.
 struct SearchWord: Equatable {
-    /// Folded; at most ``WordSplitter/longestWord`` scalars.
+    /// The folded word; at most ``WordSplitter/longestWord`` scalars.
     var text: String
-    /// Where in the original it begins, and where it ends after each scalar of ``text``: offsets in UTF-8.
+    /// The UTF-8 offset in the original text at which the word begins.
     var start: Int
+    /// The UTF-8 offsets in the original text behind each scalar of ``text``.
     var ends: [Int]
-    /// Of a query: whether a word that only begins so matches as well.
+    /// True if a query's word also matches longer words that begin with it.
     var isPrefix = true
-    /// Whether it comes of a script without spaces, where one letter can be a word.
+    /// True for a script without spaces, where one letter can be a word.
     var isIdeographic = false
 }
 
-/// Takes a text apart into folded words, for the index, for queries and for marking what matched: one way for all three, so
-/// that they agree.
+/// Splits a text into folded words. The index, queries and the marking of matches all use it, so that they agree.
 ///
-/// A word is a run of letters and digits. Where an apostrophe, a hyphen or a full stop stands between them, the parts are
-/// words and so, in the index, is the whole without it: "L'Étranger" is found by "etranger" and by "letranger", "J.R.R." by
-/// "jrr". In scripts that are written without spaces every two neighbours are a word; so is every emoji.
+/// A word is a run of letters and digits. If an apostrophe, a hyphen or a full stop connects several, each part is a word, and in
+/// the index also the whole without these signs: "L'Étranger" is found by "etranger" and by "letranger", "J.R.R." by "jrr". In
+/// scripts without spaces every pair of neighbours is a word, and so is every emoji.
 struct WordSplitter {
-    enum Use { case stored, asked }
+    enum Use { case index, query }
 
     static let longestWord = 40
 
     private enum Kind { case letter, ideograph, connector, other }
-    /// Folding a character costs microseconds, and most texts use few.
+    /// A cache, because folding a character takes microseconds and most texts use few characters.
     private var folded: [Character: [Unicode.Scalar]] = [:]
 
-    /// - Parameter limit: how many words at the most.
+    /// - Parameter limit: the number of words at most.
     mutating func words(of text: String, for use: Use, limit: Int = .max) -> [SearchWord] {
         var text = text
         text.makeContiguousUTF8()
@@ -37,18 +37,18 @@ struct WordSplitter {
         var offset = 0
         while offset < bytes.count, run.words.count < limit {
             let byte = bytes[offset]
-            // Of ASCII, and nothing that combines with it behind it.
+            // ASCII that no combining character follows.
             if byte < 0x80, offset + 1 == bytes.count || bytes[offset + 1] < 0x80 {
                 let isCapital = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
                 let scalar = Unicode.Scalar(isCapital ? byte | 0x20 : byte)
-                run.take(scalar, Self.kind(ofASCII: scalar.value), start: offset, end: offset + 1)
+                run.add(scalar, Self.kind(ofASCII: scalar.value), start: offset, end: offset + 1)
                 offset += 1
                 continue
             }
             let index = text.utf8.index(text.startIndex, offsetBy: offset)
             let next = text.index(after: index)
             let end = text.utf8.distance(from: text.startIndex, to: next)
-            for scalar in fold(text[index]) { run.take(scalar, Self.kind(of: scalar), start: offset, end: end) }
+            for scalar in fold(text[index]) { run.add(scalar, Self.kind(of: scalar), start: offset, end: end) }
             offset = end
         }
         run.end()
@@ -58,7 +58,7 @@ struct WordSplitter {
     private mutating func fold(_ character: Character) -> [Unicode.Scalar] {
         if let known = folded[character] { return known }
         let scalars = Array(String(character).searchFolded.unicodeScalars)
-        // A heap of combining marks is one character too, and not worth keeping.
+        // A character with many combining marks is not worth caching.
         if scalars.count <= 4, folded.count < 4096 { folded[character] = scalars }
         return scalars
     }
@@ -74,11 +74,11 @@ struct WordSplitter {
     private static func kind(of scalar: Unicode.Scalar) -> Kind {
         switch scalar.value {
         case 0..<0x80: return kind(ofASCII: scalar.value)
-        // Thai, Lao, Burmese, Khmer; Han, Kana: written without spaces.
+        // Scripts without spaces: Thai, Lao, Burmese, Khmer; Han, Kana.
         case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x2E80...0x2FDF, 0x3005...0x3007, 0x3041...0x30FF,
             0x31F0...0x31FF, 0x3400...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFD:
             return scalar.value == 0x30FB ? .other : .ideograph
-        // Hyphens that folding leaves as they are.
+        // Hyphens that folding does not change.
         case 0x2010, 0x2011: return .connector
         default: break
         }
@@ -91,7 +91,7 @@ struct WordSplitter {
         }
     }
 
-    /// Letters become words here.
+    /// Collects scalars into words.
     private struct Run {
         let use: Use
         var words: [SearchWord] = []
@@ -102,7 +102,7 @@ struct WordSplitter {
 
         init(use: Use) { self.use = use }
 
-        mutating func take(_ scalar: Unicode.Scalar, _ kind: Kind, start: Int, end: Int) {
+        mutating func add(_ scalar: Unicode.Scalar, _ kind: Kind, start: Int, end: Int) {
             switch kind {
             case .letter:
                 endIdeographs()
@@ -141,8 +141,8 @@ struct WordSplitter {
             isJoined = false
             guard let first = parts.first else { return }
             words += parts
-            // More parts than this are a date, an address or a table, and nobody types them without their signs.
-            if use == .stored, (2...6).contains(parts.count) {
+            // More parts are a date, an address or a table, which nobody types without the signs.
+            if use == .index, (2...6).contains(parts.count) {
                 let whole = parts.reduce("") { $0 + $1.text }
                 let ends = parts.flatMap(\.ends)
                 words.append(
@@ -163,8 +163,8 @@ struct WordSplitter {
                         text: text, start: left.start, ends: [left.end, right.end], isPrefix: false, isIdeographic: true
                     ))
             }
-            // What is stored ends with its last letter alone, so that every letter begins a word.
-            if use == .stored || ideographs.count == 1 {
+            // In the index the last letter alone is a word too, so that every letter begins a word.
+            if use == .index || ideographs.count == 1 {
                 words.append(
                     SearchWord(text: String(last.scalar), start: last.start, ends: [last.end], isIdeographic: true))
             }
@@ -174,16 +174,16 @@ struct WordSplitter {
 }
 
 extension String {
-    /// The text without regard to case: what makes two tags or shelves the same. Canonically equivalent spellings are one.
+    /// The text with case folded, by which tags and shelves are compared. Canonically equivalent spellings are equal.
     package var caseFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
-        // Lower, upper, lower again per scalar is full case folding for all that people write (ẞ, ß and ss; ς and σ); the
-        // standard library has no table of its own for it.
+        // Lowercasing, uppercasing and lowercasing again is full case folding for all that people write (ẞ, ß and ss; ς and σ). The
+        // standard library has no table for it.
         return precomposedStringWithCanonicalMapping.lowercased().uppercased().lowercased()
             .precomposedStringWithCanonicalMapping
     }
 
-    /// The text without regard to case and diacritics: what search compares.
+    /// The text without case and diacritics, by which search compares.
     package var searchFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
         var folded = String.UnicodeScalarView()
@@ -197,7 +197,7 @@ extension String {
         return String(folded)
     }
 
-    /// Letters that people type without their stroke although Unicode does not take them apart.
+    /// Letters that people type without the stroke, although Unicode does not decompose them.
     private static let letters: [Unicode.Scalar: String] = [
         "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i",
         "’": "'", "‘": "'", "“": "\"", "”": "\"", "–": "-", "—": "-",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Library
 
-@Suite struct SearchWordsTests {
+@Suite struct WordSplitterTests {
     @Test(arguments: [
         ("The Left Hand", "the left hand"), ("L'Étranger", "l etranger letranger"), ("Don’t", "don t dont"),
         ("J.R.R. Tolkien", "j r r jrr tolkien"), ("Spider-Man", "spider man spiderman"),
@@ -13,19 +13,19 @@ import Testing
         ("10.000", "10 000 10000"), ("a\u{0}b\u{7}c", "a b c"), ("\r\na\r\n", "a"), ("Ночь, ёлка", "ночь елка"),
         ("ガラス", "カラ ラス ス"), ("1-2-3-4-5-6-7-8", "1 2 3 4 5 6 7 8"), ("C++", "c"), ("Ǆ", "dz"),
     ])
-    func `a text is words without case, diacritics and signs`(text: String, words: String) {
+    func `a text is split into words without case, diacritics and signs`(text: String, words: String) {
         var splitter = WordSplitter()
-        #expect(splitter.words(of: text, for: .stored).map(\.text).joined(separator: " ") == words)
+        #expect(splitter.words(of: text, for: .index).map(\.text).joined(separator: " ") == words)
     }
 
     @Test(arguments: [
         ("東京都", ["東京", "京都"], [false, false]), ("都", ["都"], [true]), ("jean-paul", ["jean", "paul"], [true, true]),
     ])
-    func `a query asks for parts, which the index has all of`(text: String, words: [String], prefixes: [Bool]) {
+    func `all words of a query are words of the index`(text: String, words: [String], prefixes: [Bool]) {
         var splitter = WordSplitter()
-        let asked = splitter.words(of: text, for: .asked)
-        #expect(asked.map(\.text) == words)
-        #expect(asked.map(\.isPrefix) == prefixes)
+        let found = splitter.words(of: text, for: .query)
+        #expect(found.map(\.text) == words)
+        #expect(found.map(\.isPrefix) == prefixes)
     }
 
     @Test(arguments: [
@@ -35,19 +35,19 @@ import Testing
         ("a\nb\u{7}c\u{202E}d", ["b"], "a ⟦b⟧ cd"), ("aaa aab", ["aa", "aab"], "⟦aa⟧a ⟦aab⟧"),
         ("👩‍👩‍👧 dune", ["dune"], "👩‍👩‍👧 ⟦dune⟧"),
     ])
-    func `what matched is marked in its own spelling`(text: String, asked: [String], marked: String) {
-        #expect(snippet(text, asked).marked() == marked)
+    func `matches are marked in the original spelling`(text: String, query: [String], marked: String) {
+        #expect(snippet(text, query).marked() == marked)
     }
 
-    private func snippet(_ text: String, _ asked: [String]) -> Snippet {
+    private func snippet(_ text: String, _ query: [String]) -> Snippet {
         var splitter = WordSplitter()
-        let marks = splitter.words(of: text, for: .stored).flatMap { word in
-            asked.filter { word.text.hasPrefix($0) }.map { word.start..<word.ends[$0.unicodeScalars.count - 1] }
+        let marks = splitter.words(of: text, for: .index).flatMap { word in
+            query.filter { word.text.hasPrefix($0) }.map { word.start..<word.ends[$0.unicodeScalars.count - 1] }
         }
         return Snippet(cutting: text, around: marks)
     }
 
-    @Test func `an excerpt is short, whole words where there are some, and says where it was cut`() {
+    @Test func `an excerpt is short, cut between words, and marks its cuts`() {
         let text = String(repeating: "before ", count: 300) + "spice" + String(repeating: " behind", count: 300)
         let cut = snippet(text, ["spice"])
         #expect(cut.marked().hasPrefix("…before before") && cut.marked().hasSuffix(" behind…"))
@@ -59,11 +59,11 @@ import Testing
     }
 
     @Test(arguments: ["dune", "dune ", " dune"])
-    func `a heap of combining marks costs no more than its room`(around: String) {
+    func `many combining marks take no longer than their length`(around: String) {
         let heap = "x" + String(repeating: "\u{301}", count: 100_000)
         let cut = snippet(around + " " + heap + " " + around, ["dune"])
         #expect(cut.text.unicodeScalars.count < 3000)
         var splitter = WordSplitter()
-        #expect(splitter.words(of: String(repeating: "x", count: 300_000), for: .asked).map(\.text.count) == [40])
+        #expect(splitter.words(of: String(repeating: "x", count: 300_000), for: .query).map(\.text.count) == [40])
     }
 }

@@ -6,20 +6,21 @@ extension LibraryFile: HubIntake {
     public func receive(
         _ deliveries: [HubDelivery], from station: PairedStation, at now: Date
     ) async throws -> [HubReceipt] {
-        let kept = try await undoWhatIsUndone(deliveries, from: station.id, at: now)
+        let keptChanges = try await applyUndos(deliveries, from: station.id, at: now)
         var receipts: [HubReceipt] = []
-        for run in deliveries.runs {
-            let taking = { @Sendable (db: Database, change: ID<Change>?) in
-                let desk = try DeliveryImport(db: db, station: station, change: change, kept: kept, now: now)
-                return try run.map(desk.take)
+        for group in deliveries.groupedByAct {
+            let importGroup = { @Sendable (db: Database, change: ID<Change>?) in
+                let deliveryImport = try DeliveryImport(
+                    db: db, station: station, change: change, keptChanges: keptChanges, now: now)
+                return try group.map(deliveryImport.importDelivery)
             }
-            guard let act = run[0].confirmation?.act else {
-                receipts += try await write { db in try taking(db, nil) }
+            guard let act = group[0].confirmation?.act else {
+                receipts += try await write { db in try importGroup(db, nil) }
                 continue
             }
             let earlier = try await change(ofAct: act, from: station.id)
             receipts += try await change(.save, continuing: earlier, at: now) { db, change in
-                let receipts = try taking(db, change)
+                let receipts = try importGroup(db, change)
                 try db.run("UPDATE change SET station = ? WHERE uuid = ?", [station.name, change.rawValue])
                 return (receipts, "saved " + (try savedTitles(db, change)))
             }
@@ -27,11 +28,11 @@ extension LibraryFile: HubIntake {
         return receipts
     }
 
-    /// Undoes here what the station has undone since it was saved, also where it was confirmed anew after that. Undoing is the same
-    /// done twice as once, so that it needs no part in the transaction that notes the delivery.
+    /// Undoes here what the station has undone since it was saved, also if it was confirmed again after that. Undo is idempotent, so
+    /// this need not be in the transaction that records the delivery.
     ///
-    /// - Returns: why changes could not be taken back, by change.
-    private func undoWhatIsUndone(
+    /// - Returns: the reasons why changes could not be undone, by change.
+    private func applyUndos(
         _ deliveries: [HubDelivery], from station: ID<PairedStation>, at now: Date
     ) async throws -> [String: String] {
         let changes: [String] = try await read { db in
@@ -49,17 +50,17 @@ extension LibraryFile: HubIntake {
                     ])
             }
         }
-        var kept: [String: String] = [:]
+        var reasons: [String: String] = [:]
         for change in Set(changes) {
             do {
                 _ = try await undo(ID(rawValue: change), at: now)
             } catch UndoRefusal.alreadyUndone {
-                // By an earlier delivery, or at the hub: as wanted.
+                // Undone by an earlier delivery or at the hub.
             } catch let refusal as UndoRefusal {
-                kept[change] = "\(refusal)"
+                reasons[change] = "\(refusal)"
             }
         }
-        return kept
+        return reasons
     }
 
     private func change(ofAct act: String, from station: ID<PairedStation>) async throws -> ID<Change>? {
@@ -107,7 +108,7 @@ extension LibraryFile: HubIntake {
                 """
                 SELECT \(StoredItem.columns) FROM intakeItem
                 WHERE outcome = 'found' AND isbn IN (SELECT value FROM json_each(?)) ORDER BY id
-                """, [list(isbns.map(\.digits))])
+                """, [jsonList(isbns.map(\.digits))])
             let items = try rows.map { try StoredItem(row: $0).item }
             return Dictionary(
                 items.compactMap { item in item.metadata.map { (item.isbn, $0) } }, uniquingKeysWith: { $1 })
@@ -123,13 +124,13 @@ extension LibraryFile: HubIntake {
 }
 
 extension [HubDelivery] {
-    /// Cut so that each piece is what one change saves, or saves nothing; in their order.
-    fileprivate var runs: [[HubDelivery]] {
-        reduce(into: []) { runs, delivery in
-            if let last = runs.last?.last, last.confirmation?.act == delivery.confirmation?.act {
-                runs[runs.count - 1].append(delivery)
+    /// The deliveries in order, in groups that were confirmed in one act, or not confirmed.
+    fileprivate var groupedByAct: [[HubDelivery]] {
+        reduce(into: []) { groups, delivery in
+            if let last = groups.last?.last, last.confirmation?.act == delivery.confirmation?.act {
+                groups[groups.count - 1].append(delivery)
             } else {
-                runs.append([delivery])
+                groups.append([delivery])
             }
         }
     }

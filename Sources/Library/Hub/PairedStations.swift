@@ -3,9 +3,9 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: PairedStations {
-    /// More than a household has; so many that a stolen access code cannot fill the disk with. As many revoked ones are kept beside
-    /// them.
-    private static let mostStations = 200
+    /// The limit of stations: more than a household has, and few enough that a stolen access code cannot fill the disk. As many
+    /// revoked stations are kept.
+    private static let limit = 200
 
     public func pair(
         _ id: ID<PairedStation>, named name: String, at now: Date
@@ -14,11 +14,11 @@ extension LibraryFile: PairedStations {
         guard id.rawValue.isUUID else { throw StationRefusal.badID }
         let token = StationToken()
         let station = try await write { db in
-            try Self.forgetRevoked(db)
+            try Self.deleteOldRevoked(db)
             let count =
                 try db.value(
                     Int.self, "SELECT count(*) FROM station WHERE uuid <> ? AND revoked IS NULL", [id.rawValue]) ?? 0
-            guard count < Self.mostStations else { throw StationRefusal.tooMany(limit: Self.mostStations) }
+            guard count < Self.limit else { throw StationRefusal.tooMany(limit: Self.limit) }
             let free = try Self.freeName(db, name, for: id)
             try db.run(
                 """
@@ -31,17 +31,17 @@ extension LibraryFile: PairedStations {
         return (station, token.text)
     }
 
-    /// Those that were revoked first, beyond what is kept; not those that delivered something.
-    private static func forgetRevoked(_ db: Database) throws {
+    /// Deletes the stations that were revoked first, beyond the limit, except those that have delivered something.
+    private static func deleteOldRevoked(_ db: Database) throws {
         try db.run(
             """
             DELETE FROM station WHERE revoked IS NOT NULL AND id NOT IN (SELECT station FROM delivery)
                 AND id NOT IN (
                     SELECT id FROM station WHERE revoked IS NOT NULL ORDER BY revoked DESC, id DESC LIMIT ?)
-            """, [mostStations])
+            """, [limit])
     }
 
-    /// "Pi", "Pi 2", "Pi 3": two devices can have one host name.
+    /// Returns a unique name, such as "Pi", "Pi 2" or "Pi 3", because two devices can have one host name.
     private static func freeName(_ db: Database, _ name: String, for id: ID<PairedStation>) throws -> String {
         let others = Set(
             try db.rows("SELECT name FROM station WHERE uuid <> ?", [id.rawValue]).map { $0["name"] as String })
@@ -61,9 +61,9 @@ extension LibraryFile: PairedStations {
             return PairedStation(row: row)
         }
         guard let station = found else { return nil }
-        // To the minute: a write for every request would wear a memory card out.
+        // To the minute, because a write for every request would wear a memory card out.
         if abs(now.timeIntervalSince(station.lastUsed ?? .distantPast)) >= 60 {
-            try await useNotes.write {
+            try await lastUse.record {
                 try await write { db in
                     try db.run(
                         "UPDATE station SET lastUsed = ? WHERE uuid = ?", [now.milliseconds, station.id.rawValue])
@@ -104,22 +104,22 @@ extension PairedStation {
 }
 
 extension String {
-    /// Whether it is a UUID in lower case, as an ``ID`` writes it.
+    /// True if the text is a UUID in lower case, as an ``ID`` writes it.
     var isUUID: Bool { UUID(uuidString: self)?.uuidString.lowercased() == self }
 }
 
-/// A station's token: a part that finds its row and 256 random bits that prove it, of which only the hash is kept.
+/// A station's token: a selector that finds its row, and a secret of 256 random bits, of which only the hash is stored.
 struct StationToken {
     let selector: String
     let secret: String
 
-    /// A new one, from the kernel's random numbers.
+    /// Makes a new token from the kernel's random numbers.
     init() {
         selector = Secret.random(bytes: 12)
         secret = Secret.random(bytes: 32)
     }
 
-    /// - Returns: `nil` for what cannot be one.
+    /// - Returns: `nil` if the text is not a token.
     init?(_ text: String) {
         let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         guard text.utf8.count == 89, parts.count == 2, parts[0].utf8.count == 24 else { return nil }
@@ -128,9 +128,9 @@ struct StationToken {
 
     var text: String { "\(selector).\(secret)" }
 
-    /// A quick hash will do: nobody guesses 256 random bits.
+    /// The hash of the secret. A fast hash suffices, because nobody guesses 256 random bits.
     var hash: String { SHA256.digest(of: secret.utf8).hexadecimal }
 
-    /// Whether the hash is this token's. Takes as long for every wrong one.
+    /// Returns true if the hash is this token's, in a time that does not depend on the hash.
     func has(hash stored: String) -> Bool { Secret.areEqual(hash, stored) }
 }

@@ -2,23 +2,24 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Gives a book that is there what it lacks and a file has. Each step tells what it filled, for a person.
+/// Fills the gaps of a book that is in the library already from an imported record. Each step returns the names of what it has
+/// filled, for a person.
 ///
-/// A copy is given things once: what it lacks when the same row comes again, a person has taken off. Only readings still come to a
-/// copy that was never begun here, because the row may be of a newer export.
-struct ImportMerging {
+/// A copy is filled once: if the same row is imported again, a person may have removed what the copy lacks. Only a copy that was
+/// never begun here still gets readings, because the row may come from a newer export.
+struct ImportMerger {
     let db: Database
-    let stored: StoredBooks.Entry
-    /// Whether the same row was taken in before.
+    let stored: StoredBook
+    /// True if the same row was imported before.
     let isKnown: Bool
-    /// Whether it is another row of a book that stood in the file before.
+    /// True if the file had an earlier row of this book.
     var isFurther = false
-    /// Whether readings, notes and quotes come with identities, so that those met before are left out already.
+    /// True if readings, notes and quotes have ids, so that those that are stored already were removed before.
     var hasIdentities = false
 
     private var copy: Copy { stored.book.copy }
 
-    /// No field that a person has edited, even to nothing, is touched.
+    /// Fills gaps of the edition, except fields that a person has edited, even if they are empty.
     func fillEdition(isbn: ISBN?, isbnText: String?, from offered: Metadata) throws -> [String] {
         let old = stored.book.edition
         var new = old
@@ -28,7 +29,7 @@ struct ImportMerging {
             new.metadata == old.metadata
             ? [] : old.metadata.fields(differingFrom: new.metadata).map(\.rawValue).sorted()
         if old.editedFields.contains(.isbn) {
-            // A number that a person took off stays off.
+            // An ISBN that a person has removed stays removed.
         } else if old.isbn == nil, let isbn,
             try db.row("SELECT 1 FROM edition WHERE isbn = ?", [isbn.digits]) == nil
         {
@@ -39,20 +40,20 @@ struct ImportMerging {
             new.isbnText = text
             filled.append("isbn")
         }
-        if new != old { try StoredEdition(row: stored.editionRow, edition: old).store(new, db) }
+        if new != old { try StoredEdition(row: stored.editionRow, edition: old).update(to: new, db) }
         return filled
     }
 
     func fillCopy(from record: CopyRecord) throws -> [String] {
         if isKnown {
-            // A status that a person ever set has left a reading, were it a cancelled one.
+            // Any status that a person has set before has left a reading, perhaps a cancelled one.
             let isUntouched = copy.status == .toRead && copy.readings.isEmpty && copy.deleted == nil
             return isUntouched && record.copy.status != .toRead ? try fillReadings(from: record) : []
         }
         var filled = try fillFacts(from: record.copy)
         filled += try fillTags(record.copy.tags)
         filled += try isFurther && !copy.readings.isEmpty ? addReadings(from: record) : fillReadings(from: record)
-        filled += try fillRemarks(from: record)
+        filled += try fillAnnotations(from: record)
         return filled
     }
 
@@ -92,14 +93,15 @@ struct ImportMerging {
         return ["tags"]
     }
 
-    /// A To Read copy that never had a reading takes the file's status and readings; one reading without days takes the days of
-    /// the file's last, and those that went before it: of a file whose readings have no identities, else they would be another's.
+    /// Fills readings. A To Read copy that never had a reading gets the file's status and readings. A single reading without
+    /// dates gets the dates of the file's last reading and the earlier readings, but only if the file's readings have no ids,
+    /// because otherwise they are different readings.
     private func fillReadings(from record: CopyRecord) throws -> [String] {
         guard let last = record.readings.last else { return [] }
         if copy.readings.isEmpty {
             guard copy.status == .toRead || copy.status == record.copy.status else { return [] }
             for (position, reading) in record.readings.enumerated() {
-                try ImportedRows(db: db).insert(reading, at: position, of: stored.copyRow)
+                try reading.insert(db, at: position, of: stored.copyRow)
             }
             guard copy.status != record.copy.status else { return ["readings"] }
             try db.run("UPDATE copy SET status = ? WHERE id = ?", [record.copy.status.rawValue, stored.copyRow])
@@ -123,24 +125,24 @@ struct ImportMerging {
         if !earlier.isEmpty {
             try db.run("UPDATE reading SET position = position + ? WHERE uuid = ?", [earlier.count, only.id.rawValue])
             for (position, reading) in earlier.enumerated() {
-                try ImportedRows(db: db).insert(reading, at: position, of: stored.copyRow)
+                try reading.insert(db, at: position, of: stored.copyRow)
             }
             filled.append("readings")
         }
         return filled
     }
 
-    /// The readings of a further row that ended on a day that no other ended on, each in its place; the status stays that of the
-    /// reading that the book shows.
+    /// Adds the readings of a further row that end on a day on which no other ends, in order of these days. The status stays that
+    /// of the reading that the book shows.
     private func addReadings(from record: CopyRecord) throws -> [String] {
         func end(_ reading: Reading) -> CalendarDay? { reading.finished ?? reading.stopped }
         var all = copy.readings
         for new in record.readings {
             guard let day = end(new.reading), !all.contains(where: { end($0) == day }) else { continue }
-            var place = all.firstIndex { end($0).map { day < $0 } ?? false } ?? all.count
-            if let last = all.last, last.state != new.reading.state { place = min(place, all.count - 1) }
-            try ImportedRows(db: db).insert(new, at: place, of: stored.copyRow)
-            all.insert(new.reading, at: place)
+            var index = all.firstIndex { end($0).map { day < $0 } ?? false } ?? all.count
+            if let last = all.last, last.state != new.reading.state { index = min(index, all.count - 1) }
+            try new.insert(db, at: index, of: stored.copyRow)
+            all.insert(new.reading, at: index)
         }
         guard all.count > copy.readings.count else { return [] }
         for (position, reading) in all.enumerated() {
@@ -149,15 +151,13 @@ struct ImportMerging {
         return ["readings"]
     }
 
-    private func fillRemarks(from record: CopyRecord) throws -> [String] {
+    private func fillAnnotations(from record: CopyRecord) throws -> [String] {
         guard !record.notes.isEmpty || !record.quotes.isEmpty else { return [] }
-        func missing<Annotation>(_ annotations: [Annotation], _ table: String, _ text: (Annotation) -> String) throws
-            -> [Annotation]
-        {
-            guard !annotations.isEmpty else { return [] }
+        func missing<Item>(_ items: [Item], _ table: String, _ text: (Item) -> String) throws -> [Item] {
+            guard !items.isEmpty else { return [] }
             let present = Set(
                 try db.rows("SELECT text FROM \(table) WHERE copy = ?", [stored.copyRow]).map { $0["text"] as String })
-            return annotations.filter { !present.contains(text($0)) }
+            return items.filter { !present.contains(text($0)) }
         }
         let notes = try missing(record.notes, "note", \.text)
         let quotes = try missing(record.quotes, "quote", \.text)

@@ -1,11 +1,11 @@
 import Bookplate
 import GRDB
 
-/// Which of the library's books a row is.
-struct ImportMatching {
+/// Finds the book of the library that an imported row means.
+struct ImportMatcher {
     let db: Database
 
-    /// - Returns: the copy that came of this request before; `nil` when none did.
+    /// Returns the copy that this request has saved before.
     func copy(ofRequest request: String) throws -> Int64? {
         try db.value(Int64.self, "SELECT copy FROM request WHERE id = ?", [request])
     }
@@ -27,8 +27,8 @@ struct ImportMatching {
         try db.value(Int64.self, "SELECT edition FROM copy WHERE id = ?", [copy])
     }
 
-    /// By other systems' numbers, then by ISBN, then by title and first author, case and diacritics aside. Two different ISBNs are
-    /// two editions, whatever their titles are, and so are two numbers of one system.
+    /// Finds an edition by other systems' ids, then by ISBN, then by title and first author without regard to case and diacritics.
+    /// Two different ISBNs, or two different ids of one system, are two editions, whatever their titles.
     func edition(_ isbn: ISBN?, _ metadata: Metadata) throws -> Int64? {
         for (scheme, values) in metadata.identifiers.sorted(by: { $0.key < $1.key }) where namesEditions(scheme) {
             for value in values {
@@ -55,12 +55,12 @@ struct ImportMatching {
             WHERE edition.folded = ? AND (isbn IS NULL OR ?) ORDER BY edition.id LIMIT 50
             """, [folded, isbn == nil])
         return try rows.first {
-            try ($0["author"] as String? ?? "") == author && !isAnother($0["id"], than: metadata.identifiers)
+            try ($0["author"] as String? ?? "") == author && !isDifferent($0["id"], from: metadata.identifiers)
         }?["id"]
     }
 
-    /// Whether another system tells the two apart: both have numbers of one scheme, and none in common.
-    private func isAnother(_ edition: Int64, than identifiers: [String: [String]]) throws -> Bool {
+    /// Returns true if another system distinguishes the two editions: both have ids of one scheme, and none in common.
+    private func isDifferent(_ edition: Int64, from identifiers: [String: [String]]) throws -> Bool {
         let offered = identifiers.filter { namesEditions($0.key) && !$0.value.isEmpty }
         guard !offered.isEmpty else { return false }
         let rows = try db.rows("SELECT scheme, value FROM identifier WHERE edition = ?", [edition])
@@ -70,17 +70,17 @@ struct ImportMatching {
         }
     }
 
-    /// The edition's copy that a row without an identity means: one in the library before one in the trash, an owned one before a
-    /// wish, the oldest of these.
+    /// Returns the edition's copy that a row without an id means: preferably one outside the trash, then an owned one, then the
+    /// oldest.
     ///
-    /// - Parameter claimed: copies that other rows are already.
+    /// - Parameter claimed: the copies that other rows have become already.
     func copy(of edition: Int64, except claimed: Set<Int64> = []) throws -> Int64? {
         try db.rows(
             "SELECT id FROM copy WHERE edition = ? ORDER BY deleted IS NOT NULL, isOwned DESC, id LIMIT 1000", [edition]
         ).lazy.map { $0["id"] as Int64 }.first { !claimed.contains($0) }
     }
 
-    /// Numbers that stand for a work, or for whatever a library calls its own, name no edition.
+    /// Returns true if ids of this scheme identify editions, not works or the copies of one library.
     private func namesEditions(_ scheme: String) -> Bool {
         ["goodreads", "librarything", "openlibrary", "amazon", "google", "oclc"].contains(scheme)
     }

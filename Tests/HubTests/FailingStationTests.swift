@@ -8,9 +8,9 @@ import Testing
 @testable import Hub
 @testable import Library
 
-/// What goes wrong on the station's own side, and items that the hub breaks over.
-@Suite struct `A station in trouble` {
-    /// - Returns: items that wait for the hub.
+/// Failures at the station, and items with which the hub fails.
+@Suite struct `A failing station` {
+    /// - Returns: the items that wait for the hub.
     private func capture(_ outbox: LibraryFile, _ isbns: [ISBN], at instant: Date = Date()) async throws -> [IntakeItem]
     {
         try await outbox.enqueue(
@@ -19,7 +19,7 @@ import Testing
     }
 
     private func sender(
-        _ outbox: LibraryFile, _ hub: some HubCalls, _ events: Collected<HubEvent>, _ link: HubLink = HubLink()
+        _ outbox: LibraryFile, _ hub: some HubAPI, _ events: Collected<HubEvent>, _ link: HubLink = HubLink()
     ) -> HubSender<ContinuousClock> {
         HubSender(
             outbox: outbox, client: hub, link: link, token: { "t" }, clock: ContinuousClock(),
@@ -27,16 +27,16 @@ import Testing
     }
 
     @Test(arguments: [(HubError.failed("a fault"), 1), (.refused("too large"), 0)])
-    func `brings the hub all but the item that it breaks over, and says which that is`(
-        _ trouble: HubError, _ waiting: Int
+    func `delivers all items but the one with which the hub fails, and reports that one`(
+        _ error: HubError, _ waiting: Int
     ) async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await capture(outbox, [.dune, .emma, .solaris, .kitchen])
-        let hub = PickyHub { $0.isbn13 == ISBN.emma.digits ? trouble : nil }
+        let hub = PickyHub { $0.isbn13 == ISBN.emma.digits ? error : nil }
         let events = Collected<HubEvent>()
         #expect(await sender(outbox, hub, events).flush() == (waiting == 0))
-        #expect(hub.taken == [ISBN.dune, .solaris, .kitchen].map(\.digits))
+        #expect(hub.accepted == [ISBN.dune, .solaris, .kitchen].map(\.digits))
         #expect(try await outbox.undelivered(limit: 9).count == waiting)
         let reasons = events.all.flatMap { event -> [String] in
             guard case .news(let news) = event else { return [] }
@@ -47,13 +47,13 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `gets the answers and brings the pictures of all but the one item that the hub breaks over`()
+    @Test func `gets answers and sends pictures for all items but the one with which the hub fails`()
         async throws
     {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await capture(outbox, [.emma])
-        // More than one question asks after.
+        // More items than one request asks for.
         let others = try await capture(outbox, Array(repeating: .dune, count: 60))
         let pictured = try await outbox.enqueue(
             [Detection(isbn: .solaris, raw: "x", origin: .camera, thumbnail: [0xFF, 0xD8, 0xFF, 0xD9])],
@@ -62,21 +62,21 @@ import Testing
         let hub = PickyHub(answered: answered) { $0.isbn13 == ISBN.emma.digits ? .failed("its own") : nil }
         let (events, link) = (Collected<HubEvent>(), HubLink())
         #expect(await !sender(outbox, hub, events, link).flush())
-        let told = events.all.flatMap { event -> [ID<IntakeItem>] in
+        let reported = events.all.flatMap { event -> [ID<IntakeItem>] in
             guard case .news(let news) = event else { return [] }
             return news.compactMap { if case .answered(let id, .dismissed, _) = $0 { id } else { nil } }
         }
-        #expect(Set(told) == answered)
+        #expect(Set(reported) == answered)
         #expect(hub.pictures == pictured.map(\.id))
         #expect(link.status == .up)
         #expect(try await outbox.undelivered(limit: 9).map(\.isbn13) == [ISBN.emma.digits])
-        let troubles = events.all.compactMap { if case .trouble(let words) = $0 { words } else { nil } }
-        #expect(troubles.count == 1 && troubles.allSatisfy { $0.contains("its own") }, "\(troubles)")
+        let errors = events.all.compactMap { if case .error(let message) = $0 { message } else { nil } }
+        #expect(errors.count == 1 && errors.allSatisfy { $0.contains("its own") }, "\(errors)")
         try FileManager.default.removeItem(atPath: folder)
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `tells once of what the hub breaks over, and looks at the hub as often as ever`() async throws {
+    func `reports once that the hub fails with an item, and polls as often as before`() async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await capture(outbox, [.emma])
@@ -90,11 +90,11 @@ import Testing
         task.cancel()
         await task.value
         #expect(Array(clock.slept.prefix(8)) == [1, 2, 4, 5, 5, 5, 5, 5].map { Duration.seconds($0) })
-        #expect(events.all.count { if case .trouble = $0 { true } else { false } } == 1)
+        #expect(events.all.count { if case .error = $0 { true } else { false } } == 1)
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `does not ask a hub that breaks over everything for each item by itself`() async throws {
+    @Test func `does not send each item separately to a hub that fails with everything`() async throws {
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
         _ = try await capture(
@@ -106,7 +106,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `without its token keeps everything, also at the hub's own machine`() async throws {
+    @Test func `without its token keeps everything, also on the hub's own machine`() async throws {
         let hub = try await RunningHub()
         let folder = try temporaryFolder("station")
         let outbox = try await LibraryFile.openOutbox(at: folder + "/library.sqlite", hub: "test")
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [Date(timeIntervalSince1970: 7), Date(timeIntervalSinceNow: 86_400 * 365 * 50)])
-    func `whose clock is wrong captures at the hub's time`(_ wrong: Date) async throws {
+    func `whose clock is wrong gets the hub's time for its captures`(_ wrong: Date) async throws {
         let hub = try await RunningHub()
         let station = try await StationAtWork(hub)
         let items = try await capture(station.outbox, [.dune], at: wrong)
@@ -138,8 +138,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `of another's name gets a number, and neither reads, changes nor ends what is the other's`() async throws
-    {
+    @Test func `with another's name gets a number, and can neither read nor change the other's items`() async throws {
         let hub = try await RunningHub()
         let (one, two) = (try await StationAtWork(hub), try await StationAtWork(hub))
         #expect([one.paired.name, two.paired.name] == ["kitchen", "kitchen 2"])
@@ -157,11 +156,11 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `whose disk is full acknowledges nothing more, and loses nothing that it did`() async throws {
+    @Test func `whose disk is full acknowledges nothing more, and loses nothing acknowledged`() async throws {
         let hub = try await RunningHub()
         let station = try await StationAtWork(hub)
         let items = try await station.capture(.dune)
-        // SQLite then answers SQLITE_FULL exactly as it does for ENOSPC.
+        // SQLite then returns SQLITE_FULL, as for ENOSPC.
         try await station.outbox.database.writeWithoutTransaction { db in
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             try db.execute(sql: "PRAGMA max_page_count = \(pages)")
@@ -184,28 +183,28 @@ import Testing
     }
 }
 
-/// Says no to a delivery for what is in it.
-private final class PickyHub: HubCalls {
+/// A hub that fails with some deliveries, depending on their content.
+private final class PickyHub: HubAPI {
     private let answered: Set<ID<IntakeItem>>
-    private let trouble: @Sendable (HubDelivery) -> HubError?
-    private let state = Mutex((calls: 0, taken: [String](), pictures: [ID<IntakeItem>]()))
+    private let error: @Sendable (HubDelivery) -> HubError?
+    private let state = Mutex((calls: 0, accepted: [String](), pictures: [ID<IntakeItem>]()))
 
-    /// - Parameter answered: what somebody dismissed at the hub.
+    /// - Parameter answered: the items that were dismissed at the hub.
     init(
-        answered: Set<ID<IntakeItem>> = [], _ trouble: @escaping @Sendable (HubDelivery) -> HubError?
+        answered: Set<ID<IntakeItem>> = [], _ error: @escaping @Sendable (HubDelivery) -> HubError?
     ) {
-        (self.answered, self.trouble) = (answered, trouble)
+        (self.answered, self.error) = (answered, error)
     }
 
     var calls: Int { state.withLock(\.calls) }
-    /// ISBNs, in the order in which they came.
-    var taken: [String] { state.withLock(\.taken) }
+    /// The ISBNs in the order of their delivery.
+    var accepted: [String] { state.withLock(\.accepted) }
     var pictures: [ID<IntakeItem>] { state.withLock(\.pictures) }
 
     func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         state.withLock { $0.calls += 1 }
-        if let trouble = deliveries.lazy.compactMap(trouble).first { throw trouble }
-        state.withLock { $0.taken += deliveries.map(\.isbn13) }
+        if let error = deliveries.lazy.compactMap(self.error).first { throw error }
+        state.withLock { $0.accepted += deliveries.map(\.isbn13) }
         return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
     }
     func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {

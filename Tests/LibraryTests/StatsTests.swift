@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-@Suite struct `The library's figures` {
+@Suite struct `The library's stats` {
     let library: LibraryFile
     /// A Sunday noon in Berlin.
     let now = instant("2026-05-10T10:00:00Z")
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"], [1, 2])
-    func `are the same by SQLite as by the rules of one reading`(zone: String, seed: UInt64) async throws {
+    func `are the same in SQL as by the rules for one reading`(zone: String, seed: UInt64) async throws {
         let zone = try #require(TimeZone(identifier: zone))
         var chance = Chance(seed)
         var expected: [Int64: [DayStats]] = [:]
@@ -29,7 +29,7 @@ import Testing
             var sessions: [Session] = []
             var entries: [ProgressEntry] = []
             for _ in 0..<25 {
-                // Around the two changes of the clock, most hours of the day, in no order.
+                // Around the two changes of the clock, at most hours of the day, in any order.
                 let start = instant(["2025-10-24T00:00:00Z", "2026-03-27T00:00:00Z"][chance.below(2)])
                     .addingTimeInterval(Double(chance.below(288)) * 1800)
                 if chance.below(3) == 0 {
@@ -59,14 +59,14 @@ import Testing
             points[reading] = ProgressPoint.points(entries, pageCount: pageCount, in: zone)
         }
         let readings = Array(expected.keys)
-        let (sums, summed, whole) = try await library.read { db in
-            let sums = try DaySums(db, in: zone)
-            return (try sums.readings(readings), try sums.points(readings), try sums.library())
+        let (storedDays, storedPoints, whole) = try await library.read { db in
+            let query = try DayStatsQuery(db, in: zone)
+            return (try query.readings(readings), try query.points(readings), try query.library())
         }
         for reading in readings {
-            #expect(sums[reading]?.map(text) == expected[reading]?.map(text))
-            #expect(summed[reading]?.map(\.day) == points[reading]?.map(\.day))
-            #expect(summed[reading]?.map(\.amount) == points[reading]?.map(\.amount))
+            #expect(storedDays[reading]?.map(text) == expected[reading]?.map(text))
+            #expect(storedPoints[reading]?.map(\.day) == points[reading]?.map(\.day))
+            #expect(storedPoints[reading]?.map(\.amount) == points[reading]?.map(\.amount))
         }
         var merged: [CalendarDay: DayStats] = [:]
         for day in expected.values.joined() { merged[day.day, default: DayStats(day: day.day)].add(day) }
@@ -75,7 +75,7 @@ import Testing
         #expect(march.map(text) == whole.filter { $0.day == day("2026-03-28") }.map(text))
     }
 
-    /// Sums of floating-point numbers differ in their last digits by the order of adding.
+    /// Returns a day with its pace rounded, because the last digits of a sum depend on the order of addition.
     private func text(_ day: DayStats) -> String {
         let pace = day.pace.value.map { String(Int(($0 * 1000).rounded())) } ?? "-"
         return "\(day.day) \(day.pages)p \(day.minutes)m \(day.sessions)s \(day.entries)e \(pace) \(day.pace.count)"
@@ -92,7 +92,7 @@ import Testing
         #expect(home.readingNow.isEmpty && home.recentlyRead.isEmpty && home.readingCount == 0)
     }
 
-    @Test func `leave out the trash and what was cancelled`() async throws {
+    @Test func `leave out the trash and cancelled readings`() async throws {
         let kept = try await library.insertCopy("Kept", .read)
         let trashed = try await library.insertCopy("Trashed", .read, columns: ["deleted": 1, "rating": 8])
         let cancelled = try await library.insertCopy("Cancelled")
@@ -112,7 +112,7 @@ import Testing
         #expect(try await events().allSatisfy { $0.hasSuffix("Kept") })
     }
 
-    @Test func `count books by year and month, re-reads again, and what is not known nearer apart`() async throws {
+    @Test func `count books by year and month, re-reads again, and imprecise dates separately`() async throws {
         try await library.setGoal(.yearlyGoal, 12)
         for (index, finished) in ["2026-03-01", "2026-03", "2026", nil, "2025-12-31"].enumerated() {
             let copy = try await library.insertCopy("Book \(index)", .read, pages: index == 0 ? 200 : nil)

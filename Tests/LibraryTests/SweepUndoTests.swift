@@ -6,7 +6,7 @@ import Testing
 
 @testable import Library
 
-/// So many days after noon.
+/// Returns an instant some days after noon.
 private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number) * 86_400) }
 
 @Suite struct `The trash and undo` {
@@ -30,14 +30,14 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
         _ = try await LibraryImport(into: library, from: "a.csv").importRows(books.map { .book($0) }, at: now)
     }
 
-    /// Changes that do not matter.
+    /// Makes changes that do not matter.
     private func changes(on days: Int...) async throws {
         for number in days { try await library.set("goal", to: "\(number)", at: day(number)) }
     }
 
     private func titles(inTrash: Bool) async throws -> [String] { try await library.find("") { $0.inTrash = inTrash } }
 
-    @Test func `keep a book that was imported in the trash for thirty days, and the import can be taken back whole`()
+    @Test func `keep a book that was imported into the trash for thirty days, and the whole import can be undone`()
         async throws
     {
         try await changes(on: 0)
@@ -51,7 +51,7 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
         #expect(try await titles(inTrash: false).isEmpty)
     }
 
-    @Test func `let such a book go after thirty days`() async throws {
+    @Test func `delete such a book after thirty days`() async throws {
         try await take([imported("Dune", dune) { $0.record.copy.deleted = day(-100) }], at: day(0))
         try await changes(on: 6, 12, 18, 24, 29)
         #expect(try await titles(inTrash: true) == ["Dune"])
@@ -59,7 +59,7 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
         #expect(try await titles(inTrash: true).isEmpty)
     }
 
-    @Test func `leave an import to be taken back that filled a book which has gone since`() async throws {
+    @Test func `allow undo of an import that filled a book which was deleted since`() async throws {
         try await take([imported("Dune", dune)], at: day(0))
         let book = try #require(try await library.books(with: [dune])[dune]?.first)
         _ = try await library.trash([book.id], at: day(0))
@@ -76,7 +76,7 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
         #expect(foreign == 0)
     }
 
-    @Test func `are gone through once, however many books go`() async throws {
+    @Test func `read the log once, however many books are deleted`() async throws {
         let books = try (0..<20).map { try confirmed(isbn($0), record("Book \($0)"), preset: Preset(tags: ["t"])) }
         let ids = try await library.add(books, at: noon).compactMap { result -> ID<Copy>? in
             if case .saved(let id, _) = result { id } else { nil }
@@ -90,11 +90,11 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
                 }
             }
         }
-        try await library.deleteForGood(ids)
-        // One for what hangs on readings, one for all else.
+        try await library.purge(ids)
+        // One scan for rows of readings, one for all other rows.
         #expect(passes.withLock { $0 } == 2)
         let left = try await library.read { db in try db.value(Int.self, "SELECT count(*) FROM changeRow") }
-        // The tag that the save made is nothing to take back by itself.
+        // The save's tag alone is nothing to undo.
         #expect(left == 0)
     }
 }

@@ -1,9 +1,9 @@
 import Bookplate
 import GRDB
 
-/// Counts what each value of each filter would give, in one pass: a book that passes all filters counts for all of them, one
-/// that fails a single filter for the values of that filter only, and one that fails two for none.
-struct FacetCount {
+/// Counts the books for each value of each filter, in one pass. A book that passes all filters counts for all of them, a book that
+/// fails one filter counts only for the values of that filter, and a book that fails two counts for none.
+struct FacetCounter {
     private enum Facet: Int { case status, rating, tag, shelf, language, author, owned, wishlist, favourite, date }
 
     private let db: Database
@@ -96,7 +96,7 @@ struct FacetCount {
 
     private func cursor(_ filter: ListingFilter) throws -> RowCursor {
         let columns = "status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags, authors"
-        guard let asked = AskedText(query) else {
+        guard let text = QueryText(query) else {
             return try Row.fetchCursor(
                 db.cachedStatement(sql: "SELECT \(columns) FROM listing NOT INDEXED WHERE \(filter.condition)"),
                 arguments: filter.arguments)
@@ -107,10 +107,10 @@ struct FacetCount {
                     SELECT \(columns) FROM searchText CROSS JOIN listing ON listing.copy = searchText.rowid
                     WHERE searchText MATCH ? AND \(filter.condition)
                     """),
-            arguments: [asked.isBrief ? asked.brief : asked.everywhere] + filter.arguments)
+            arguments: [text.isBrief ? text.brief : text.everywhere] + filter.arguments)
     }
 
-    /// Row numbers that are parted by spaces.
+    /// Parses ids of rows that are separated by spaces.
     private static func parse(_ row: Row, _ column: Int, _ numbers: inout [Int64]) {
         numbers.removeAll(keepingCapacity: true)
         guard var text = row[column] as String?, !text.isEmpty else { return }
@@ -129,13 +129,14 @@ struct FacetCount {
     }
 
     private func named(_ counts: [Int64: Int], _ selection: String, limit: Int) throws -> [NameCount] {
-        // Those that may be among the first, names not yet known: all that have as many as the last of them.
+        // Names are not known yet, so all that have as many books as the last of the first are fetched.
         var chosen = counts
         if counts.count > limit {
             let least = counts.values.sorted(by: >)[limit - 1]
             chosen = counts.filter { $0.value >= least }
         }
-        let rows = try db.rows("\(selection) WHERE id IN (SELECT value FROM json_each(?))", [list(Array(chosen.keys))])
+        let rows = try db.rows(
+            "\(selection) WHERE id IN (SELECT value FROM json_each(?))", [jsonList(Array(chosen.keys))])
         let all = ordered(rows.map { NameCount(name: $0[1], count: chosen[$0[0] as Int64] ?? 0) })
         return Array(all.prefix(limit))
     }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Library
 
-@Suite struct IntakeTests {
+@Suite struct QueueTests {
     let library: LibraryFile
 
-    init() throws { library = try LibraryFile.inMemory(station: "hall") }
+    init() throws { library = try LibraryFile.inMemory(device: "hall") }
 
     private func capture(_ count: Int, at now: Date = noon) async throws -> [IntakeItem] {
         try await library.capture(
@@ -18,7 +18,7 @@ import Testing
         try await library.lease(nil, limit: 100, for: .milliseconds(1), at: noon.addingTimeInterval(seconds)).count
     }
 
-    @Test func `keeps all of a detection before anything is asked of anyone`() async throws {
+    @Test func `stores a whole detection before any lookup`() async throws {
         let detection = Detection(
             isbn: dune, raw: "]E09780441172719", addon: "51299", origin: .photo, image: "shelf/a b.jpg",
             thumbnail: [0xFF, 0xD8, 0x00])
@@ -55,7 +55,7 @@ import Testing
         let leased = try await (first.map(\.id.rawValue), second.map(\.id.rawValue))
         #expect(leased.0.count + leased.1.count == 30)
         #expect(Set(leased.0 + leased.1).count == 30)
-        // Whichever process has the first item, the other is refused.
+        // One process has the item, so the other is refused.
         let other = leased.0.contains(items[0].id.rawValue) ? two : one
         #expect(try await other.lease([items[0].id], limit: 1, for: .seconds(60), at: noon).isEmpty)
         #expect(try await two.lease(nil, limit: 99, for: .seconds(60), at: noon.addingTimeInterval(61)).count == 30)
@@ -80,7 +80,7 @@ import Testing
             (.blocked(SourceError(source: .googleBooks, reason: "403", retryAfter: .seconds(86_400))), 3600),
             (.badData(SourceError(source: .googleBooks, reason: "no JSON", retryAfter: .zero)), 1),
         ] as [(LookupOutcome, TimeInterval?)])
-    func `asks again when it is time`(outcome: LookupOutcome, after seconds: TimeInterval?) async throws {
+    func `looks up again at the right time`(outcome: LookupOutcome, after seconds: TimeInterval?) async throws {
         let item = try await capture(1)[0]
         #expect(try await due(0) == 1)
         let items = try await library.record([item.id: LookupAnswer(isbn: item.isbn, outcome: outcome)], at: noon)
@@ -110,7 +110,7 @@ import Testing
         #expect(pauses == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600])
     }
 
-    @Test func `a person's edits outlive every later lookup`() async throws {
+    @Test func `a person's edits survive every later lookup`() async throws {
         let candidate = try await library.candidate(
             dune,
             record("Dune") {
@@ -146,7 +146,7 @@ import Testing
         #expect(try await library.book(copy)?.edition.editedFields == [.title, .publisher])
     }
 
-    @Test func `an item that waits no longer is left alone`() async throws {
+    @Test func `an item that no longer waits is not changed`() async throws {
         let candidate = try await library.candidate(dune, record("Dune"))
         _ = try await library.add([candidate.confirm(by: .person)], at: noon)
         let confirmed = try await library.item(candidate.item.id)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `the answer cache keeps found answers for good and not-found for seven days`() async throws {
+    @Test func `the answer cache keeps found answers for ever and not-found for seven days`() async throws {
         let missing = LookupAnswer(
             isbn: odyssey, outcome: .notFound(asked: [.openLibrary]),
             notAsked: [NotAsked(source: .googleBooks, reason: "needs a key")])
@@ -181,13 +181,13 @@ import Testing
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(7 * 86_400 + 1)).keys) == [dune])
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(-60)).keys) == [dune])
 
-        // A later "no record" takes nothing away, and what came from the cache does not grow younger.
+        // A later "no record" does not replace a found record, and an answer from the cache keeps its age.
         try await library.keep([LookupAnswer(isbn: dune, outcome: .notFound(asked: []))], at: noon)
         try await library.keep(Array(now.values), at: noon.addingTimeInterval(6 * 86_400))
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(8 * 86_400)).keys) == [dune])
     }
 
-    @Test func `all processes of the machine share one limiter`() async throws {
+    @Test func `all processes of the machine share one rate limiter`() async throws {
         let folder = Folder()
         let libraries = try (0..<3).map { _ in try LibraryFile.open(at: folder("library.sqlite")) }
         let waits = try await withThrowingTaskGroup(of: Duration.self) { group in

@@ -2,14 +2,11 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Books read with one query for the rows and one for each relation, however many they are.
-struct StoredBooks {
-    /// A book with its rows' numbers.
-    struct Entry {
-        var copyRow: Int64
-        var editionRow: Int64
-        var book: Book
-    }
+/// A book with the ids of its rows.
+struct StoredBook {
+    var copyRow: Int64
+    var editionRow: Int64
+    var book: Book
 
     private static let selection = """
         SELECT copy.id AS copyRow, copy.uuid AS copyID, copy.status, copy.isOwned, copy.isOnWishlist, copy.isFavourite,
@@ -24,48 +21,50 @@ struct StoredBooks {
 
         """
 
+    /// Fetches books with one query for the rows and one for each relation, however many books there are.
+    ///
     /// - Parameter clauses: WHERE, ORDER BY and LIMIT, over the tables copy, edition and shelf.
-    static func fetch(_ db: Database, _ clauses: String, _ arguments: StatementArguments = []) throws -> [Entry] {
-        var entries: [Entry] = []
-        var fields = FieldTexts()
-        // Row by row: of a row that SQLite is at, GRDB finds a column by name at once; of one copied out, by comparing names.
+    static func fetch(_ db: Database, _ clauses: String, _ arguments: StatementArguments = []) throws -> [StoredBook] {
+        var books: [StoredBook] = []
+        var fields = FieldCache()
+        // A cursor, because GRDB finds a column of the current row by name at once, but compares names in a copied row.
         let rows = try Row.fetchCursor(db.cachedStatement(sql: selection + clauses), arguments: arguments)
         while let row = try rows.next() {
             let edition = Edition(
-                id: ID(rawValue: row["editionID"]), isbn: try isbn(row), isbnText: row["isbnText"],
+                id: ID(rawValue: row["editionID"]), isbn: try row.isbn(), isbnText: row["isbnText"],
                 metadata: try metadata(row, &fields), editedFields: try fields.edited(row["editedFields"]))
-            entries.append(
-                Entry(
+            books.append(
+                StoredBook(
                     copyRow: row["copyRow"], editionRow: row["editionRow"],
                     book: Book(edition: edition, copy: try copy(row))))
         }
-        guard !entries.isEmpty else { return [] }
-        let editions = list(Set(entries.map(\.editionRow)))
-        let copies = list(Set(entries.map(\.copyRow)))
+        guard !books.isEmpty else { return [] }
+        let editions = jsonList(Set(books.map(\.editionRow)))
+        let copies = jsonList(Set(books.map(\.copyRow)))
 
         var authors: [Int64: [Contributor]] = [:]
-        try db.eachRow(
+        try db.forEachRow(
             """
             SELECT edition, name, role FROM editionAuthor JOIN author ON author.id = editionAuthor.author
             WHERE edition IN (SELECT value FROM json_each(?)) ORDER BY edition, position
             """, [editions]
         ) { authors[$0["edition"], default: []].append(Contributor(name: $0["name"], role: try $0.word("role"))) }
         var subjects: [Int64: [String]] = [:]
-        try db.eachRow(
+        try db.forEachRow(
             """
             SELECT edition, name FROM editionSubject JOIN subject ON subject.id = editionSubject.subject
             WHERE edition IN (SELECT value FROM json_each(?)) ORDER BY edition, position
             """, [editions]
         ) { subjects[$0["edition"], default: []].append($0["name"]) }
         var identifiers: [Int64: [String: [String]]] = [:]
-        try db.eachRow(
+        try db.forEachRow(
             """
             SELECT edition, scheme, value FROM identifier
             WHERE edition IN (SELECT value FROM json_each(?)) ORDER BY edition, scheme, position
             """, [editions]
         ) { identifiers[$0["edition"], default: [:]][$0["scheme"], default: []].append($0["value"]) }
         var tags: [Int64: [String]] = [:]
-        try db.eachRow(
+        try db.forEachRow(
             """
             SELECT copy, displayName FROM copyTag JOIN tag ON tag.id = copyTag.tag
             WHERE copy IN (SELECT value FROM json_each(?)) ORDER BY copy, tag.name
@@ -73,23 +72,23 @@ struct StoredBooks {
         ) { tags[$0["copy"], default: []].append($0["displayName"]) }
         let readings = try StoredReadings.fetch(db, of: copies)
 
-        for index in entries.indices {
-            let (copyRow, editionRow) = (entries[index].copyRow, entries[index].editionRow)
-            entries[index].book.edition.metadata.authors = authors[editionRow] ?? []
-            entries[index].book.edition.metadata.subjects = subjects[editionRow] ?? []
-            entries[index].book.edition.metadata.identifiers = identifiers[editionRow] ?? [:]
-            entries[index].book.copy.tags = tags[copyRow] ?? []
-            entries[index].book.copy.readings = readings[copyRow] ?? []
+        for index in books.indices {
+            let (copyRow, editionRow) = (books[index].copyRow, books[index].editionRow)
+            books[index].book.edition.metadata.authors = authors[editionRow] ?? []
+            books[index].book.edition.metadata.subjects = subjects[editionRow] ?? []
+            books[index].book.edition.metadata.identifiers = identifiers[editionRow] ?? [:]
+            books[index].book.copy.tags = tags[copyRow] ?? []
+            books[index].book.copy.readings = readings[copyRow] ?? []
         }
-        return entries
+        return books
     }
 
     /// - Returns: `nil` when there is no such copy.
-    static func one(_ db: Database, _ id: ID<Copy>) throws -> Entry? {
+    static func one(_ db: Database, _ id: ID<Copy>) throws -> StoredBook? {
         try fetch(db, "WHERE copy.uuid = ?", [id.rawValue]).first
     }
 
-    private static func metadata(_ row: Row, _ fields: inout FieldTexts) throws -> Metadata {
+    private static func metadata(_ row: Row, _ fields: inout FieldCache) throws -> Metadata {
         var metadata = Metadata()
         metadata.title = row["title"]
         metadata.subtitle = row["subtitle"]
@@ -128,26 +127,18 @@ struct StoredBooks {
         copy.deleted = (row["deleted"] as Int64?).map(Date.init(milliseconds:))
         return copy
     }
-
-    static func isbn(_ row: Row) throws -> ISBN? {
-        guard let digits = row["isbn"] as String? else { return nil }
-        do {
-            return try ISBN(ean13: digits)
-        } catch {
-            throw RowDecodingError(what: "a stored ISBN is wrong: \(error)")
-        }
-    }
 }
 
-/// The JSON columns of a list's rows. Most rows say the same, and decoding costs more than the rest of a row.
-private struct FieldTexts {
+/// Decodes the JSON columns of many rows, each text once: most rows have the same, and decoding costs more than the rest of
+/// the row.
+private struct FieldCache {
     private var sources: [String: [Metadata.Field: SourceName]] = [:]
     private var edited: [String: Set<Metadata.Field>] = [:]
 
     mutating func sources(_ text: String) throws -> [Metadata.Field: SourceName] {
         if text == "{}" { return [:] }
         if let known = sources[text] { return known }
-        let value = try decoded([Metadata.Field: SourceName].self, text)
+        let value = try decodeJSON([Metadata.Field: SourceName].self, text)
         sources[text] = value
         return value
     }
@@ -155,50 +146,44 @@ private struct FieldTexts {
     mutating func edited(_ text: String) throws -> Set<Metadata.Field> {
         if text == "[]" { return [] }
         if let known = edited[text] { return known }
-        let value = try decoded(Set<Metadata.Field>.self, text)
+        let value = try decodeJSON(Set<Metadata.Field>.self, text)
         edited[text] = value
         return value
     }
 }
 
-/// Values as one JSON argument, so that a list of any length is the same statement.
-func list(_ numbers: some Collection<Int64>) -> String { "[" + numbers.map(String.init).joined(separator: ",") + "]" }
-
-/// Texts as one JSON argument.
-func list(_ texts: some Collection<String>) -> String { JSONValue(Array(texts)).text }
-
-/// What is known of a copy as a row. Its status, tags and readings are stored apart: they follow rules of their own.
+/// A row of the table copy. Status, tags and readings are stored separately, because they follow rules of their own.
 enum StoredCopy {
     private static let columns = [
         "isOwned", "isOnWishlist", "isFavourite", "shelf", "rating", "added", "isPublic", "recommendedBy",
         "wouldRecommend",
         "dailyGoal", "countsForCulturalGoal", "culturalGoalCategory",
     ]
-    private static let insertion =
+    private static let insertStatement =
         "INSERT INTO copy (uuid, edition, status, deleted, \(columns.joined(separator: ", "))) VALUES (?, ?, ?, ?"
         + String(repeating: ", ?", count: columns.count) + ")"
-    private static let update =
+    private static let updateStatement =
         "UPDATE copy SET " + columns.map { "\($0) = ?" }.joined(separator: ", ") + " WHERE id = ?"
 
-    /// Stores a new copy, its tags too.
+    /// Inserts a copy with its tags.
     ///
-    /// - Returns: its row number.
+    /// - Returns: the id of its row.
     static func insert(_ copy: Copy, of edition: Int64, _ db: Database) throws -> Int64 {
         let head: StatementArguments = [
             copy.id.rawValue, edition, copy.status.rawValue, copy.deleted?.milliseconds,
         ]
-        try db.run(insertion, head + values(of: copy, db))
+        try db.run(insertStatement, head + values(of: copy, db))
         let row = db.lastInsertedRowID
         try addTags(db, copy.tags, to: row)
         return row
     }
 
-    /// Stores what a person says of a copy.
+    /// Stores a person's edits of a copy.
     ///
     /// - Throws: ``InputRefusal``.
-    static func store(_ copy: Copy, at row: Int64, _ db: Database) throws {
+    static func update(_ copy: Copy, at row: Int64, _ db: Database) throws {
         try copy.checkEntries()
-        try db.run(update, values(of: copy, db) + [row])
+        try db.run(updateStatement, values(of: copy, db) + [row])
     }
 
     private static func values(of copy: Copy, _ db: Database) throws -> StatementArguments {
@@ -212,7 +197,7 @@ enum StoredCopy {
     }
 }
 
-/// An edition and its rows in the tables around it.
+/// An edition with the id of its row.
 struct StoredEdition {
     let row: Int64
     var edition: Edition
@@ -222,15 +207,15 @@ struct StoredEdition {
         "language", "originalLanguage", "authorNationality", "format", "series", "seriesNumber", "description",
         "coverURL", "previewLink", "infoLink", "fieldSources", "editedFields", "folded",
     ]
-    private static let insertion =
+    private static let insertStatement =
         "INSERT INTO edition (uuid, \(columns.joined(separator: ", "))) VALUES (?"
         + String(repeating: ", ?", count: columns.count) + ")"
-    private static let update =
+    private static let updateStatement =
         "UPDATE edition SET " + columns.map { "\($0) = ?" }.joined(separator: ", ") + " WHERE id = ?"
 
-    /// Stores a new edition.
+    /// Inserts an edition with its authors, subjects and identifiers.
     static func insert(_ edition: Edition, _ db: Database) throws -> StoredEdition {
-        try db.run(insertion, StatementArguments([edition.id.rawValue]) + values(of: edition))
+        try db.run(insertStatement, StatementArguments([edition.id.rawValue]) + values(of: edition))
         let stored = StoredEdition(row: db.lastInsertedRowID, edition: edition)
         try stored.insertAuthors(db)
         try stored.insertSubjects(db)
@@ -238,10 +223,10 @@ struct StoredEdition {
         return stored
     }
 
-    /// Brings the stored edition to `new`, touching only the tables in which something differs.
-    func store(_ new: Edition, _ db: Database) throws {
+    /// Updates the stored edition to `new`, writing only the tables in which something differs.
+    func update(to new: Edition, _ db: Database) throws {
         let changed = StoredEdition(row: row, edition: new)
-        if new != edition { try db.run(Self.update, try Self.values(of: new) + [row]) }
+        if new != edition { try db.run(Self.updateStatement, try Self.values(of: new) + [row]) }
         if new.metadata.authors != edition.metadata.authors {
             let before = try db.rows("SELECT author FROM editionAuthor WHERE edition = ?", [row])
             try db.run("DELETE FROM editionAuthor WHERE edition = ?", [row])
@@ -259,7 +244,7 @@ struct StoredEdition {
             try changed.insertIdentifiers(db)
         }
         if new.metadata.coverURL != edition.metadata.coverURL {
-            // The picture of the old address; a person's own photo stays.
+            // The picture came from the old address. A person's own photo stays.
             try db.run("DELETE FROM cover WHERE edition = ? AND state <> 'person'", [row])
         }
     }
@@ -271,17 +256,17 @@ struct StoredEdition {
             edition.isbn?.digits, edition.isbnText, data.title, data.subtitle, data.publisher,
             data.publishedDate?.description, data.publishedDateText, data.pageCount, data.language,
             data.originalLanguage, data.authorNationality, data.format?.rawValue, data.series, data.seriesNumber,
-            data.description, data.coverURL, data.previewLink, data.infoLink, try storedJSON(data.sources),
-            try storedJSON(edition.editedFields.sorted { $0.rawValue < $1.rawValue }), title.searchFolded,
+            data.description, data.coverURL, data.previewLink, data.infoLink, try encodeJSON(data.sources),
+            try encodeJSON(edition.editedFields.sorted { $0.rawValue < $1.rawValue }), title.searchFolded,
         ]
         return StatementArguments(values)
     }
 
     private func insertAuthors(_ db: Database) throws {
         for (position, author) in edition.metadata.authors.enumerated() {
-            let id = try storedID(
+            let id = try findOrInsert(
                 db, find: "SELECT id FROM author WHERE name = ?", [author.name],
-                make: "INSERT INTO author (name, folded) VALUES (?, ?)", [author.name, author.name.searchFolded])
+                insert: "INSERT INTO author (name, folded) VALUES (?, ?)", [author.name, author.name.searchFolded])
             try db.run(
                 "INSERT INTO editionAuthor (edition, position, author, role) VALUES (?, ?, ?, ?)",
                 [row, position, id, author.role.rawValue])
@@ -290,9 +275,9 @@ struct StoredEdition {
 
     private func insertSubjects(_ db: Database) throws {
         for (position, subject) in edition.metadata.subjects.enumerated() {
-            let id = try storedID(
+            let id = try findOrInsert(
                 db, find: "SELECT id FROM subject WHERE name = ?", [subject],
-                make: "INSERT INTO subject (name) VALUES (?)", [subject])
+                insert: "INSERT INTO subject (name) VALUES (?)", [subject])
             try db.run(
                 "INSERT INTO editionSubject (edition, position, subject) VALUES (?, ?, ?)", [row, position, id])
         }
@@ -309,29 +294,8 @@ struct StoredEdition {
     }
 }
 
-/// The id of a row that is found, else made.
-func storedID(
-    _ db: Database, find: String, _ key: StatementArguments, make: String, _ values: StatementArguments
-) throws -> Int64 {
-    if let id = try db.value(Int64.self, find, key) { return id }
-    try db.run(make, values)
-    return db.lastInsertedRowID
-}
-
-/// A value as JSON whose keys are sorted, so that the same value is the same text.
-func storedJSON(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
-}
-
-/// The value of a JSON column.
-func decoded<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
-    try JSONDecoder().decode(type, from: Data(json.utf8))
-}
-
 extension Metadata {
-    /// The metadata as it is stored: texts cleaned and cut at their limits, what is empty left out.
+    /// The metadata as stored: texts cleaned and cut at their limits, without empty values.
     var storable: Metadata {
         var stored = self
         stored.title = title?.storable(TextLimit.title)
@@ -364,20 +328,31 @@ extension Metadata {
     }
 }
 
-extension String {
-    /// The text cleaned (on one line unless its limit is a text's with lines) and cut after `limit` characters; `nil` when
-    /// nothing is left.
-    func storable(_ limit: Int) -> String? {
-        let cleaned = start(bytes: limit * TextLimit.bytesPerCharacter).cleaned(forLimit: limit)
-        let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned(forLimit: limit)
-        return cut.isEmpty ? nil : cut
+/// Removes the editions among these that have no copy left, with all their rows, and then authors and subjects that no
+/// edition names.
+func removeOrphans(_ db: Database, editions: some Collection<Int64>) throws {
+    for edition in editions {
+        let isOrphan = try db.row(
+            "SELECT 1 FROM edition WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM copy WHERE edition = ?1)", [edition])
+        guard isOrphan != nil else { continue }
+        let authors = try db.rows("SELECT author FROM editionAuthor WHERE edition = ?", [edition])
+        let subjects = try db.rows("SELECT subject FROM editionSubject WHERE edition = ?", [edition])
+        try db.run("DELETE FROM editionAuthor WHERE edition = ?", [edition])
+        try db.run("DELETE FROM editionSubject WHERE edition = ?", [edition])
+        try db.run("DELETE FROM identifier WHERE edition = ?", [edition])
+        try db.run("DELETE FROM edition WHERE id = ?", [edition])
+        for row in authors { try removeUnusedAuthor(db, row[0]) }
+        for row in subjects { try removeUnusedSubject(db, row[0]) }
     }
+}
 
-    /// As much of the text as fits into so many bytes of UTF-8, cut between characters as Unicode's scalars have it.
-    private func start(bytes: Int) -> String {
-        guard utf8.count > bytes else { return self }
-        var end = utf8.index(startIndex, offsetBy: bytes)
-        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
-        return String(self[..<end])
-    }
+func removeUnusedAuthor(_ db: Database, _ author: Int64) throws {
+    try db.run(
+        "DELETE FROM author WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM editionAuthor WHERE author = ?1)", [author])
+}
+
+func removeUnusedSubject(_ db: Database, _ subject: Int64) throws {
+    try db.run(
+        "DELETE FROM subject WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM editionSubject WHERE subject = ?1)",
+        [subject])
 }

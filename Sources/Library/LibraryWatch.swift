@@ -4,34 +4,33 @@ import Glibc
 import Synchronization
 
 extension LibraryFile: LibraryWatch {
-    /// How often the file's counter is looked at.
-    private static let glance: Duration = .milliseconds(200)
-    /// Between two tries to look at a file that cannot be.
-    private static let retry: Duration = .seconds(1)
+    private static let pollInterval: Duration = .milliseconds(200)
+    /// The pause after an error.
+    private static let retryInterval: Duration = .seconds(1)
 
-    /// Looks at `PRAGMA data_version` on a connection of its own, which counts what all others commit, in this process too. A library
-    /// in memory never tells.
+    /// Polls `PRAGMA data_version` on a separate connection: it changes with every commit of any other connection, in this
+    /// process too. A library in memory never reports a change.
     public func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }
         let task = Task { [watches] in
             var watcher = FileWatcher(path: path, connections: watches)
             var count = 0
-            var isTold = false
+            var isReported = false
             while !Task.isCancelled {
                 do {
                     if try await watcher.hasChanged() {
                         count += 1
                         continuation.yield(count)
                     }
-                    isTold = false
+                    isReported = false
                 } catch {
                     if Task.isCancelled { break }
-                    if !isTold { onError(LibraryError.translated(error, path: path)) }
-                    isTold = true
+                    if !isReported { onError(LibraryError.translated(error, path: path)) }
+                    isReported = true
                     watcher.close()
                 }
-                do { try await Task.sleep(for: isTold ? Self.retry : Self.glance) } catch { break }
+                do { try await Task.sleep(for: isReported ? Self.retryInterval : Self.pollInterval) } catch { break }
             }
             watcher.close()
             continuation.finish()
@@ -41,22 +40,22 @@ extension LibraryFile: LibraryWatch {
     }
 }
 
-/// Looks at one file for changes, over and over.
+/// Polls one file for changes.
 private struct FileWatcher {
     let path: String
     let connections: WatchConnections
     private var connection: DatabaseQueue?
-    /// The file that the connection is to: another one may be put in its place.
+    /// The file that the connection has open. Another one may replace it at its path.
     private var identity: FileIdentity?
-    /// What the counter said last; it counts anew with every connection.
+    /// The last value of `data_version`, which is only comparable within one connection.
     private var version: Int?
 
     init(path: String, connections: WatchConnections) { (self.path, self.connections) = (path, connections) }
 
-    /// Whether something was committed since the last time. `true` the first time and whenever another file is there: what happened
-    /// before, nobody knows.
+    /// Returns true if something was committed since the last call. Also true at the first call and if the file was replaced,
+    /// because then nothing is known of earlier commits.
     ///
-    /// - Throws: the file's or the database's error. ``close()`` before the next look.
+    /// - Throws: the file's or the database's error. Call ``close()`` before the next attempt.
     mutating func hasChanged() async throws -> Bool {
         guard let facts = try fileFacts(path) else { throw LibraryError(errno: ENOENT, path: path) }
         let now = FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino))
@@ -68,7 +67,7 @@ private struct FileWatcher {
             connection = try connections.open(path)
             (self.connection, identity) = (connection, now)
         }
-        // Without a transaction of GRDB's around it: SQLite takes its own, and one statement is all there is to it.
+        // One statement needs no transaction of GRDB's.
         let new = try await connection.unsafeRead { db in
             try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
         }
@@ -87,21 +86,22 @@ private struct FileIdentity: Equatable {
     var inode: UInt64
 }
 
-/// The connections that watch a library's file. They only read, and the last of all connections folds the log in: so they go first.
+/// The connections that watch a library's file. They are closed first, because they only read and the last connection to close
+/// folds the log in.
 final class WatchConnections: Sendable {
     private struct State {
         var open: [DatabaseQueue] = []
-        var isOver = false
+        var isEnded = false
     }
 
     private let state = Mutex(State())
 
-    /// One at a time with ``end()``: none is half open while the library closes.
+    /// Opens a connection. Excludes ``end()``, so that no connection is half open while the library closes.
     ///
-    /// - Throws: `CancellationError` when the library is closed, else the database's error.
+    /// - Throws: `CancellationError` if the library is closed, else the database's error.
     func open(_ path: String) throws -> DatabaseQueue {
         try state.withLock { state in
-            if state.isOver { throw CancellationError() }
+            if state.isEnded { throw CancellationError() }
             let connection = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
             state.open.append(connection)
             return connection
@@ -111,15 +111,15 @@ final class WatchConnections: Sendable {
     func close(_ connection: DatabaseQueue) {
         state.withLock { state in
             state.open.removeAll { $0 === connection }
-            // It has only read; what cannot be closed goes with its last reference.
+            // It has only read, so nothing is lost if closing fails.
             try? connection.close()
         }
     }
 
-    /// Closes them; no other is opened.
+    /// Closes all connections and refuses further ones.
     func end() throws {
         try state.withLock { state in
-            state.isOver = true
+            state.isEnded = true
             for connection in state.open { try connection.close() }
             state.open = []
         }

@@ -2,16 +2,16 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// The figures of days as sums made by SQLite: what ``DayStats/days(sessions:entries:pageCount:in:)`` says of one reading,
-/// for many readings at once. A test holds the two together.
-struct DaySums {
+/// Computes the stats of days in SQL: the result of ``DayStats/days(sessions:entries:pageCount:in:)``, which takes one reading,
+/// for many readings at once. A test compares the two.
+struct DayStatsQuery {
     private let db: Database
     private let local: LocalDays
 
     init(_ db: Database, in zone: TimeZone) throws {
         self.db = db
         func bound(_ sql: String) throws -> Date? { try db.value(Int64.self, sql).map(Date.init(milliseconds:)) }
-        // Each is one step into an index.
+        // Each of these reads one row of an index.
         let first = [
             try bound("SELECT min(start) FROM session"), try bound("SELECT min(at) FROM progressEntry"),
         ].compactMap(\.self).min()
@@ -21,34 +21,34 @@ struct DaySums {
         local = LocalDays(in: zone, from: first ?? Date(milliseconds: 0), through: last ?? Date(milliseconds: 0))
     }
 
-    /// Readings that count nowhere: cancelled, and those of copies in the trash.
+    /// The readings that do not count: cancelled ones, and those of copies in the trash.
     static let uncounted = """
         (SELECT id FROM reading WHERE state = 'cancelled'
         UNION ALL SELECT reading.id FROM copy JOIN reading ON reading.copy = copy.id WHERE copy.deleted IS NOT NULL)
         """
 
-    /// The whole library's days with reading in the period, oldest first.
+    /// Returns the days of the whole library on which something was read in the period, oldest first.
     func library(in period: Period = .all) throws -> [DayStats] {
         var days: [Int: DayStats] = [:]
         for (instant, statement) in [("session.start", sessions), ("entry.at", entries)] {
             let table = instant.prefix { $0 != "." }
             let isCounted = "\(table).reading NOT IN \(Self.uncounted)"
             let (condition, bounds) = Self.bounds(of: period, on: instant)
-            try db.eachRow(statement("0", "\(condition)\(isCounted)"), bounds) { merge($0, into: &days) }
+            try db.forEachRow(statement("0", "\(condition)\(isCounted)"), bounds) { merge($0, into: &days) }
         }
         return days.values.filter { period.contains($0.day) }.sorted { $0.day < $1.day }
     }
 
-    /// A period as a range of an index; nothing for all time, so that the statement is free to choose another way.
+    /// Returns a period as the range of an index; no condition for all time, so that SQLite can choose another plan.
     private static func bounds(of period: Period, on instant: String) -> (String, StatementArguments) {
         guard period != .all else { return ("", []) }
-        // A day more at both ends holds every time zone.
+        // A further day at both ends covers every time zone.
         let from = (period.from?.number).map { Int64($0 - 1) * dayLength } ?? .min
         let to = (period.to?.number).map { Int64($0 + 2) * dayLength } ?? .max
         return ("\(instant) BETWEEN ? AND ? AND ", [from, to])
     }
 
-    /// The days of each reading, oldest first.
+    /// Returns the days of each reading, oldest first.
     func readings(_ readings: [Int64]) throws -> [Int64: [DayStats]] {
         var days: [Int64: [Int: DayStats]] = [:]
         let wanted = "IN (SELECT value FROM json_each(?))"
@@ -57,19 +57,19 @@ struct DaySums {
             entries("entry.reading", "entry.reading \(wanted)")
         )
         for sql in [sessions, entries] {
-            try db.eachRow(sql, [list(readings)]) { merge($0, into: &days[$0["reading"], default: [:]]) }
+            try db.forEachRow(sql, [jsonList(readings)]) { merge($0, into: &days[$0["reading"], default: [:]]) }
         }
         return days.mapValues { $0.values.sorted { $0.day < $1.day } }
     }
 
-    /// The last progress entry of each day of each reading, oldest first.
+    /// Returns the last progress entry of each day of each reading, oldest first.
     func points(_ readings: [Int64]) throws -> [Int64: [(day: CalendarDay, amount: ProgressEntry.Amount)]] {
         var points: [Int64: [(day: CalendarDay, amount: ProgressEntry.Amount)]] = [:]
         for reading in readings {
             var ofReading: [(day: CalendarDay, amount: ProgressEntry.Amount)] = []
             var last: Int?
-            // Backwards along the index: the first row of a day is the day's last entry. A window function would keep every row.
-            try db.eachRow(
+            // Walks backwards through the index, where a day's first row is its last entry. A window function would keep every row.
+            try db.forEachRow(
                 """
                 SELECT \(day("at")), page, percent FROM progressEntry WHERE reading = ? ORDER BY at DESC, id DESC
                 """, [reading]
@@ -86,9 +86,11 @@ struct DaySums {
         return points
     }
 
+    /// Returns the statement that sums sessions by day.
+    ///
     /// - Parameters:
-    ///   - group: what rows are told apart by beside the day, named `reading`.
-    ///   - condition: which sessions.
+    ///   - group: the expression by which rows are grouped beside the day; the column `reading`.
+    ///   - condition: selects the sessions.
     private func sessions(_ group: String, _ condition: String) -> String {
         """
         SELECT reading, day, count(*) AS sessions, 0 AS entries, sum(minutes) AS minutes, sum(pages) AS pages,
@@ -100,11 +102,12 @@ struct DaySums {
         """
     }
 
-    /// What ``Session/minutes`` and ``Session/pagesRead`` say, in SQL.
+    /// ``Session/minutes`` and ``Session/pagesRead`` in SQL.
     static let ofSession = """
         ("end" - start) / 60000 AS minutes, min(\(StatsLimit.pages), coalesce(endPage, startPage) - startPage) AS pages
         """
 
+    /// Returns the statement that sums progress entries by day.
     private func entries(_ group: String, _ condition: String) -> String {
         """
         SELECT \(group) AS reading, \(day("entry.at")) AS day, 0 AS sessions, count(*) AS entries, 0 AS minutes,
@@ -121,7 +124,7 @@ struct DaySums {
         """
     }
 
-    /// The page an entry has reached: ``ProgressEntry/Amount/position(pageCount:)``.
+    /// Returns ``ProgressEntry/Amount/position(pageCount:)`` in SQL.
     private func position(_ entry: String) -> String {
         let count = "min(edition.pageCount, \(StatsLimit.pages))"
         return """
@@ -130,15 +133,16 @@ struct DaySums {
             """
     }
 
-    /// The number of the local day of an instant.
+    /// Returns the SQL expression of an instant's local day, as its number.
     func day(_ column: String) -> String {
-        // SQLite's division cuts towards zero: from the year 1 on the dividend is positive.
+        // SQLite's division truncates towards zero, so the dividend is made positive, from the year 1 on.
         let shift = 719_163
         return
             "((\(column) + \(Int64(shift) * Self.dayLength) + \(offset(column, local.spans[...]))) / \(Self.dayLength) - \(shift))"
     }
 
-    /// The offset that holds at an instant, by halving the spans: a few comparisons a row however many years there are.
+    /// Returns the SQL expression of the time zone's offset at an instant, a binary search: a few comparisons a row, however many
+    /// years there are.
     private func offset(_ column: String, _ spans: ArraySlice<LocalDays.Span>) -> String {
         guard spans.count > 1 else { return "\(spans.first?.offset ?? 0)" }
         let middle = spans.startIndex + spans.count / 2
@@ -148,13 +152,13 @@ struct DaySums {
 
     private func merge(_ row: Row, into days: inout [Int: DayStats]) {
         let number: Int = row["day"]
-        var figures = DayStats(day: CalendarDay(number: number))
-        figures.sessions = row["sessions"]
-        figures.entries = row["entries"]
-        figures.minutes = row["minutes"]
-        figures.pages = row["pages"]
-        figures.pace = Mean(sum: row["paceSum"], count: row["paceCount"])
-        days[number, default: DayStats(day: figures.day)].add(figures)
+        var stats = DayStats(day: CalendarDay(number: number))
+        stats.sessions = row["sessions"]
+        stats.entries = row["entries"]
+        stats.minutes = row["minutes"]
+        stats.pages = row["pages"]
+        stats.pace = Mean(sum: row["paceSum"], count: row["paceCount"])
+        days[number, default: DayStats(day: stats.day)].add(stats)
     }
 
     private static let dayLength: Int64 = 86_400_000

@@ -1,43 +1,42 @@
 import Bookplate
 import GRDB
 
-/// Says of each book why it was found, and shows it in the book's own spelling.
-struct Matching {
-    /// A text of a book, with the field it is of.
-    private struct Place {
+/// Finds the text of each book that matches a query, as an explanation in the book's own spelling.
+struct MatchFinder {
+    private struct FieldText {
         var field: BookHit.Field
         var text: String
     }
 
-    private let asked: AskedText
+    private let query: QueryText
     private var splitter = WordSplitter()
 
-    init(_ asked: AskedText) { self.asked = asked }
+    init(_ query: QueryText) { self.query = query }
 
-    func hits(_ db: Database, _ found: [StoredBooks.Entry]) throws -> [BookHit] {
-        var matching = self
-        var matches = found.map { matching.match(in: places(of: $0.book)) }
-        // Only what is not explained by the book itself is explained by what was written beside it.
+    func hits(_ db: Database, _ found: [StoredBook]) throws -> [BookHit] {
+        var finder = self
+        var matches = found.map { finder.match(in: texts(of: $0.book)) }
+        // Notes and quotes are only fetched for matches that the book itself does not explain.
         let open = matches.indices.filter { !matches[$0].isComplete }
-        if !open.isEmpty, asked.searchesAnnotations {
+        if !open.isEmpty, query.searchesAnnotations {
             let annotations = try Self.annotations(db, of: open.map { found[$0].copyRow })
             for index in open {
-                matches[index] = matching.match(
-                    in: places(of: found[index].book) + (annotations[found[index].copyRow] ?? []))
+                matches[index] = finder.match(
+                    in: texts(of: found[index].book) + (annotations[found[index].copyRow] ?? []))
             }
         }
         return zip(found, matches).map { BookHit(book: $0.book, match: $1.match) }
     }
 
-    /// In the order in which they count.
-    private func places(of book: Book) -> [Place] {
+    /// Returns the texts of a book, those that explain a match best first.
+    private func texts(of book: Book) -> [FieldText] {
         let metadata = book.edition.metadata
-        var places: [Place] = []
+        var texts: [FieldText] = []
         func add(_ field: BookHit.Field, _ text: String?) {
-            if let text { places.append(Place(field: field, text: text)) }
+            if let text { texts.append(FieldText(field: field, text: text)) }
         }
         add(.title, metadata.title)
-        if asked.hasNumber {
+        if query.hasNumber {
             add(.isbn, book.edition.isbn?.hyphenated)
             add(.isbn, book.edition.isbn?.isbn10)
             add(.isbn, book.edition.isbnText)
@@ -46,74 +45,74 @@ struct Matching {
         add(.subtitle, metadata.subtitle)
         add(.series, metadata.series)
         for tag in book.copy.tags { add(.tag, tag) }
-        return places
+        return texts
     }
 
-    private static func annotations(_ db: Database, of copies: [Int64]) throws -> [Int64: [Place]] {
-        var places: [Int64: [Place]] = [:]
+    private static func annotations(_ db: Database, of copies: [Int64]) throws -> [Int64: [FieldText]] {
+        var texts: [Int64: [FieldText]] = [:]
         for row in try db.rows(
             """
             SELECT copy, field, text FROM (
                 SELECT copy, 'note' AS field, id, text FROM note WHERE copy IN (SELECT value FROM json_each(?1))
                 UNION ALL SELECT copy, 'quote', id, text FROM quote WHERE copy IN (SELECT value FROM json_each(?1)))
             ORDER BY copy, field, id
-            """, [list(copies)])
-        { places[row["copy"], default: []].append(Place(field: try row.word("field"), text: row["text"])) }
-        return places
+            """, [jsonList(copies)])
+        { texts[row["copy"], default: []].append(FieldText(field: try row.word("field"), text: row["text"])) }
+        return texts
     }
 
-    /// Each part of the query is found in the first place that has it; told is the last of these places, with everything in it
-    /// that was asked for.
-    private mutating func match(in places: [Place]) -> (match: BookHit.Match?, isComplete: Bool) {
-        // A place is taken apart when it is looked at, and once.
-        var words = [[SearchWord]?](repeating: nil, count: places.count)
-        var told: Int?
+    /// Finds each part of the query in the first text that has it, and returns the last of these texts, with all parts of the
+    /// query in it marked.
+    private mutating func match(in texts: [FieldText]) -> (match: BookHit.Match?, isComplete: Bool) {
+        // The words of each text, split once when they are needed.
+        var words = [[SearchWord]?](repeating: nil, count: texts.count)
+        var last: Int?
         var found = 0
-        for part in asked.parts {
-            guard let first = places.indices.first(where: { !ranges(of: part, in: places[$0], &words[$0]).isEmpty })
+        for part in query.parts {
+            guard let first = texts.indices.first(where: { !ranges(of: part, in: texts[$0], &words[$0]).isEmpty })
             else { continue }
-            told = max(told ?? 0, first)
+            last = max(last ?? 0, first)
             found += 1
         }
-        guard let told else { return (nil, false) }
-        let marks = asked.parts.flatMap { ranges(of: $0, in: places[told], &words[told]) }
+        guard let last else { return (nil, false) }
+        let marks = query.parts.flatMap { ranges(of: $0, in: texts[last], &words[last]) }
         let isWholeTitle =
-            places.first.map { place in
-                place.field == .title && SearchIndex.joined(splitter.words(of: place.text, for: .asked)) == asked.title
+            texts.first.map { first in
+                first.field == .title && SearchIndex.joined(splitter.words(of: first.text, for: .query)) == query.title
             } ?? false
-        let snippet = Snippet(cutting: places[told].text, around: marks)
+        let snippet = Snippet(cutting: texts[last].text, around: marks)
         return (
-            BookHit.Match(field: places[told].field, snippet: snippet, isWholeTitle: isWholeTitle),
-            found == asked.parts.count
+            BookHit.Match(field: texts[last].field, snippet: snippet, isWholeTitle: isWholeTitle),
+            found == query.parts.count
         )
     }
 
     private mutating func ranges(
-        of part: AskedText.Part, in place: Place, _ words: inout [SearchWord]?
+        of part: QueryText.Part, in text: FieldText, _ words: inout [SearchWord]?
     ) -> [Range<Int>] {
         switch part {
         case .word(let word):
-            if place.field == .isbn || (word.isBrief && [.tag, .note, .quote].contains(place.field)) { return [] }
-            if words == nil, let ranges = PlainText(place.text)?.ranges(of: word) { return ranges }
-            return ranges(of: word, in: stored(place, &words))
+            if text.field == .isbn || (word.isBrief && [.tag, .note, .quote].contains(text.field)) { return [] }
+            if words == nil, let ranges = PlainText(text.text)?.ranges(of: word) { return ranges }
+            return ranges(of: word, in: indexWords(of: text, &words))
         case .number(let number, let parts):
-            if place.field == .isbn { return Self.numberRange(of: number, in: place.text).map { [$0] } ?? [] }
-            let stored = stored(place, &words)
-            let found = parts.map { ranges(of: $0, in: stored) }
+            if text.field == .isbn { return Self.numberRange(of: number, in: text.text).map { [$0] } ?? [] }
+            let indexed = indexWords(of: text, &words)
+            let found = parts.map { ranges(of: $0, in: indexed) }
             return found.contains(where: \.isEmpty) ? [] : found.flatMap(\.self)
         }
     }
 
-    private mutating func stored(_ place: Place, _ words: inout [SearchWord]?) -> [SearchWord] {
+    private mutating func indexWords(of text: FieldText, _ words: inout [SearchWord]?) -> [SearchWord] {
         if let words { return words }
-        let found = splitter.words(of: place.text, for: .stored)
+        let found = splitter.words(of: text.text, for: .index)
         words = found
         return found
     }
 
-    private func ranges(of word: SearchWord, in stored: [SearchWord]) -> [Range<Int>] {
+    private func ranges(of word: SearchWord, in indexed: [SearchWord]) -> [Range<Int>] {
         let length = word.ends.count
-        return stored.compactMap { candidate in
+        return indexed.compactMap { candidate in
             guard candidate.ends.count >= length, word.isPrefix || candidate.ends.count == length,
                 candidate.text.utf8.starts(with: word.text.utf8)
             else { return nil }
@@ -121,7 +120,7 @@ struct Matching {
         }
     }
 
-    /// The beginning of a number as it is printed, hyphens within.
+    /// Returns the range of a number at the beginning of a printed one, which has hyphens or spaces.
     private static func numberRange(of number: String, in text: String) -> Range<Int>? {
         var wanted = Substring(number)
         for (offset, byte) in text.utf8.enumerated() {
@@ -137,8 +136,8 @@ struct Matching {
     }
 }
 
-/// A text of ASCII in which no word has a sign within: there words are found by looking at its bytes, many times faster than by
-/// taking it apart, and the same ones.
+/// An ASCII text without words that have an apostrophe, hyphen or full stop inside. Words are found in its bytes, with the same
+/// result as by splitting it, but many times faster.
 private struct PlainText {
     private let bytes: ContiguousArray<UInt8>
 
@@ -156,7 +155,7 @@ private struct PlainText {
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
     }
 
-    /// Where words begin so.
+    /// Returns the ranges of words that begin with a word.
     func ranges(of word: SearchWord) -> [Range<Int>] {
         let wanted = ContiguousArray(word.text.utf8)
         var ranges: [Range<Int>] = []
@@ -176,16 +175,16 @@ private struct PlainText {
 }
 
 extension Snippet {
-    /// In characters, before the first match and from its beginning.
+    /// The length of an excerpt in characters, before the first match and from its beginning.
     private static let (before, behind) = (28, 72)
-    /// A character can be as long as one likes; an excerpt cannot.
+    /// The length of an excerpt in bytes at most, because a character can have any length.
     private static let longest = 1200
 
-    /// Cuts an excerpt out.
+    /// Cuts an excerpt out of a text.
     ///
-    /// - Parameter marks: ranges of UTF-8 offsets that end where characters do; they may overlap and be in any order.
+    /// - Parameter marks: ranges of UTF-8 offsets that end between characters; they may overlap and be in any order.
     init(cutting text: String, around marks: [Range<Int>]) {
-        let marks = Self.united(marks)
+        let marks = Self.merged(marks)
         let first = marks.first ?? 0..<0
         func index(_ offset: Int) -> String.Index { text.utf8.index(text.startIndex, offsetBy: offset) }
         func offset(_ index: String.Index) -> Int { text.utf8.distance(from: text.startIndex, to: index) }
@@ -196,7 +195,7 @@ extension Snippet {
             guard start > text.startIndex, first.lowerBound - offset(text.index(before: start)) < Self.longest / 3
             else { break }
             start = text.index(before: start)
-            // Whole words, where there is one.
+            // Cuts between words if possible.
             if start == text.startIndex || text[text.index(before: start)].isWhitespace { word = start }
         }
         if start != text.startIndex, word < index(first.lowerBound) { start = word }
@@ -208,7 +207,7 @@ extension Snippet {
             if end == text.endIndex || text[end].isWhitespace { word = end }
         }
         if end != text.endIndex, offset(word) >= first.upperBound { end = word }
-        // A match of a single huge character is shown cut like everything else.
+        // A match that is a single huge character is cut as well.
         let window = offset(start)..<max(offset(end), offset(start))
 
         var parts: [Part] = []
@@ -218,30 +217,30 @@ extension Snippet {
             let shown = String(String.UnicodeScalarView(piece.unicodeScalars.prefix(Self.longest))).onOneLine
             if !shown.isEmpty { parts.append(Part(text: shown, isMatch: isMatch)) }
         }
-        var place = window.lowerBound
+        var position = window.lowerBound
         for mark in marks where mark.overlaps(window) {
             let mark = mark.clamped(to: window)
-            add(place..<mark.lowerBound, isMatch: false)
+            add(position..<mark.lowerBound, isMatch: false)
             add(mark, isMatch: true)
-            place = mark.upperBound
+            position = mark.upperBound
         }
-        add(place..<window.upperBound, isMatch: false)
+        add(position..<window.upperBound, isMatch: false)
         if window.lowerBound > 0 { parts.insert(Part(text: "…", isMatch: false), at: 0) }
         if window.upperBound < text.utf8.count { parts.append(Part(text: "…", isMatch: false)) }
         self.init(parts: Self.joined(parts))
     }
 
-    /// In order, those that touch made one.
-    private static func united(_ marks: [Range<Int>]) -> [Range<Int>] {
-        var united: [Range<Int>] = []
+    /// Returns the ranges in order, with those that touch merged.
+    private static func merged(_ marks: [Range<Int>]) -> [Range<Int>] {
+        var merged: [Range<Int>] = []
         for mark in marks.sorted(by: { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }) {
-            if let last = united.last, mark.lowerBound <= last.upperBound {
-                united[united.count - 1] = last.lowerBound..<max(last.upperBound, mark.upperBound)
+            if let last = merged.last, mark.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, mark.upperBound)
             } else {
-                united.append(mark)
+                merged.append(mark)
             }
         }
-        return united
+        return merged
     }
 
     private static func joined(_ parts: [Part]) -> [Part] {
@@ -258,7 +257,7 @@ extension Snippet {
 }
 
 extension String {
-    /// Line breaks and other control characters as spaces, and nothing that turns the text around it.
+    /// The text with line breaks and other control characters as spaces, and without characters that change its direction.
     fileprivate var onOneLine: String {
         var scalars = String.UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -4,11 +4,11 @@ import GRDB
 
 extension LibraryFile: Stats {
     public func home(limit: Int, at now: Date, in zone: TimeZone) async throws -> Home {
-        try await read { db in try HomeRows(db: db, now: now, zone: zone).home(limit: limit) }
+        try await read { db in try HomeQuery(db: db, now: now, zone: zone).home(limit: limit) }
     }
 
     public func yearSoFar(at now: Date, in zone: TimeZone) async throws -> YearSoFar {
-        try await read { db in try YearRows(db: db, today: CalendarDay(now, in: zone), zone: zone).yearSoFar() }
+        try await read { db in try YearQuery(db: db, today: CalendarDay(now, in: zone), zone: zone).yearSoFar() }
     }
 
     public func overview(
@@ -17,41 +17,43 @@ extension LibraryFile: Stats {
         try await read { db in
             let today = CalendarDay(now, in: zone)
             let year = year ?? today.year
-            let pauses = try PauseRows(db: db, today: today, zone: zone)
+            let pauses = try PausesQuery(db: db, today: today, zone: zone)
             return Overview(
-                period: period, days: try DaySums(db, in: zone).library(), finishes: try LibrarySums.finishes(db),
-                recentPace: try LibrarySums.recentPace(db), yearlyGoal: try goal(db, .yearlyGoal),
+                period: period, days: try DayStatsQuery(db, in: zone).library(),
+                finishes: try LibraryStatsQuery.finishes(db),
+                recentPace: try LibraryStatsQuery.recentPace(db), yearlyGoal: try goal(db, .yearlyGoal),
                 dailyGoal: try goal(db, .dailyGoal), challengeYear: year,
-                culturalGoals: try LibrarySums.culturalGoals(db, year: year), ratings: try LibrarySums.ratings(db),
-                counts: try LibrarySums.counts(db), pauses: try pauses.books(limit: Overview.mostPauses),
+                culturalGoals: try LibraryStatsQuery.culturalGoals(db, year: year),
+                ratings: try LibraryStatsQuery.ratings(db),
+                counts: try LibraryStatsQuery.counts(db), pauses: try pauses.books(limit: Overview.mostPauses),
                 pauseCount: pauses.count, today: today)
         }
     }
 
     public func days(in period: Period, zone: TimeZone) async throws -> [DayStats] {
-        try await read { db in try DaySums(db, in: zone).library(in: period) }
+        try await read { db in try DayStatsQuery(db, in: zone).library(in: period) }
     }
 
     public func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory] {
-        try await read { db in try MemoryRows(db: db, today: CalendarDay(now, in: zone)).all() }
+        try await read { db in try MemoriesQuery(db: db, today: CalendarDay(now, in: zone)).all() }
     }
 
     public func stats(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats? {
         try await read { db in
-            guard let entry = try StoredBooks.one(db, copy) else { return nil }
-            return try BookSums(db: db, entry: entry, now: now, zone: zone).figures()
+            guard let stored = try StoredBook.one(db, copy) else { return nil }
+            return try BookStatsQuery(db: db, stored: stored, now: now, zone: zone).stats()
         }
     }
 
     public func timeline(
-        in zone: TimeZone, _ take: @escaping @Sendable (TimelineEvent) throws -> Void
+        in zone: TimeZone, _ receive: @escaping @Sendable (TimelineEvent) throws -> Void
     ) async throws {
-        try await read { db in try listTimeline(db, in: zone, take) }
+        try await read { db in try listTimeline(db, in: zone, receive) }
     }
 }
 
-/// The books that rest, the longest rest first.
-private struct PauseRows {
+/// Finds paused books, those with the longest pause first.
+private struct PausesQuery {
     private let db: Database
     private let rows: [(copy: Int64, pause: Pause)]
 
@@ -65,18 +67,18 @@ private struct PauseRows {
     var count: Int { rows.count }
 
     func books(limit: Int) throws -> [PausedBook] {
-        let books = try CountedBooks.fetch(db, rows.prefix(limit).map(\.copy))
+        let books = try CountedBook.fetch(db, rows.prefix(limit).map(\.copy))
         return rows.prefix(limit).compactMap { row in
             books[row.copy].map { PausedBook(book: $0, pause: row.pause) }
         }
     }
 }
 
-/// Sums over the whole library. The trash and cancelled readings are not counted.
-enum LibrarySums {
-    /// Finished readings by their date.
+/// Sums over the whole library, without the trash and cancelled readings.
+enum LibraryStatsQuery {
+    /// Returns finished readings by their date.
     ///
-    /// - Parameter year: only of this one, found by the index; `nil` for all, also those without a date.
+    /// - Parameter year: selects one year, with an index; `nil` for all readings, also those without a date.
     static func finishes(_ db: Database, year: Int? = nil) throws -> [Finishes] {
         func text(_ year: Int) -> String { CalendarDay(year: year)?.description ?? ":" }
         let isOfYear = year == nil ? "" : "AND finished >= ? AND finished < ?"
@@ -89,15 +91,15 @@ enum LibrarySums {
         ).map { Finishes(date: try $0.day("finished"), books: $0["books"], pages: $0["pages"]) }
     }
 
-    /// Mean pages an hour of the last sessions that have a pace.
+    /// Returns the mean of pages per hour of the last sessions that have a pace.
     static func recentPace(_ db: Database) throws -> Double? {
         try db.value(
             Double.self,
             """
             SELECT avg(60.0 * pages / minutes) FROM (
                 SELECT minutes, pages FROM (
-                    SELECT start, id, \(DaySums.ofSession) FROM session
-                    WHERE "end" IS NOT NULL AND session.reading NOT IN \(DaySums.uncounted))
+                    SELECT start, id, \(DayStatsQuery.ofSession) FROM session
+                    WHERE "end" IS NOT NULL AND session.reading NOT IN \(DayStatsQuery.uncounted))
                 WHERE minutes > 0 AND pages > 0 ORDER BY start DESC, id DESC LIMIT \(Overview.recentSessions))
             """)
     }
@@ -162,30 +164,30 @@ enum LibrarySums {
     }
 }
 
-/// This year's line, from ranges of indexes: a library of many years costs no more than one of this year.
-struct YearRows {
+/// Computes this year's stats from ranges of indexes, so that a library of many years takes no longer than one of this year.
+struct YearQuery {
     let db: Database
     let today: CalendarDay
     let zone: TimeZone
 
     func yearSoFar() throws -> YearSoFar {
         YearSoFar(
-            today: today, days: try days(), finishes: try LibrarySums.finishes(db, year: today.year),
+            today: today, days: try days(), finishes: try LibraryStatsQuery.finishes(db, year: today.year),
             yearlyGoal: try goal(db, .yearlyGoal), dailyGoal: try goal(db, .dailyGoal),
-            memories: try MemoryRows(db: db, today: today).dated(limit: YearSoFar.mostMemories))
+            memories: try MemoriesQuery(db: db, today: today).dated(limit: YearSoFar.mostMemories))
     }
 
-    /// The days of this year, and those of earlier ones as far as the streak reaches back.
+    /// Returns the days of this year, and earlier ones as far as the streak reaches back.
     private func days() throws -> [DayStats] {
         guard var first = CalendarDay(year: today.year)?.span.lowerBound, let last = today.number else { return [] }
-        let sums = try DaySums(db, in: zone)
-        var days = try sums.library(in: Period(from: CalendarDay(number: first), to: today))
+        let dayStats = try DayStatsQuery(db, in: zone)
+        var days = try dayStats.library(in: Period(from: CalendarDay(number: first), to: today))
         while true {
             let streaks = Streaks(days.lazy.map(\.day), today: today)
             let begin = last - (streaks.readToday ? 0 : 1) - streaks.current + 1
-            // Unbroken up to the first day that was looked at: it goes on before it, or the year is one day old.
+            // Continues if the streak reaches back to the first day that was read, or if the year is one day old.
             guard begin <= first, streaks.current > 0 || first >= last, first > -719_162 else { return days }
-            let before = try sums.library(
+            let before = try dayStats.library(
                 in: Period(from: CalendarDay(number: first - 366), to: CalendarDay(number: first - 1)))
             guard !before.isEmpty else { return days }
             days = before + days

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-// Sessions beside what else happens to the library: other connections, the trash, undo, a full disk.
+// Sessions together with other connections, the trash, undo and a full disk.
 extension SessionTests {
     @Test func `one that is running survives a closed library and a killed process`() async throws {
         let id = try await book().id
@@ -22,7 +22,7 @@ extension SessionTests {
         }
     }
 
-    @Test func `of two connections that start one at the same moment one wins`() async throws {
+    @Test func `only one of two connections can start one at the same moment`() async throws {
         let other = try LibraryFile.open(at: folder("library.sqlite"), zone: .gmt)
         let first = try await book().id
         let second = try await library.save(odyssey, record("The Odyssey")).id
@@ -48,14 +48,14 @@ extension SessionTests {
         #expect(try await library.sessions(of: nil, limit: 99, offset: 0).count == 10)
     }
 
-    @Test func `a second running row is refused as active, whoever wrote the first`() async throws {
+    @Test func `a second running row is refused as active, whoever inserted the first`() async throws {
         let record = try await library.startSession(of: book().id, page: nil, from: nil, at: noon)
         await #expect(throws: SessionError.alreadyActive) {
             try await library.write { db in try StoredSessions.start(Session(start: noon), of: record.reading, db) }
         }
     }
 
-    @Test func `one whose book went to the trash is seen and can be ended`() async throws {
+    @Test func `one whose book was moved to the trash is still listed and can be ended`() async throws {
         let id = try await book().id
         let started = try await library.startSession(of: id, page: nil, from: nil, at: noon)
         _ = try await library.trash([id], at: noon)
@@ -88,7 +88,7 @@ extension SessionTests {
         #expect(try await library.book(id)?.copy.reading?.currentPage(of: nil) == 0)
     }
 
-    @Test func `undo of an ending refuses while another one runs`() async throws {
+    @Test func `undo of an ending is refused while another one runs`() async throws {
         let id = try await book().id
         _ = try await library.startSession(of: id, page: nil, from: nil, at: noon)
         _ = try await library.stopSession(page: nil, end: nil, forced: false, at: at(600))
@@ -99,7 +99,7 @@ extension SessionTests {
         #expect(try await library.dump() == before)
     }
 
-    @Test func `a disk that is full is told in the words of sessions, and nothing is half there`() async throws {
+    @Test func `a full disk is an error of sessions, and nothing is stored partly`() async throws {
         let id = try await book(.reading).id
         try await library.database.writeWithoutTransaction { db in
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Library
 
-@Suite struct RemarksTests {
+@Suite struct AnnotationsTests {
     let library: LibraryFile
 
     init() throws { library = try LibraryFile.inMemory() }
 
     private func later(_ seconds: Double) -> Date { noon.addingTimeInterval(seconds) }
 
-    @Test func `notes are many, with kind and time, oldest first`() async throws {
+    @Test func `a book has many notes, with kind and time, oldest first`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let second = try await library.add(
             Note(kind: .discussion, text: " Ask Ada.\r\nAnd Ben. ", created: later(9)), to: book.id, at: later(9))
@@ -22,7 +22,7 @@ import Testing
         #expect(try await library.lastChange()?.summary == "added a note to \"Dune\"")
     }
 
-    @Test func `quotes come by page, those without one last`() async throws {
+    @Test func `quotes are sorted by page, those without one last`() async throws {
         let book = try await library.save(dune, record("Dune"))
         for (text, page) in [("none", nil), ("nine", 9), ("two", 2), ("nine again", 9)] as [(String, Int?)] {
             _ = try await library.add(Quote(text: text, page: page, created: noon), to: book.id, at: noon)
@@ -30,7 +30,7 @@ import Testing
         #expect(try await library.quotes(of: book.id).map(\.text) == ["two", "nine", "nine again", "none"])
     }
 
-    @Test func `the latest of all books come newest first, without those in the trash`() async throws {
+    @Test func `the latest of all books are listed newest first, without those in the trash`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let other = try await library.save(odyssey, record("The Odyssey", by: ["Homer"]))
         for number in 0..<5 {
@@ -48,7 +48,7 @@ import Testing
         #expect(try await library.latestQuotes(limit: -1).isEmpty)
     }
 
-    @Test func `are named by their id or the end of it`() async throws {
+    @Test func `are found by their id or its end`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let note = try await library.add(Note(text: "x", created: noon), to: book.id, at: noon)
         let id = note.content.id.rawValue
@@ -61,10 +61,10 @@ import Testing
         #expect(try await library.quotes(named: id).isEmpty)
     }
 
-    /// Each act on a book with one note and one quote.
+    /// The acts on a book with one note and one quote.
     enum Act: CaseIterable { case addNote, addQuote, editNote, editKind, editQuote, clearPage, deleteNote, deleteBoth }
 
-    @Test(arguments: Act.allCases) func `every act is one change that undo takes back`(act: Act) async throws {
+    @Test(arguments: Act.allCases) func `every act is one change that can be undone`(act: Act) async throws {
         let book = try await library.save(dune, record("Dune"))
         let note = try await library.add(Note(text: "old", created: noon), to: book.id, at: noon).content
         let quote = try await library.add(Quote(text: "old", page: 3, created: noon), to: book.id, at: noon).content
@@ -109,7 +109,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `an edit that changes nothing is no change, and the time of making cannot be moved`() async throws {
+    @Test func `an edit that changes nothing is no change, and the creation time cannot be edited`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let note = try await library.add(Note(text: "x", created: noon), to: book.id, at: noon).content
         let changes = try await library.changes(limit: 9)
@@ -121,7 +121,7 @@ import Testing
         #expect(try await library.changes(limit: 9) == changes)
     }
 
-    @Test func `what is not there is told`() async throws {
+    @Test func `unknown ids are refused`() async throws {
         await #expect(throws: AnnotationRefusal.noSuchNote("none")) {
             try await library.editNote(ID(rawValue: "none"), at: noon) { _ in }
         }
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: HostileText.allCases)
-    func `a text is kept clean and within its limit, or refused`(hostile: HostileText) async throws {
+    func `a text is stored clean and within its limit, or refused`(hostile: HostileText) async throws {
         let book = try await library.save(dune, record("Dune"))
         let before = try await library.dump()
         do {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, -1, 1_000_001, Int.max, Int.min]) func `a page that is none is refused`(page: Int) async throws
+    @Test(arguments: [0, -1, 1_000_001, Int.max, Int.min]) func `an impossible page is refused`(page: Int) async throws
     {
         let book = try await library.save(dune, record("Dune"))
         await #expect(throws: InputRefusal.outOfRange(what: "page", range: 1...1_000_000)) {
@@ -158,11 +158,11 @@ import Testing
         }
     }
 
-    @Test func `a long note of an import can have its kind changed, but no longer text put in`() async throws {
+    @Test func `a long note of an import can change its kind, but not get another text above the limit`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let note = Note(text: String(repeating: "x", count: 6000), created: noon)
         try await library.write { db in
-            guard let stored = try StoredBooks.one(db, book.id) else { throw LibraryError.noSuchBook(book.id) }
+            guard let stored = try StoredBook.one(db, book.id) else { throw LibraryError.noSuchBook(book.id) }
             try note.insert(db, to: stored.copyRow)
         }
         await #expect(throws: TextRefusal.tooLong(what: "note", limit: 5000, count: 6001)) {
@@ -188,7 +188,7 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `after thirty days in the trash they go with their book, and its readings`() async throws {
+    @Test func `after thirty days in the trash they are deleted with their book and its readings`() async throws {
         let gone = try await library.save(dune, record("Dune"), preset: Preset(tags: ["t"], status: .reading))
         let kept = try await library.save(odyssey, record("The Odyssey", by: ["Homer"]), preset: Preset(status: .read))
         for copy in [gone.id, kept.id] {
@@ -226,7 +226,7 @@ import Testing
         #expect(try await library.notes(of: kept.id).count == 1)
     }
 
-    @Test func `a save with a note since is not undone before the note`() async throws {
+    @Test func `a save is not undone before a note that was added since`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let save = try #require(try await library.lastChange())
         _ = try await library.add(Note(text: "mine", created: noon), to: book.id, at: noon)

@@ -10,7 +10,7 @@ func day(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
 func instant(_ text: String) -> Date { try! Date.ISO8601FormatStyle().parse(text) }
 
-/// Rows written past the rules, as tests of figures want them.
+/// Inserts rows directly, without the tracker's rules.
 extension LibraryFile {
     @discardableResult
     func insertCopy(
@@ -85,7 +85,7 @@ extension LibraryFile {
         }
     }
 
-    /// A session of half an hour that has written its entry.
+    /// Inserts a session of half an hour with its progress entry.
     func insertSession(_ reading: Int64, _ start: String, from: Int, to: Int) async throws {
         let session = try await insertSession(reading, instant(start), minutes: 30, from: from, to: to)
         try await insertEntry(reading, instant(start).addingTimeInterval(1800), page: to, session: session)
@@ -96,7 +96,7 @@ extension LibraryFile {
     }
 }
 
-/// Chance that is the same in every run (Knuth's MMIX generator).
+/// Random numbers that are the same in every run (Knuth's MMIX generator).
 struct Chance {
     private var state: UInt64
 

@@ -2,10 +2,10 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Gives the events of all readings in order, from one cursor: of a long life of reading there are many.
-func listTimeline(_ db: Database, in zone: TimeZone, _ take: (TimelineEvent) throws -> Void) throws {
-    let books = try CountedBooks.fetch(db, nil)
-    let day = try DaySums(db, in: zone).day("start")
+/// Passes the events of all readings in order to `receive`, from a cursor because there may be very many.
+func listTimeline(_ db: Database, in zone: TimeZone, _ receive: (TimelineEvent) throws -> Void) throws {
+    let books = try CountedBook.fetch(db, nil)
+    let day = try DayStatsQuery(db, in: zone).day("start")
     func dated(_ rank: Int, _ column: String) -> String {
         """
         SELECT \(rank) AS rank, reading.\(column) AS date, NULL AS start, reading.id AS readingRow, NULL AS uuid,
@@ -13,7 +13,7 @@ func listTimeline(_ db: Database, in zone: TimeZone, _ take: (TimelineEvent) thr
         FROM reading WHERE reading.\(column) IS NOT NULL AND \(isCounted)
         """
     }
-    let isCounted = "reading.id NOT IN \(DaySums.uncounted)"
+    let isCounted = "reading.id NOT IN \(DayStatsQuery.uncounted)"
     let cursor = try Row.fetchCursor(
         db,
         sql: """
@@ -22,7 +22,7 @@ func listTimeline(_ db: Database, in zone: TimeZone, _ take: (TimelineEvent) thr
                 UNION ALL
                 SELECT 1, date(\(day) * 86400, 'unixepoch'), start, session.reading, session.uuid, "end", startPage, endPage,
                     session.id
-                FROM session WHERE "end" IS NOT NULL AND session.reading NOT IN \(DaySums.uncounted)
+                FROM session WHERE "end" IS NOT NULL AND session.reading NOT IN \(DayStatsQuery.uncounted)
                 UNION ALL
                 \(dated(2, "finished"))
                 UNION ALL
@@ -34,19 +34,19 @@ func listTimeline(_ db: Database, in zone: TimeZone, _ take: (TimelineEvent) thr
     while let row = try cursor.next() {
         guard let date = try row.day("date"), let book = books[row["copy"]] else { continue }
         let session = (row["uuid"] as String?).map { _ in Session(row: row) }
-        try take(
+        try receive(
             TimelineEvent(
                 kind: kinds[row["rank"]], date: date, book: book, reading: ID(rawValue: row["readingID"]),
                 session: session))
     }
 }
 
-/// What readings have to remember on this day, the latest year first.
-struct MemoryRows {
+/// Finds the memories of readings on this day of earlier years, latest year first.
+struct MemoriesQuery {
     let db: Database
     let today: CalendarDay
 
-    /// Also the books that were being read on this day.
+    /// Returns all memories, also of books that were being read on this day.
     func all() throws -> [Memory] {
         let isGoingOn = monthDays.map { monthDay in
             """
@@ -57,12 +57,12 @@ struct MemoryRows {
         return try memories(where: isDated + isGoingOn, arguments: ["today": today.description], limit: .max)
     }
 
-    /// Only what a date says: nothing of the many that were being read, which take as long as all others together.
+    /// Returns memories of a date itself, without the many books that were being read then: those take as long as all others.
     func dated(limit: Int) throws -> [Memory] {
         try memories(where: isDated, arguments: [:], limit: limit) { $0.event != .reading }
     }
 
-    /// The days of the month that any earlier year can mean: of a common and of a leap year.
+    /// The days, as `MM-DD`, that mean this day in any earlier year, common or leap.
     private var monthDays: [String] {
         Set([2023, 2024].flatMap { Memory.days(of: $0, on: today) }.map { String($0.description.dropFirst(5)) })
             .sorted()
@@ -84,14 +84,14 @@ struct MemoryRows {
             WHERE state <> 'cancelled' AND copy.deleted IS NULL AND (\(conditions.joined(separator: " OR ")))
             ORDER BY reading.id
             """, arguments)
-        // Which book it is matters last: of many only the few that are shown are fetched.
-        let nobody = CountedBook(id: ID(rawValue: ""), title: nil, authors: [], isbn: nil, edition: ID(rawValue: ""))
+        // The book comes last, so that of many only the few that are shown are fetched.
+        let unknown = CountedBook(id: ID(rawValue: ""), title: nil, authors: [], isbn: nil, edition: ID(rawValue: ""))
         let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
         var found: [(copy: Int64, memory: Memory)] = []
         for row in rows {
             let state: Reading.State = try row.word("state")
             let memories = Memory.memories(
-                of: nobody, started: try row.day("started"), finished: try row.day("finished"),
+                of: unknown, started: try row.day("started"), finished: try row.day("finished"),
                 stopped: try row.day("stopped"), isOpen: state == .open, today: today)
             found += memories.filter(isWanted).map { (row["copy"], $0) }
         }
@@ -102,7 +102,7 @@ struct MemoryRows {
             }
             return key(left) < key(right)
         }.prefix(limit).map(\.element)
-        let books = try CountedBooks.fetch(db, Array(Set(shown.map(\.copy))))
+        let books = try CountedBook.fetch(db, Array(Set(shown.map(\.copy))))
         return shown.compactMap { copy, memory in
             books[copy].map { Memory(book: $0, day: memory.day, event: memory.event, yearsAgo: memory.yearsAgo) }
         }

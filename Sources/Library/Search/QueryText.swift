@@ -1,35 +1,35 @@
 import Bookplate
 
-/// The text of a query, as the index is asked for it.
-struct AskedText {
-    /// What must be found; all of it.
+/// The parsed text of a query.
+struct QueryText {
     enum Part {
         case word(SearchWord)
-        /// What can be part of an ISBN, without hyphens; or words, for a number can stand in a title as well.
+        /// A text that can be part of an ISBN, without hyphens; and its words, because a number can be in a title as well.
         case number(String, words: [SearchWord])
     }
 
+    /// The parts, all of which a book must have.
     let parts: [Part]
-    /// The whole as a title would be sorted: what finds a title that is just this.
+    /// The whole text as a title's sort key, which finds a title that is equal to it.
     let title: String
-    /// A single word of one or two letters.
+    /// True for a single word of one or two letters.
     let isBrief: Bool
-    /// Whether a part of it can be part of an ISBN.
+    /// True if a part can be part of an ISBN.
     let hasNumber: Bool
-    /// Whether notes and quotes are looked into.
+    /// True if notes and quotes are searched.
     let searchesAnnotations: Bool
 
-    /// More words than this narrow nothing down, and more letters are no question.
+    /// More words narrow nothing down, and longer texts are no query.
     private static let (wordLimit, letterLimit) = (16, 512)
 
     init?(_ query: BookQuery) { self.init(query.text, searchesAnnotations: query.searchesAnnotations) }
 
-    /// - Returns: `nil` when there is no word in it.
+    /// - Returns: `nil` if the text has no words.
     init?(_ text: String, searchesAnnotations: Bool = true) {
         self.searchesAnnotations = searchesAnnotations
         let text = String(text.unicodeScalars.prefix(Self.letterLimit))
         var splitter = WordSplitter()
-        let words = splitter.words(of: text, for: .asked, limit: Self.wordLimit)
+        let words = splitter.words(of: text, for: .query, limit: Self.wordLimit)
         guard !words.isEmpty else { return nil }
         title = SearchIndex.joined(words)
         if let isbn = try? ISBN(text) {
@@ -39,7 +39,7 @@ struct AskedText {
         } else {
             var parts: [Part] = []
             for chunk in text.split(whereSeparator: \.isWhitespace).prefix(Self.wordLimit) {
-                let words = splitter.words(of: String(chunk), for: .asked, limit: Self.wordLimit - parts.count)
+                let words = splitter.words(of: String(chunk), for: .query, limit: Self.wordLimit - parts.count)
                 if let number = Self.number(chunk) {
                     parts.append(.number(number, words: words))
                 } else {
@@ -52,8 +52,7 @@ struct AskedText {
         if parts.count == 1, case .word(let word) = parts[0] { isBrief = word.isBrief } else { isBrief = false }
     }
 
-    /// The digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); three or fewer are no part worth looking
-    /// for.
+    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` for three digits or fewer.
     private static func number(_ text: Substring) -> String? {
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || [0x20, 0x2D, 0x58, 0x78].contains($0) }) else { return nil }
         let digits = searchNumber(String(text))
@@ -62,16 +61,16 @@ struct AskedText {
 }
 
 extension SearchWord {
-    /// Whether the index holds it as a word, however it goes on.
+    /// True if the index has the word itself as the beginning of longer ones.
     var isBrief: Bool { isPrefix && !isIdeographic && ends.count <= 2 }
 }
 
-/// Queries in the language of FTS5. Words hold letters and digits only, so nothing in them means anything there.
-extension AskedText {
-    /// How well a book fits is where its words stand: each step looks into more fields than the one before, and takes what no
-    /// step before took. Nothing else counts, so that the order does not change with the rest of the library.
+/// Queries in the syntax of FTS5. Words have only letters and digits, so nothing in them is special there.
+extension QueryText {
+    /// The queries that rank books, best first. Each step searches more fields than the one before, and excludes what earlier steps
+    /// find. Only the fields with the words count, so that the order does not depend on the rest of the library.
     ///
-    /// Before these comes the title that is just the text (``title``).
+    /// A title that is equal to the text (``title``) comes before all of these.
     var steps: [String] {
         let fields: [[SearchField]] = [
             [.title, .number], [.title, .number, .author], [.title, .number, .author, .subtitle, .series],
@@ -79,18 +78,18 @@ extension AskedText {
         ]
         var wider = fields.map { condition($0) }
         wider.append(everywhere)
-        // The title begins with the first word, or the ISBN with the number.
+        // First the books whose title begins with the first word, or whose ISBN begins with the number.
         let first = ([condition(parts[0], [.opening, .number])] + parts.dropFirst().map { condition($0, fields[0]) })
         let narrowest = first.joined(separator: " AND ")
         return [narrowest] + zip([narrowest] + wider, wider).map { "(\($1)) NOT (\($0))" }
     }
 
-    /// All that fits.
+    /// The query for all books that match.
     var everywhere: String {
         condition([.title, .number, .author, .subtitle, .series, .tag] + (searchesAnnotations ? [.annotation] : []))
     }
 
-    /// For a text of one or two letters: at the beginning of the title and of the parts of authors' names.
+    /// The query for a text of one or two letters, which is searched at the beginning of titles and of parts of authors' names.
     var brief: String { condition([.opening, .author]) }
 
     private func condition(_ fields: [SearchField]) -> String {
@@ -108,8 +107,8 @@ extension AskedText {
     }
 
     private func condition(_ word: SearchWord, _ fields: [SearchField]) -> String {
-        let places = fields.filter { $0 != .number && (!word.isBrief || $0.takesBriefWords) }
+        let searched = fields.filter { $0 != .number && (!word.isBrief || $0.hasBriefWords) }
         let sign = word.isPrefix && !word.isBrief ? " *" : ""
-        return "(" + places.map { "\"\($0.rawValue)\(word.text)\"\(sign)" }.joined(separator: " OR ") + ")"
+        return "(" + searched.map { "\"\($0.rawValue)\(word.text)\"\(sign)" }.joined(separator: " OR ") + ")"
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Library
 
-@Suite struct `Who is let in after a restore` {
+@Suite struct `Access after a restore` {
     let folder = Folder()
     var path: String { folder("library.sqlite") }
 
@@ -18,7 +18,7 @@ import Testing
         return token
     }
 
-    /// A backup from before the code was changed, one station revoked and another paired anew.
+    /// A backup from before the code was changed, one station was revoked and another was paired again.
     private func backedUp() async throws -> (session: String, tokens: [String]) {
         let library = try LibraryFile.open(at: path)
         try await library.setAccessCode("old code", at: noon)
@@ -43,17 +43,17 @@ import Testing
         return isIn
     }
 
-    @Test func `is nobody who was shut out before it`() async throws {
+    @Test func `is nobody whose access had ended before`() async throws {
         let (session, tokens) = try await backedUp()
         let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
-        #expect(!report.isClosed)
+        #expect(!report.isAccessClosed)
         let library = try LibraryFile.open(at: path)
         #expect(try await library.signIn(ofToken: session, at: noon) == nil)
         #expect(try await library.signIns(at: noon).isEmpty)
         #expect(try await letsIn(tokens, library) == [true, false, false, true])
         #expect(try await signIn(library, "old code") == nil)
         #expect(try await signIn(library, "new code") != nil)
-        // The pause after wrong codes goes on.
+        // The pause after wrong codes continues.
         guard case .throttled = try await library.check(code: "new code", from: "10.0.0.9", at: noon) else {
             Issue.record("the wrong codes are forgotten")
             return
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: ["corrupt", "text", "missing"])
-    func `is nobody where that cannot be known, and the report says so`(present: String) async throws {
+    func `is nobody if that cannot be known, and the report says so`(present: String) async throws {
         let (session, tokens) = try await backedUp()
         switch present {
         case "corrupt": try write(Array(bytes(of: path).prefix(5000)), to: path)
@@ -69,18 +69,18 @@ import Testing
         default: unlink(path)
         }
         let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
-        #expect(report.isClosed)
+        #expect(report.isAccessClosed)
         let library = try LibraryFile.open(at: path)
         #expect(try await !library.hasAccessCode())
         #expect(try await library.signIn(ofToken: session, at: noon) == nil)
         #expect(try await letsIn(tokens, library) == [false, false, false, false])
     }
 
-    @Test func `is not spoken of where nobody was let in`() async throws {
+    @Test func `is not reported if nobody had access`() async throws {
         let library = try LibraryFile.open(at: path)
         _ = try await library.backup(to: folder("b.sqlite"))
         try library.close()
         unlink(path)
-        #expect(try !LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon).isClosed)
+        #expect(try !LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon).isAccessClosed)
     }
 }

@@ -3,14 +3,14 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Opens a station's outbox, and makes it where there is none: a library of its own in which every change waits for the hub.
+    /// Opens a station's outbox, or creates it: a library in which every change of the queue waits for the hub.
     ///
-    /// - Parameter hub: as whose it is made; an outbox stays that of its hub.
+    /// - Parameter hub: the address of the hub, which is stored when the outbox is created and never changes.
     /// - Throws: ``LibraryError``.
     public static func openOutbox(
-        at path: String, hub: String, station: String? = nil, clock: @escaping @Sendable () -> Date = { Date() }
+        at path: String, hub: String, device: String? = nil, clock: @escaping @Sendable () -> Date = { Date() }
     ) async throws -> LibraryFile {
-        let file = try open(at: path, station: station, clock: clock)
+        let file = try open(at: path, device: device, clock: clock)
         try await file.write { db in
             try db.run("INSERT INTO outbox (one, hub) VALUES (1, ?) ON CONFLICT DO NOTHING", [hub])
         }
@@ -37,14 +37,14 @@ extension LibraryFile: Outbox {
         let copy = ID<Copy>(rawValue: id.rawValue)
         switch stored.item.state {
         case .confirmed: return .alreadySaved(copy)
-        // Answered at the hub a moment ago.
+        // Just now answered at the hub.
         case .dismissed: throw LibraryError.notWaiting(id, .dismissed)
         case .waiting: break
         }
-        let kept = StoredConfirmation(
+        let confirmation = StoredConfirmation(
             metadata: confirmed.metadata.storable, preset: confirmed.preset, anotherCopy: confirmed.anotherCopy,
             act: change.rawValue)
-        try db.run("UPDATE outboxItem SET confirmed = ? WHERE item = ?", [try storedJSON(kept), stored.row])
+        try db.run("UPDATE outboxItem SET confirmed = ? WHERE item = ?", [try encodeJSON(confirmation), stored.row])
         try db.run(
             "UPDATE intakeItem SET state = 'confirmed', leaseHolder = NULL, leaseUntil = NULL WHERE id = ?",
             [stored.row])
@@ -58,8 +58,8 @@ extension LibraryFile: Outbox {
                 SELECT \(StoredItem.columns), confirmed FROM intakeItem JOIN outboxItem ON item = id
                 WHERE state = 'confirmed' AND confirmed IS NOT NULL AND (NOT ? OR revision > sent)
                     AND isbn IN (SELECT value FROM json_each(?)) ORDER BY id
-                """, [undelivered, list(isbns.map(\.digits))]
-            ).map { (try StoredItem(row: $0).item, try decoded(StoredConfirmation.self, $0["confirmed"])) }
+                """, [undelivered, jsonList(isbns.map(\.digits))]
+            ).map { (try StoredItem(row: $0).item, try decodeJSON(StoredConfirmation.self, $0["confirmed"])) }
         }
         return Dictionary(
             grouping: rows, by: \.0.isbn
@@ -73,7 +73,7 @@ extension LibraryFile: Outbox {
                 SELECT uuid, copy, state <> 'confirmed' AND revision > sent AS isUndone
                 FROM intakeItem JOIN outboxItem ON item = id
                 WHERE copy IS NOT NULL AND isbn IN (SELECT value FROM json_each(?))
-                """, [list(isbns.map(\.digits))]
+                """, [jsonList(isbns.map(\.digits))]
             ).map { row in
                 (
                     ID<IntakeItem>(rawValue: row["uuid"]),
@@ -84,7 +84,7 @@ extension LibraryFile: Outbox {
         return Dictionary(rows, uniquingKeysWith: { $1 })
     }
 
-    // MARK: What the hub is to get
+    // MARK: Deliveries
 
     private static let deliveryColumns = "\(StoredItem.columns), revision, confirmed"
 
@@ -120,7 +120,7 @@ extension LibraryFile: Outbox {
                 """
                 UPDATE outboxItem SET sent = 0, hasSentThumbnail = 0
                 WHERE item IN (SELECT id FROM intakeItem WHERE uuid IN (SELECT value FROM json_each(?)))
-                """, [list(items.map(\.rawValue))])
+                """, [jsonList(items.map(\.rawValue))])
         }
     }
 
@@ -145,14 +145,14 @@ extension LibraryFile: Outbox {
         }
     }
 
-    // MARK: What the hub says
+    // MARK: Receipts
 
     public func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews] {
         let delivered = Dictionary(deliveries.map { ($0.id, $0.revision) }, uniquingKeysWith: max)
-        return try await write { db in try receipts.compactMap { try Self.take($0, delivered[$0.id], db) } }
+        return try await write { db in try receipts.compactMap { try Self.apply($0, delivered[$0.id], db) } }
     }
 
-    private static func take(_ receipt: HubReceipt, _ delivered: Int?, _ db: Database) throws -> HubNews? {
+    private static func apply(_ receipt: HubReceipt, _ delivered: Int?, _ db: Database) throws -> HubNews? {
         guard let stored = try StoredItem.one(db, receipt.id),
             let row = try db.row("SELECT revision, sent FROM outboxItem WHERE item = ?", [stored.row])
         else { return nil }
@@ -165,7 +165,7 @@ extension LibraryFile: Outbox {
                     stored.row,
                 ])
         }
-        // Changed here since: the next delivery has the last word.
+        // The item was changed here since: the next delivery decides.
         guard max(sent, delivered ?? 0) >= revision else { return nil }
         let title = stored.item.metadata?.title.map { ", \($0)" } ?? ""
         let why = receipt.reason?.storable(TextLimit.name) ?? "it does not say why"
@@ -180,7 +180,7 @@ extension LibraryFile: Outbox {
         guard stored.item.state == .waiting || receipt.outcome == .kept, receipt.state != stored.item.state,
             receipt.state != .waiting
         else { return nil }
-        // Answered at the hub, which knows it already.
+        // Answered at the hub, so it need not be sent.
         try db.run(
             "UPDATE intakeItem SET state = ?, leaseHolder = NULL, leaseUntil = NULL WHERE id = ?",
             [receipt.state.rawValue, stored.row])
@@ -190,14 +190,14 @@ extension LibraryFile: Outbox {
     }
 }
 
-/// What a person confirmed, as an outbox keeps it.
+/// A confirmation in the outbox, as stored JSON.
 private struct StoredConfirmation: Codable {
     var metadata: Metadata
     var preset: Preset
     var anotherCopy: Bool
     var act: String
 
-    /// The book that it will be.
+    /// Returns the book that the hub will make of it.
     func book(of item: IntakeItem) -> Book {
         var copy = Copy(id: ID(rawValue: item.id.rawValue), added: item.captured)
         (copy.shelf, copy.tags, copy.status) = (preset.shelf, preset.tags, preset.status)
@@ -207,16 +207,16 @@ private struct StoredConfirmation: Codable {
 }
 
 extension HubDelivery {
-    /// A row of the outbox's columns.
+    /// Decodes a row with the outbox's columns.
     fileprivate init(row: Row) throws {
         let item = try StoredItem(row: row).item
-        let kept =
+        let confirmed =
             item.state == .confirmed
-            ? try (row["confirmed"] as String?).map { try decoded(StoredConfirmation.self, $0) } : nil
+            ? try (row["confirmed"] as String?).map { try decodeJSON(StoredConfirmation.self, $0) } : nil
         self.init(
             id: item.id, revision: row["revision"], isbn13: item.isbn.digits, raw: item.raw, addon: item.addon,
-            captured: item.captured.rfc3339, preset: kept?.preset ?? item.preset, state: item.state,
-            metadata: kept?.metadata ?? item.metadata, isFound: item.outcome == .found,
-            confirmation: kept.map { Confirmation(act: $0.act, anotherCopy: $0.anotherCopy) })
+            captured: item.captured.rfc3339, preset: confirmed?.preset ?? item.preset, state: item.state,
+            metadata: confirmed?.metadata ?? item.metadata, isFound: item.outcome == .found,
+            confirmation: confirmed.map { Confirmation(act: $0.act, anotherCopy: $0.anotherCopy) })
     }
 }

@@ -3,11 +3,11 @@ import GRDB
 
 extension LibraryFile: Search {
     public func books(matching query: BookQuery) async throws -> SearchResults {
-        try await read { db in try SearchPage(db, query).page() }
+        try await read { db in try BookSearch(db, query).results() }
     }
 
     public func facets(matching query: BookQuery) async throws -> BookFacets {
-        try await read { db in try FacetCount(db, query).count() }
+        try await read { db in try FacetCounter(db, query).count() }
     }
 
     public func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount] {
@@ -16,96 +16,98 @@ extension LibraryFile: Search {
 }
 
 extension BookQuery {
-    /// Whether the text has anything that can be looked for: a letter, a digit, a sign such as an emoji.
-    public var hasWords: Bool { AskedText(text) != nil }
+    /// True if the text has anything that can be searched: a letter, a digit, a sign such as an emoji.
+    public var hasWords: Bool { QueryText(text) != nil }
 }
 
-/// Finds one page.
+/// Finds one page of results.
 ///
-/// No page costs more the larger the library is, as far as that can be: lists run along an index and end when the page is
-/// full; a text is looked for in word lists that run from the newest copy to the oldest and end so as well; counting ends at
-/// ``BookQuery/countLimit``. What has to be looked at whole is what passes a filter that few pass, and with a sort of its own
-/// all that a text finds.
+/// As far as possible, the time for a page does not depend on the size of the library: lists walk through an index until the page
+/// is full, the search for a text walks through word lists from the newest copy to the oldest until the page is full, and counting
+/// ends at ``BookQuery/countLimit``. Only two sets are read completely: the books that pass a filter if these are few, and the
+/// books that match a text if they are sorted by something else.
 ///
-/// Of books that fit a text equally well the newest is the one that came into the library last. For imported books that is not
-/// the day they were added, but the word lists have no other order, and to make one all that was found has to be looked at.
-struct SearchPage {
+/// Books that match a text equally well are in the order in which they came into the library, newest first. For imported books that
+/// is not the day they were added, but the word lists have no other order, and making one means reading all matches.
+struct BookSearch {
     private let db: Database
     private let query: BookQuery
     private let filter: ListingFilter
-    private let asked: AskedText?
+    private let text: QueryText?
     private let after: PageToken?
-    /// The copies to sort, where they are few.
+    /// The statement that returns the copies that pass the narrowest filter, if they are few.
     private let few: (sql: String, arguments: StatementArguments)?
 
-    /// A book's place in the order.
-    private typealias Place = PageToken
+    /// A book's position in the order.
+    private typealias Position = PageToken
 
     init(_ db: Database, _ query: BookQuery) throws {
         self.db = db
         self.query = query
         filter = try ListingFilter(db, query)
-        asked = AskedText(query)
+        text = QueryText(query)
         after = try query.after.map { try PageToken($0, in: query) }
-        few = asked == nil ? try filter.fewCopies(db) : nil
+        few = text == nil ? try filter.fewCopies(db) : nil
     }
 
-    func page() throws -> SearchResults {
-        guard asked != nil || query.text.isEmpty else { return SearchResults(hits: [], total: 0) }
+    func results() throws -> SearchResults {
+        guard text != nil || query.text.isEmpty else { return SearchResults(hits: [], total: 0) }
         let limit = max(0, min(query.limit, .max - 1))
-        let places: [Place]
+        let positions: [Position]
         var counted: Int?
-        if let asked, query.sort == nil, asked.isBrief {
-            places = try newest(asked, limit + 1)
-        } else if let asked, query.sort == nil {
-            // All that is found, while it is counted: then the steps know when they have it.
-            let all = try after == nil ? allFound(asked) : nil
+        if let text, query.sort == nil, text.isBrief {
+            positions = try newest(text, limit + 1)
+        } else if let text, query.sort == nil {
+            // The first page fetches all matches in order to count them. Then the steps know when they have found all.
+            let all = try after == nil ? allMatches(text) : nil
             counted = all?.count
-            places = try fitting(asked, limit + 1, of: all.flatMap { $0.count <= query.countLimit ? $0 : nil })
+            positions = try ranked(text, limit + 1, of: all.flatMap { $0.count <= query.countLimit ? $0 : nil })
         } else {
-            // What is sorted whole is counted by it; what is walked through is not walked further than the page.
+            // Sorting a few copies counts them too. A walk through an index ends with the page.
             if after == nil, let few {
-                (places, counted) = try firstOfFew(few.sql, few.arguments, limit + 1)
+                (positions, counted) = try firstOfFew(few.sql, few.arguments, limit + 1)
             } else {
-                places = try sorted(limit + 1)
+                positions = try sorted(limit + 1)
             }
         }
-        if after == nil, places.count <= limit { counted = places.count }
-        let shown = places.prefix(limit)
+        if after == nil, positions.count <= limit { counted = positions.count }
+        let shown = positions.prefix(limit)
         let total = try counted ?? count()
         let isExact = total <= query.countLimit || isWhole
         return SearchResults(
             hits: try hits(shown.map(\.copy)), total: isExact ? total : query.countLimit, isTotalExact: isExact,
-            next: places.count > limit ? shown.last?.text(in: query) : nil)
+            next: positions.count > limit ? shown.last?.text(in: query) : nil)
     }
 
     private func hits(_ copies: [Int64]) throws -> [BookHit] {
-        let entries = try StoredBooks.fetch(db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [list(copies)])
+        let entries = try StoredBook.fetch(db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [jsonList(copies)])
         let byCopy = Dictionary(uniqueKeysWithValues: entries.map { ($0.copyRow, $0) })
         let found = copies.compactMap { byCopy[$0] }
-        guard let asked else { return found.map { BookHit(book: $0.book) } }
-        return try Matching(asked).hits(db, found)
+        guard let text else { return found.map { BookHit(book: $0.book) } }
+        return try MatchFinder(text).hits(db, found)
     }
 
-    // MARK: A text
+    // MARK: Texts
 
-    private func newest(_ asked: AskedText, _ limit: Int) throws -> [Place] {
-        try copies(matching: asked.brief, before: after?.copy, limit).map { Place(copy: $0) }
+    private func newest(_ text: QueryText, _ limit: Int) throws -> [Position] {
+        try copies(matching: text.brief, before: after?.copy, limit).map { Position(copy: $0) }
     }
 
-    /// In no order; at most one more than the limit of counting.
-    private func allFound(_ asked: AskedText) throws -> [Int64] {
+    /// Returns all matches in any order; at most one more than the limit of counting.
+    private func allMatches(_ text: QueryText) throws -> [Int64] {
         try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT searchText.rowid FROM searchText CROSS JOIN listing ON listing.copy = searchText.rowid
                     WHERE searchText MATCH ? AND \(filter.condition) LIMIT ?
-                    """), arguments: [asked.everywhere] + filter.arguments + [countedAtMost])
+                    """), arguments: [text.everywhere] + filter.arguments + [countingLimit])
     }
 
-    /// - Parameter all: all that is found, where that is known.
-    private func fitting(_ asked: AskedText, _ limit: Int, of all: [Int64]?) throws -> [Place] {
-        var places: [Place] = []
+    /// Returns matches, best first.
+    ///
+    /// - Parameter all: all matches, if they are known.
+    private func ranked(_ text: QueryText, _ limit: Int, of all: [Int64]?) throws -> [Position] {
+        var positions: [Position] = []
         let first = after?.step ?? 0
         let limit = min(limit, all?.count ?? limit)
         if first == 0, limit > 0 {
@@ -113,28 +115,28 @@ struct SearchPage {
                 """
                 SELECT copy FROM listing INDEXED BY listingByTitle
                 WHERE title = ? AND copy < ? AND \(filter.condition) ORDER BY copy DESC LIMIT ?
-                """, [asked.title, after?.copy ?? .max] + filter.arguments + [limit])
-            places = same.map { Place(step: 0, copy: $0[0]) }
+                """, [text.title, after?.copy ?? .max] + filter.arguments + [limit])
+            positions = same.map { Position(step: 0, copy: $0[0]) }
         }
-        let steps = asked.steps
-        for (index, step) in steps.enumerated() where index + 1 >= first && places.count < limit {
+        let steps = text.steps
+        for (index, step) in steps.enumerated() where index + 1 >= first && positions.count < limit {
             let found: [Int64]
             if let all, index == steps.count - 1 {
-                let taken = Set(places.map(\.copy))
-                found = Array(all.filter { !taken.contains($0) }.sorted(by: >).prefix(limit - places.count))
+                let earlier = Set(positions.map(\.copy))
+                found = Array(all.filter { !earlier.contains($0) }.sorted(by: >).prefix(limit - positions.count))
             } else {
                 let before = index + 1 == first ? after?.copy : nil
-                found = try copies(matching: step, before: before, except: asked.title, limit - places.count)
+                found = try copies(matching: step, before: before, except: text.title, limit - positions.count)
             }
-            places += found.map { Place(step: index + 1, copy: $0) }
+            positions += found.map { Position(step: index + 1, copy: $0) }
         }
-        return places
+        return positions
     }
 
     private func copies(
         matching condition: String, before: Int64?, except title: String? = nil, _ limit: Int
     ) throws -> [Int64] {
-        // Without a title to except, a book that has none fits as well.
+        // Without a title to exclude, a book without a title matches as well.
         let isOther = title == nil ? "" : "AND listing.title IS NOT ?"
         return try db.rows(
             """
@@ -145,12 +147,12 @@ struct SearchPage {
         ).map { $0[0] }
     }
 
-    // MARK: A sort
+    // MARK: Sorts
 
-    /// What is not empty first, in the order of its index; then what is, newest first.
-    private func sorted(_ limit: Int) throws -> [Place] {
+    /// Returns the books that have a value in the order of its index, then those without one, newest first.
+    private func sorted(_ limit: Int) throws -> [Position] {
         let (column, isDescending) = order
-        var places: [Place] = []
+        var positions: [Position] = []
         if after?.key != .empty {
             let sign = isDescending ? "<" : ">"
             let direction = isDescending ? "DESC" : "ASC"
@@ -160,46 +162,46 @@ struct SearchPage {
             case .text(let text): values = [text, after?.copy]
             case .empty, nil: break
             }
-            places = try rows(
+            positions = try rows(
                 "\(column) IS NOT NULL" + (after == nil ? "" : " AND (\(column), listing.copy) \(sign) (?, ?)"), values,
                 "\(column) \(direction), listing.copy \(direction)", limit)
         }
-        if places.count < limit, query.sort != .added {
+        if positions.count < limit, query.sort != .added {
             let before = after?.key == .empty ? after?.copy ?? .max : Int64.max
-            places += try rows(
-                "\(column) IS NULL AND listing.copy < ?", [before], "listing.copy DESC", limit - places.count)
+            positions += try rows(
+                "\(column) IS NULL AND listing.copy < ?", [before], "listing.copy DESC", limit - positions.count)
         }
-        return places
+        return positions
     }
 
-    /// The first of all that pass, in the order of ``sorted(_:)``, and how many pass: each is looked at once.
+    /// Returns the first of a few copies, in the order of ``sorted(_:)``, and their number, by reading each once.
     private func firstOfFew(
         _ copies: String, _ arguments: StatementArguments, _ limit: Int
-    ) throws -> (places: [Place], total: Int) {
+    ) throws -> (positions: [Position], total: Int) {
         let (column, isDescending) = order
         let copy = isDescending ? "-listing.copy" : "iif(\(column) IS NULL, -listing.copy, listing.copy)"
-        var places: [Place] = []
+        var positions: [Position] = []
         var total = 0
-        try db.eachRow(
+        try db.forEachRow(
             """
             SELECT listing.copy, listing.\(column) FROM \(Self.joining(copies)) WHERE \(filter.condition)
             ORDER BY \(column) IS NULL, \(column) \(isDescending ? "DESC" : "ASC"), \(copy)
             """, arguments + filter.arguments
         ) { row in
             total += 1
-            if places.count < limit { places.append(Self.place(row)) }
+            if positions.count < limit { positions.append(Self.position(row)) }
         }
-        return (places, total)
+        return (positions, total)
     }
 
-    private static func place(_ row: Row) -> Place {
+    private static func position(_ row: Row) -> Position {
         let key: PageToken.Key =
             switch (row[1] as DatabaseValue).storage {
             case .int64(let number): .number(number)
             case .string(let text): .text(text)
             case .null, .double, .blob: .empty
             }
-        return Place(key: key, copy: row[0])
+        return Position(key: key, copy: row[0])
     }
 
     private var order: (column: String, isDescending: Bool) {
@@ -212,13 +214,13 @@ struct SearchPage {
 
     private func rows(
         _ condition: String, _ values: StatementArguments, _ order: String, _ limit: Int
-    ) throws -> [Place] {
+    ) throws -> [Position] {
         let column = self.order.column
         let index = "listingBy\(column.prefix(1).uppercased())\(column.dropFirst())"
         let (tables, arguments): (String, StatementArguments)
-        if let asked {
+        if let text {
             tables = "searchText CROSS JOIN listing ON listing.copy = searchText.rowid AND searchText MATCH ?"
-            arguments = [asked.isBrief ? asked.brief : asked.everywhere]
+            arguments = [text.isBrief ? text.brief : text.everywhere]
         } else if let few {
             tables = Self.joining(few.sql)
             arguments = few.arguments
@@ -231,31 +233,31 @@ struct SearchPage {
             SELECT listing.copy, listing.\(column) FROM \(tables) WHERE \(condition) AND \(filter.condition)
             ORDER BY \(order) LIMIT ?
             """, arguments + values + filter.arguments + [limit])
-        return found.map(Self.place)
+        return found.map(Self.position)
     }
 
-    /// Copies that were chosen before, with their rows.
+    /// Returns the tables that join the copies of a statement with their rows.
     private static func joining(_ copies: String) -> String {
         "(\(copies)) AS few CROSS JOIN listing ON listing.copy = few.copy"
     }
 
-    // MARK: How many
+    // MARK: Counts
 
-    /// The whole library, or the whole trash: that is counted quickly.
-    private var isWhole: Bool { asked == nil && !query.hasFilters }
+    /// True for the whole library or the whole trash, which is fast to count.
+    private var isWhole: Bool { text == nil && !query.hasFilters }
 
-    /// One more than the limit at the most.
+    /// Returns the number of books; at most one more than the limit.
     private func count() throws -> Int {
         if isWhole {
-            // SQLite counts a whole table by its narrowest index, without looking at a row; the trash is small.
+            // SQLite counts a whole table with its narrowest index, without reading rows. The trash is small.
             let all = try db.value(Int.self, "SELECT count(*) FROM listing") ?? 0
             let trash = try db.value(Int.self, "SELECT count(*) FROM listing WHERE inTrash = 1") ?? 0
             return query.inTrash ? trash : all - trash
         }
         let (tables, arguments): (String, StatementArguments)
-        if let asked {
+        if let text {
             tables = "searchText CROSS JOIN listing ON listing.copy = searchText.rowid AND searchText MATCH ?"
-            arguments = [asked.isBrief ? asked.brief : asked.everywhere]
+            arguments = [text.isBrief ? text.brief : text.everywhere]
         } else if let source = few ?? filter.outside {
             tables = Self.joining(source.sql)
             arguments = source.arguments
@@ -265,13 +267,13 @@ struct SearchPage {
         }
         return try db.value(
             Int.self, "SELECT count(*) FROM (SELECT 1 FROM \(tables) WHERE \(filter.condition) LIMIT ?)",
-            arguments + filter.arguments + [countedAtMost]) ?? 0
+            arguments + filter.arguments + [countingLimit]) ?? 0
     }
 
-    private var countedAtMost: Int { min(query.countLimit, .max - 1) + 1 }
+    private var countingLimit: Int { min(query.countLimit, .max - 1) + 1 }
 }
 
-/// Names that begin so, with the number of their books that are not in the trash.
+/// Returns the names that begin with a text, with the number of their books outside the trash.
 func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ limit: Int) throws -> [NameCount] {
     let folded = String(beginning.unicodeScalars.prefix(TextLimit.name)).cleaned.searchFolded
     let sql: String
@@ -295,7 +297,7 @@ func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ lim
             FROM shelf WHERE name >= ?1 AND name < ?2
             """
     }
-    // The greatest scalar stands behind every text that begins so.
+    // The greatest scalar sorts after every continuation of the text.
     let rows = try db.rows(
         "\(sql) ORDER BY books DESC, folded LIMIT ?3", [folded, folded + "\u{10FFFF}", max(0, limit)])
     return rows.map { NameCount(name: $0[0], count: $0[1]) }

@@ -2,19 +2,18 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// What the first page shows, from one state of the library.
-struct HomeRows {
+/// Computes the stats of the home page, from one state of the library.
+struct HomeQuery {
     let db: Database
     let now: Date
     let zone: TimeZone
-    /// How many that were read are shown.
-    private static let recentlyRead = 5
+    private static let recentlyReadLimit = 5
 
     func home(limit: Int) throws -> Home {
         let today = CalendarDay(now, in: zone)
         let rows = try ReadingNowRow.fetch(db, limit: max(0, limit))
         let books = try books(rows.map(\.copy))
-        let days = try DaySums(db, in: zone).readings(rows.compactMap(\.reading))
+        let days = try DayStatsQuery(db, in: zone).readings(rows.compactMap(\.reading))
         let libraryGoal = try goal(db, .dailyGoal)
         let running = try runningSession()
         let readingNow = rows.compactMap { row -> ReadingNow? in
@@ -34,11 +33,11 @@ struct HomeRows {
         let count = try db.value(
             Int.self, "SELECT count(*) FROM copy WHERE status = 'reading' AND deleted IS NULL")
         return Home(
-            today: today, readingNow: readingNow, readingCount: count ?? 0, recentlyRead: try lastRead())
+            today: today, readingNow: readingNow, readingCount: count ?? 0, recentlyRead: try recentlyRead())
     }
 
     private func books(_ copies: [Int64]) throws -> [Int64: Book] {
-        let entries = try StoredBooks.fetch(db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [list(copies)])
+        let entries = try StoredBook.fetch(db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [jsonList(copies)])
         return Dictionary(uniqueKeysWithValues: entries.map { ($0.copyRow, $0.book) })
     }
 
@@ -48,25 +47,25 @@ struct HomeRows {
         }
     }
 
-    /// By finished date, the latest first; then those without one, the latest marked first.
-    private func lastRead() throws -> [RecentlyRead] {
-        // Almost always enough, and only the first rows of an index are looked at.
+    /// Returns read books by finished date, latest first, then those without a date, the last ones that were set to Read first.
+    private func recentlyRead() throws -> [RecentlyRead] {
+        // Almost always enough, and reads only the first rows of an index.
         var copies = try db.rows(
             """
             SELECT copy.id FROM reading JOIN copy ON copy.id = reading.copy
             WHERE reading.finished IS NOT NULL AND copy.status = 'read' AND copy.deleted IS NULL
                 AND reading.id = \(ReadingNowRow.shownReading)
             ORDER BY reading.finished DESC, reading.id DESC LIMIT ?
-            """, [Self.recentlyRead]
+            """, [Self.recentlyReadLimit]
         ).map { $0[0] as Int64 }
-        if copies.count < Self.recentlyRead {
+        if copies.count < Self.recentlyReadLimit {
             copies += try db.rows(
                 """
                 SELECT copy.id FROM copy LEFT JOIN reading ON reading.id = \(ReadingNowRow.shownReading)
                 WHERE copy.status = 'read' AND copy.deleted IS NULL AND reading.finished IS NULL
                 ORDER BY coalesce((SELECT max(at) FROM progressEntry WHERE progressEntry.reading = reading.id),
                     copy.added) DESC, copy.id DESC LIMIT ?
-                """, [Self.recentlyRead - copies.count]
+                """, [Self.recentlyReadLimit - copies.count]
             ).map { $0[0] as Int64 }
         }
         let books = try books(copies)
@@ -74,17 +73,17 @@ struct HomeRows {
     }
 }
 
-/// The copies in Reading, each with its reading and the latest sign of life in it.
+/// A copy with the reading that it shows and the latest activity in it.
 struct ReadingNowRow {
     var copy: Int64
-    /// `nil` where the copy has none, which only a file that another program wrote can have.
+    /// `nil` if the copy has none, which only happens in a file that another program has written.
     var reading: Int64?
     var started: CalendarDay?
-    /// The latest entry or session, whoever made it.
+    /// The time of the latest entry, also an automatic one, or the start of the latest session.
     var lastActivity: Date?
     var added: Date
 
-    /// The last reading of a copy that is not cancelled: the one that it shows, unless it is To Read.
+    /// The SQL expression of a copy's last reading that is not cancelled. The copy shows it unless it is To Read.
     static let shownReading = """
         (SELECT shown.id FROM reading shown WHERE shown.copy = copy.id AND shown.state <> 'cancelled'
         ORDER BY shown.position DESC, shown.id DESC LIMIT 1)
@@ -95,24 +94,24 @@ struct ReadingNowRow {
             coalesce((SELECT max(at) FROM progressEntry WHERE progressEntry.reading = reading.id), \(never)),
             coalesce((SELECT max(start) FROM session WHERE session.reading = reading.id), \(never))), \(never))
         """
-    /// Before every instant that the library stores.
+    /// A time before every instant that the library stores.
     private static let never = Int64.min + 1
 
-    /// The newest activity first, after that the copies added last.
+    /// Fetches the copies that are being read, those with the newest activity first, then those added last.
     ///
-    /// - Parameter limit: below zero for none.
+    /// - Parameter limit: negative for no limit.
     static func fetch(_ db: Database, limit: Int = -1) throws -> [ReadingNowRow] {
-        let newest = limit < 0 ? nil : try NewestReading(db: db, limit: limit).copies()
+        let newest = limit < 0 ? nil : try NewestActivity(db: db, limit: limit).copies()
         return try db.rows(
             """
             \(selection) WHERE copy.status = 'reading' AND copy.deleted IS NULL
                 \(newest == nil ? "" : "AND copy.id IN (SELECT value FROM json_each(?))")
             ORDER BY coalesce(activity, copy.added) DESC, copy.id DESC LIMIT ?
-            """, newest.map { [list($0), limit] } ?? [limit]
+            """, newest.map { [jsonList($0), limit] } ?? [limit]
         ).map(ReadingNowRow.init)
     }
 
-    /// One copy, whatever its status.
+    /// Fetches one copy, whatever its status.
     static func fetch(_ db: Database, copy: Int64) throws -> ReadingNowRow? {
         try db.row("\(selection) WHERE copy.id = ?", [copy]).map(ReadingNowRow.init)
     }
@@ -134,5 +133,66 @@ struct ReadingNowRow {
         Pause(
             last: lastActivity.map { CalendarDay($0, in: zone) }, started: started,
             added: CalendarDay(added, in: zone), today: today)
+    }
+}
+
+/// Finds the copies with the newest activity among very many that are being read. Walks backwards through the indexes by time
+/// instead of sorting all of them.
+struct NewestActivity {
+    let db: Database
+    let limit: Int
+
+    /// The number of copies below which sorting all of them is as fast.
+    private static let many = 500
+    /// The limit of rows to walk through. If few of them belong to copies that are being read, sorting those is faster.
+    private static let maxSteps = 5_000
+
+    /// - Returns: at least the first `limit` copies, with all that have the same time as the last of these; `nil` if sorting all is
+    ///   faster.
+    func copies() throws -> [Int64]? {
+        let count = try db.value(Int.self, "SELECT count(*) FROM copy WHERE status = 'reading' AND deleted IS NULL")
+        guard limit > 0, count ?? 0 > max(Self.many, 4 * limit) else { return nil }
+        var activity: [Int64: Int64] = [:]
+        for (table, time, index) in [
+            ("progressEntry", "at", "progressEntryByAt"), ("session", "start", "sessionByStart"),
+        ] {
+            guard let found = try newest(of: table, by: time, along: index) else { return nil }
+            activity.merge(found) { max($0, $1) }
+        }
+        let times = activity.values.sorted(by: >)
+        guard times.count >= limit else { return nil }
+        // Copies without activity are sorted by the time they were added.
+        let added = try db.rows(
+            """
+            SELECT id FROM copy INDEXED BY copyByAdded
+            WHERE added >= ? AND status = 'reading' AND deleted IS NULL
+            """, [times[limit - 1]]
+        ).map { $0[0] as Int64 }
+        return Array(activity.keys) + added
+    }
+
+    /// Returns the time of each copy's newest row, back to the `limit`th copy.
+    private func newest(of table: String, by time: String, along index: String) throws -> [Int64: Int64]? {
+        var found: [Int64: Int64] = [:]
+        var (steps, end) = (0, Int64.min)
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT reading.copy, moment.\(time), copy.status = 'reading' AND copy.deleted IS NULL
+                        AND reading.id = \(ReadingNowRow.shownReading)
+                    FROM \(table) moment INDEXED BY \(index) CROSS JOIN reading ON reading.id = moment.reading
+                        CROSS JOIN copy ON copy.id = reading.copy
+                    ORDER BY moment.\(time) DESC
+                    """))
+        while let row = try rows.next() {
+            let (copy, time, isShown): (Int64, Int64, Bool) = (row[0], row[1], row[2])
+            if found.count >= limit, time < end { return found }
+            steps += 1
+            guard steps <= Self.maxSteps else { return nil }
+            guard isShown, found[copy] == nil else { continue }
+            found[copy] = time
+            if found.count == limit { end = time }
+        }
+        return found
     }
 }

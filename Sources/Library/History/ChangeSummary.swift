@@ -1,0 +1,60 @@
+import Bookplate
+import GRDB
+
+/// The end of a summary when every book of the change was confirmed in advance. Titles are in quotes, so none looks like it.
+let inAdvanceSuffix = " with --yes"
+
+/// Returns the summary of a change to these books: the first title and how many more. If the change continues an earlier one,
+/// that one's first title stays.
+///
+/// - Parameter verb: how the summary begins, such as `edited`.
+func summary(_ verb: String, _ titles: [String], of change: ID<Change>, _ db: Database) throws -> String {
+    let earlier = try db.value(String.self, "SELECT summary FROM change WHERE uuid = ?", [change.rawValue]) ?? ""
+    guard earlier.hasPrefix(verb) else { return verb + quoted(titles) }
+    guard !titles.isEmpty else { return earlier }
+    let more = earlier.firstMatch(of: /\ and ([0-9]+) more$/)
+    let first = more.map { earlier[..<$0.range.lowerBound] } ?? earlier[...]
+    return "\(first) and \((more.flatMap { Int($0.1) } ?? 0) + titles.count) more"
+}
+
+/// Returns the first title of the books that a change has saved so far, and how many more.
+func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
+    let rows = "FROM changeRow JOIN change ON change.id = changeRow.change WHERE uuid = ? AND tableName = 'copy'"
+    let count = try db.value(Int.self, "SELECT count(DISTINCT key) \(rows)", [change.rawValue]) ?? 0
+    let key = try db.value(String.self, "SELECT key \(rows) ORDER BY changeRow.id LIMIT 1", [change.rawValue])
+    let first = try db.value(
+        String.self,
+        """
+        SELECT coalesce(title, isbn) FROM copy JOIN edition ON edition.id = copy.edition
+        WHERE copy.id = json_extract(?, '$[0]')
+        """, [key])
+    return quoted(first) + (count > 1 ? " and \(count - 1) more" : "")
+}
+
+/// A name or title in quotes, cut if it is long.
+func quoted(_ name: String?) -> String { "\"\(name?.storable(80) ?? "Untitled")\"" }
+
+/// The first title and how many more.
+func quoted(_ titles: [String]) -> String {
+    guard let first = titles.first else { return "no book" }
+    return titles.count > 1 ? "\(quoted(first)) and \(titles.count - 1) more" : quoted(first)
+}
+
+/// "no book", "1 book", "12 books".
+func bookCount(_ count: Int) -> String {
+    switch count {
+    case 0: "no book"
+    case 1: "1 book"
+    default: "\(count) books"
+    }
+}
+
+extension ProgressEntry.Amount {
+    /// The amount in a change's summary.
+    var summary: String {
+        switch self {
+        case .page(let page): "page \(page)"
+        case .percent(let percent): "\(JSONValue.number(percent).text) %"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension LibraryFile: AnswerCache {
+    /// Seven days in milliseconds.
+    private static let notFoundKept: Int64 = 7 * 86_400_000
+
+    public func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer] {
+        guard !isbns.isEmpty else { return [:] }
+        return try await read { db in
+            // An answer from the future was stored before the clock was set back, so its age is unknown.
+            let rows = try db.rows(
+                """
+                SELECT isbn, content FROM answer
+                WHERE isbn IN (SELECT value FROM json_each(?1)) AND (outcome = 'found' OR at BETWEEN ?2 - ?3 AND ?2)
+                """, [jsonList(isbns.map(\.digits)), now.milliseconds, Self.notFoundKept])
+            var answers: [ISBN: LookupAnswer] = [:]
+            for row in rows {
+                guard let isbn = try row.isbn() else { continue }
+                answers[isbn] = try decodeJSON(StoredAnswer.self, row["content"]).answer(for: isbn)
+            }
+            return answers
+        }
+    }
+
+    public func keep(_ answers: [LookupAnswer], at now: Date) async throws {
+        // Answers from the cache keep their age.
+        let kept = answers.filter { !$0.isCached }.compactMap { answer in
+            StoredAnswer(answer).map { (isbn: answer.isbn, outcome: answer.outcome.name, content: $0) }
+        }
+        guard !kept.isEmpty else { return }
+        try await write { db in
+            for answer in kept {
+                // "Not found" never replaces an earlier record.
+                try db.run(
+                    """
+                    INSERT INTO answer (isbn, outcome, at, content) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (isbn) DO UPDATE
+                        SET outcome = excluded.outcome, at = excluded.at, content = excluded.content
+                        WHERE outcome = 'notFound' OR excluded.outcome = 'found'
+                    """,
+                    [
+                        answer.isbn.digits, answer.outcome.rawValue, now.milliseconds,
+                        try encodeJSON(answer.content),
+                    ])
+            }
+        }
+    }
+}
+
+/// A found or not-found answer as stored JSON.
+private struct StoredAnswer: Codable {
+    struct StoredNotAsked: Codable {
+        var source: SourceName
+        var reason: String
+    }
+
+    var found: Metadata?
+    var from: SourceName?
+    var asked: [SourceName]?
+    var notAsked: [StoredNotAsked]
+
+    /// - Returns: `nil` for an outcome that is not cached.
+    init?(_ answer: LookupAnswer) {
+        notAsked = answer.notAsked.map { StoredNotAsked(source: $0.source, reason: $0.reason) }
+        switch answer.outcome {
+        case .found(let metadata, let source):
+            found = metadata.storable
+            from = source
+        case .notFound(let sources): asked = sources
+        case .temporary, .blocked, .badData: return nil
+        }
+    }
+
+    func answer(for isbn: ISBN) -> LookupAnswer {
+        let outcome: LookupOutcome =
+            if let found, let from { .found(found, from: from) } else { .notFound(asked: asked ?? []) }
+        return LookupAnswer(
+            isbn: isbn, outcome: outcome, isCached: true,
+            notAsked: notAsked.map { NotAsked(source: $0.source, reason: $0.reason) })
+    }
+}
+
+extension LibraryFile: RateLimits {
+    public func update<Result: Sendable>(
+        _ source: SourceName, _ change: @escaping @Sendable (inout SourceState) -> Result
+    ) async throws -> Result {
+        try await write { db in
+            let stored = try db.value(
+                String.self, "SELECT state FROM sourceState WHERE source = ?", [source.rawValue])
+            var state = try stored.map { try decodeJSON(SourceState.self, $0) } ?? SourceState()
+            let before = state
+            let result = change(&state)
+            if state != before {
+                try db.run(
+                    """
+                    INSERT INTO sourceState (source, state) VALUES (?, ?)
+                    ON CONFLICT (source) DO UPDATE SET state = excluded.state
+                    """, [source.rawValue, try encodeJSON(state)])
+            }
+            return result
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+/// Computes the stats of one copy, with indexes that find only its readings.
+struct BookStatsQuery {
+    let db: Database
+    let stored: StoredBook
+    let now: Date
+    let zone: TimeZone
+
+    func stats() throws -> BookStats {
+        let (book, today) = (stored.book, CalendarDay(now, in: zone))
+        let metadata = book.edition.metadata
+        var stats = BookStats(
+            book: CountedBook(
+                id: book.id, title: metadata.title, authors: metadata.authorNames, isbn: book.edition.isbn,
+                edition: book.edition.id), status: book.copy.status, pageCount: metadata.pageCount)
+        let rows = try db.rows(
+            "SELECT id, uuid FROM reading WHERE copy = ? AND state <> 'cancelled'", [stored.copyRow])
+        let rowIDs = Dictionary(uniqueKeysWithValues: rows.map { ($0["uuid"] as String, $0["id"] as Int64) })
+        let dayStats = try DayStatsQuery(db, in: zone)
+        let days = try dayStats.readings(Array(rowIDs.values))
+        let points = try dayStats.points(Array(rowIDs.values))
+        let goal = try book.copy.dailyGoal ?? goal(db, .dailyGoal)
+
+        stats.readings = book.copy.readings.compactMap { reading in
+            guard let rowID = rowIDs[reading.id.rawValue] else { return nil }
+            let isReading = book.copy.status == .reading && reading.id == book.copy.reading?.id
+            let forecast = Forecast(
+                isReading: isReading, progress: reading.progress?.amount, pageCount: metadata.pageCount,
+                days: days[rowID] ?? [], goal: goal, today: today)
+            return ReadingStats(
+                reading: reading, days: days[rowID] ?? [],
+                points: (points[rowID] ?? []).map {
+                    ProgressPoint(day: $0.day, amount: $0.amount, pageCount: metadata.pageCount)
+                },
+                forecast: forecast,
+                pagesPerDay: reading.pagesPerDay(pageCount: metadata.pageCount) ?? forecast.pagesPerDay)
+        }
+        var allDays: [CalendarDay: DayStats] = [:]
+        for day in days.values.joined() { allDays[day.day, default: DayStats(day: day.day)].add(day) }
+        let inOrder = allDays.values.sorted { $0.day < $1.day }
+        let totals = Totals(inOrder, [], in: .all)
+        (stats.minutes, stats.pages, stats.sessions) = (totals.minutes, totals.pages, totals.sessions)
+        (stats.daysRead, stats.pace) = (totals.daysRead, totals.pace)
+        stats.lastRead = try lastRead()
+        stats.dailyGoal = book.copy.dailyGoal.map { DailyGoal(goal: $0, days: inOrder, today: today) }
+        stats.pause = try pause(today: today)
+        return stats
+    }
+
+    /// Returns the end of the latest session or the time of the latest manual entry, whichever is later.
+    private func lastRead() throws -> Date? {
+        try db.value(
+            Int64.self,
+            """
+            SELECT max(at) FROM (
+                SELECT (SELECT session."end" FROM session
+                    WHERE session.reading = reading.id AND session."end" IS NOT NULL
+                    ORDER BY session.start DESC LIMIT 1) AS at
+                FROM reading WHERE copy = ?1 AND state <> 'cancelled'
+                UNION ALL
+                SELECT (SELECT entry.at FROM progressEntry entry
+                    WHERE entry.reading = reading.id AND entry.isAutomatic = 0 AND entry.session IS NULL
+                    ORDER BY entry.at DESC LIMIT 1)
+                FROM reading WHERE copy = ?1 AND state <> 'cancelled')
+            """, [stored.copyRow]
+        ).map(Date.init(milliseconds:))
+    }
+
+    private func pause(today: CalendarDay) throws -> Pause? {
+        guard stored.book.copy.status == .reading else { return nil }
+        return try ReadingNowRow.fetch(db, copy: stored.copyRow)?.pause(today: today, in: zone)
+    }
+}
+
+extension CountedBook {
+    /// Fetches books with one query for the rows and one for the authors.
+    ///
+    /// - Parameter copies: ids of rows; `nil` for every copy that has a reading.
+    /// - Returns: the books by the id of the copy's row.
+    static func fetch(_ db: Database, _ copies: [Int64]?) throws -> [Int64: CountedBook] {
+        let wanted =
+            copies == nil
+            ? "IN (SELECT reading.copy FROM reading)" : "IN (SELECT value FROM json_each(?))"
+        let arguments: StatementArguments = copies.map { [jsonList($0)] } ?? []
+        var authors: [Int64: [String]] = [:]
+        for row in try db.rows(
+            """
+            SELECT editionAuthor.edition, author.name FROM editionAuthor JOIN author ON author.id = editionAuthor.author
+            WHERE editionAuthor.role = 'author'
+                AND editionAuthor.edition IN (SELECT copy.edition FROM copy WHERE copy.id \(wanted))
+            ORDER BY editionAuthor.edition, position
+            """, arguments)
+        { authors[row["edition"], default: []].append(row["name"]) }
+        var books: [Int64: CountedBook] = [:]
+        for row in try db.rows(
+            """
+            SELECT copy.id AS copyRow, copy.uuid AS copyID, edition.id AS editionRow, edition.uuid AS editionID,
+                edition.isbn, edition.title
+            FROM copy JOIN edition ON edition.id = copy.edition WHERE copy.id \(wanted)
+            """, arguments)
+        {
+            books[row["copyRow"]] = CountedBook(
+                id: ID(rawValue: row["copyID"]), title: row["title"], authors: authors[row["editionRow"]] ?? [],
+                isbn: try row.isbn(), edition: ID(rawValue: row["editionID"]))
+        }
+        return books
+    }
+}

@@ -1,0 +1,142 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+
+extension Database {
+    /// Executes a statement, which is compiled once per connection.
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// Calls `body` with each row in turn. Faster than ``rows(_:_:)``, because GRDB finds a column of the current row by name at
+    /// once, but compares names in a copied row.
+    func forEachRow(_ sql: String, _ arguments: StatementArguments = [], _ body: (Row) throws -> Void) throws {
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+        while let row = try rows.next() { try body(row) }
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// The first column of the first row.
+    func value<Value: DatabaseValueConvertible>(
+        _ type: Value.Type, _ sql: String, _ arguments: StatementArguments = []
+    ) throws -> Value? {
+        try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+}
+
+extension Row {
+    /// Decodes a column that holds a raw value of an enumeration.
+    func word<Word: RawRepresentable>(_ column: String) throws -> Word where Word.RawValue == String {
+        let text: String = self[column]
+        guard let word = Word(rawValue: text) else { throw RowDecodingError(what: "\(column) is '\(text.prefix(40))'") }
+        return word
+    }
+
+    func optionalWord<Word: RawRepresentable>(_ column: String) throws -> Word? where Word.RawValue == String {
+        if self[column] as String? != nil { return try word(column) }
+        // GRDB returns NULL for a missing column too.
+        return try hasNull(atIndex: index(forColumn: column)) ? nil : word(column)
+    }
+
+    private func index(forColumn column: String) throws -> Int {
+        guard let index = columnNames.firstIndex(of: column) else {
+            throw RowDecodingError(what: "no column \(column)")
+        }
+        return columnNames.distance(from: columnNames.startIndex, to: index)
+    }
+
+    /// Decodes a column that holds a calendar day.
+    func day(_ column: String) throws -> CalendarDay? {
+        guard let text = self[column] as String? else { return nil }
+        guard let day = CalendarDay(text) else { throw RowDecodingError(what: "\(column) is '\(text.prefix(40))'") }
+        return day
+    }
+
+    /// Decodes the column `isbn`.
+    func isbn() throws -> ISBN? {
+        guard let digits = self["isbn"] as String? else { return nil }
+        do {
+            return try ISBN(ean13: digits)
+        } catch {
+            throw RowDecodingError(what: "a stored ISBN is wrong: \(error)")
+        }
+    }
+}
+
+/// A stored value that has no meaning in the domain.
+struct RowDecodingError: Error {
+    var what: String
+}
+
+/// Numbers as one JSON argument, so that lists of any length share one statement.
+func jsonList(_ numbers: some Collection<Int64>) -> String {
+    "[" + numbers.map(String.init).joined(separator: ",") + "]"
+}
+
+/// Texts as one JSON argument.
+func jsonList(_ texts: some Collection<String>) -> String { JSONValue(Array(texts)).text }
+
+/// Returns the id of the row with this key, which is inserted if there is none.
+func findOrInsert(
+    _ db: Database, find: String, _ key: StatementArguments, insert: String, _ values: StatementArguments
+) throws -> Int64 {
+    if let id = try db.value(Int64.self, find, key) { return id }
+    try db.run(insert, values)
+    return db.lastInsertedRowID
+}
+
+/// Encodes a value as JSON with sorted keys, so that equal values give equal texts.
+func encodeJSON(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
+/// Decodes the value of a JSON column.
+func decoded<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(json.utf8))
+}
+
+extension Date {
+    /// Milliseconds since 1970. Instants are stored like this because SQLite's JSON would round a floating-point number.
+    var milliseconds: Int64 {
+        let value = (timeIntervalSince1970 * 1000).rounded()
+        // Limited to the years 0 to 9999: anything else comes from a wrong clock or import.
+        return Int64(max(-62_167_219_200_000, min(253_402_300_799_999, value.isNaN ? 0 : value)))
+    }
+
+    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds.multipliedReportingOverflow(by: 1000).overflow
+            ? (seconds < 0 ? .min : .max) : seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension String {
+    /// Returns the text cleaned and cut after `limit` characters, on one line unless texts with this limit have lines; `nil`
+    /// if nothing is left.
+    func storable(_ limit: Int) -> String? {
+        let cleaned = prefix(bytes: limit * TextLimit.bytesPerCharacter).cleaned(forLimit: limit)
+        let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned(forLimit: limit)
+        return cut.isEmpty ? nil : cut
+    }
+
+    /// Returns the longest beginning that fits into `bytes` of UTF-8, cut between Unicode scalars.
+    private func prefix(bytes: Int) -> String {
+        guard utf8.count > bytes else { return self }
+        var end = utf8.index(startIndex, offsetBy: bytes)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}
