@@ -100,7 +100,7 @@ func encodeJSON(_ value: some Encodable) throws -> String {
 }
 
 /// Decodes the value of a JSON column.
-func decoded<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+func decodeJSON<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
     try JSONDecoder().decode(type, from: Data(json.utf8))
 }
 

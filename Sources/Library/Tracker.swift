@@ -117,7 +117,7 @@ extension LibraryFile {
             }
             let session = try running.session.ended(at: end, page: page, forced: forced, now: now)
             try StoredSessions.update(session, db)
-            try track(running, db) { $0.record(session, of: running.reading, endedAt: now) }
+            try applyToTracker(running, db) { $0.record(session, of: running.reading, endedAt: now) }
             return (session.id, session.summary)
         }
     }
@@ -153,9 +153,9 @@ extension LibraryFile {
             if session.endPage == nil {
                 try StoredSessions.deleteEntry(of: id, db)
             } else if try StoredSessions.updateEntry(of: session, endedBefore: old.session.end, db) {
-                try track(old, db) { $0.moveAutomaticEntry(before: session, of: old.reading) }
+                try applyToTracker(old, db) { $0.moveAutomaticEntry(before: session, of: old.reading) }
             } else {
-                try track(old, db) { $0.record(session, of: old.reading, endedAt: nil) }
+                try applyToTracker(old, db) { $0.record(session, of: old.reading, endedAt: nil) }
             }
             return (id, "edited a " + session.summary)
         }
@@ -221,7 +221,7 @@ extension SessionRecord {
 }
 
 /// Applies a rule to the book of a session, even if it is in the trash.
-private func track(
+private func applyToTracker(
     _ record: SessionRecord, _ db: Database, _ rule: (inout Tracker) -> [Tracker.Step]
 ) throws {
     guard var stored = try StoredTracker.load(db, record.copy, inTrash: true) else { throw SessionError.entryNotFound }

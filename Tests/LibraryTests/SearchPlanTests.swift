@@ -46,11 +46,11 @@ import Testing
                     var query = BookQuery()
                     (query.text, query.sort, query.isReversed, query.limit) = (text, sort, isReversed, 5)
                     ListingTests.filters[index].set(&query)
-                    query.after = try BookSearch(db, query).page().next
-                    _ = try BookSearch(db, query).page()
+                    query.after = try BookSearch(db, query).results().next
+                    _ = try BookSearch(db, query).results()
                     query.sort = text.isEmpty ? query.sort : nil
                     query.after = nil
-                    _ = try BookSearch(db, query).page()
+                    _ = try BookSearch(db, query).results()
                 }
                 #expect(!lines.isEmpty)
                 let whole = lines.filter(isWholeTable)
@@ -66,8 +66,8 @@ import Testing
         let lines = try await plans { db in
             var query = BookQuery()
             (query.sort, query.isReversed, query.limit) = (sort, isReversed, 5)
-            query.after = try BookSearch(db, query).page().next
-            _ = try BookSearch(db, query).page()
+            query.after = try BookSearch(db, query).results().next
+            _ = try BookSearch(db, query).results()
         }
         let name = sort.rawValue.prefix(1).uppercased() + sort.rawValue.dropFirst()
         #expect(lines.contains { $0.hasPrefix("SEARCH listing USING COVERING INDEX listingBy\(name) (inTrash=?") })

@@ -100,7 +100,7 @@ import Testing
             book.isbn = random.next(2) == 0 ? isbn(random.next(8)) : nil
             book.record.copy.tags = [word("t", &random)]
             book.record.notes = [Note(text: word("note ", &random), created: noon)]
-            _ = try saving.take(.book(book))
+            _ = try saving.importRow(.book(book))
         case 2, 3, 4:
             var new = entry.book.edition
             new.metadata.title = word("Title ", &random)
@@ -108,7 +108,7 @@ import Testing
             new.metadata.subjects = (0..<random.next(3)).map { _ in word("s", &random) }
             new.metadata.identifiers = ["goodreads": (0..<random.next(4)).map { _ in word("", &random) }]
             new.isbn = random.next(3) == 0 ? nil : new.isbn
-            try StoredEdition(row: entry.editionRow, edition: entry.book.edition).store(new, db)
+            try StoredEdition(row: entry.editionRow, edition: entry.book.edition).update(to: new, db)
         case 5:
             try addTags(db, [word("t", &random)], to: entry.copyRow)
             try db.run("UPDATE copy SET shelf = ? WHERE id = ?", [try shelfRow(db, word("S", &random)), entry.copyRow])
