@@ -71,7 +71,7 @@ let package = Package(
         .target(
             name: "Terminal",
             dependencies: [
-                domain, "Station", .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                domain, "Station", system, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ]),
         .target(
             name: "Kiosk",

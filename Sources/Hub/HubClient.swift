@@ -236,7 +236,7 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .badAddress(let why): why
         case .away(let why): "the hub does not answer: \(why)"
-        case .revoked: "the hub does not know this station any more; pair it again with 'scan hub pair'"
+        case .revoked: "the hub no longer knows this station; pair it again with 'scan hub pair'"
         case .wrongCode: "this is not the hub's access code"
         case .throttled(let seconds): "too many wrong codes; try again in \(seconds) s"
         case .refused(let why): "the hub refuses it: \(why)"

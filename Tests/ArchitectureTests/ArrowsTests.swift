@@ -16,7 +16,7 @@ private let arrows: [String: Set<String>] = [
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
-    "Terminal": ["Bookplate", "Station", "AsyncAlgorithms"],
+    "Terminal": ["Bookplate", "Station", "SystemPackage", "AsyncAlgorithms"],
     "Kiosk": [
         "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
         "Logging",

@@ -12,6 +12,7 @@ final class RunningHub: Sendable {
     let library: LibraryFile
     let port: Int
     let folder: String
+    private let server: KioskServer
     private let task: Task<Void, any Error>
 
     init(accessCode: String? = nil) async throws {
@@ -23,9 +24,8 @@ final class RunningHub: Sendable {
         if let accessCode { try await library.setAccessCode(accessCode, at: .now) }
         let kioskPorts = KioskPorts(library: library)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let server = try KioskServer(
-            configuration, ports: kioskPorts, logger: Self.logger
-        ) { port.yield($0) }
+        let server = try KioskServer(configuration, ports: kioskPorts, logger: Self.logger) { port.yield($0) }
+        self.server = server
         task = Task { try await server.run() }
         self.port = await ports.first { _ in true } ?? 0
     }
@@ -40,7 +40,7 @@ final class RunningHub: Sendable {
     }
 
     func stop() async throws {
-        task.cancel()
+        await server.stop()
         _ = await task.result
         try FileManager.default.removeItem(atPath: folder)
     }

@@ -50,9 +50,12 @@ final class RunningKiosk: Sendable {
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Ends the service at once; the library stays.
+    /// Ends the service; the library stays.
+    ///
+    /// A cancelled server would drop connections that it has accepted and not read yet, at which NIO stops the process (swift-nio issue
+    /// 2637).
     func end() async throws {
-        task.cancel()
+        await server.stop()
         _ = await task.result
         try library.close()
     }

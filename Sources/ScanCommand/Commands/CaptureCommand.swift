@@ -14,12 +14,12 @@ struct CaptureCommand: AsyncParsableCommand {
             u undo the last, q quit. Without a terminal, and without --yes, they stay in
             the queue (exit code 4).
 
-            Live (without --image, --isbn and --stdin), the books fill a list on the screen
-            while you continue scanning; books found for certain are ticked, and a saves
-            all of them. Typed numbers and handheld scanners work at any time, with and
-            without a camera; ? shows all keys. With --yes, books that are found are saved
-            at once, and u takes it back. Without a terminal, with --json or TERM=dumb, the
-            events are printed as lines instead, until a signal ends it.
+            Live (without --image, --isbn and --stdin), the books fill a list on the
+            screen while you continue scanning; books found for certain are ticked, and a
+            saves all of them. Typed numbers and handheld scanners work at any time, with
+            and without a camera; ? shows all keys. With --yes, books that are found are
+            saved at once, and u takes it back. Without a terminal, with --json or
+            TERM=dumb, the events are printed as lines instead, until a signal ends it.
 
               scan                                    the camera, on a screen
               scan --device Logitech --shelf Attic    this camera, onto a shelf

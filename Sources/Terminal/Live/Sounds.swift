@@ -16,7 +16,9 @@ package final class Sounds: Sendable {
     }
 
     /// The players of PipeWire, PulseAudio and ALSA, in this order. Their last argument is the name of a WAV file.
-    static let players: [(name: String, options: [String])] = [("pw-play", []), ("paplay", []), ("aplay", ["-q"])]
+    package static let players: [(name: String, options: [String])] = [
+        ("pw-play", []), ("paplay", []), ("aplay", ["-q"]),
+    ]
     /// The limit for one sound, since a sound server may hang.
     private let longestPlay: DispatchTimeInterval
 
