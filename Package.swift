@@ -92,7 +92,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // A web server that misbehaves as told; for tests of Lookup and of the commands.
+        // A web server with the faults that a test asks for; for tests of Lookup and of the commands.
         .target(name: "FaultServer", dependencies: ["CZlib"], path: "Tests/FaultServer"),
         // zbar as others use it, for the two benches of decoding; these are started by script/bench.
         .target(name: "ZBarPeer", dependencies: ["CZBar"], path: "Tests/ZBarPeer"),
