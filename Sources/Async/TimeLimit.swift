@@ -2,12 +2,15 @@
 /// network that hangs holds up nobody. The time is counted even if the calling task is cancelled.
 ///
 /// - Returns: nil if the time is over first.
-public func withTimeLimit<Result: Sendable>(
+/// - Throws: the operation's error.
+public func withTimeLimit<Value: Sendable, Failure: Error>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(),
-    _ operation: @escaping @Sendable () async -> Result
-) async -> Result? {
+    _ operation: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value? {
     // Unstructured, because a task group would wait for the operation that hangs.
-    let operation = Task { await operation() }
+    let operation = Task { () -> Result<Value, Failure> in
+        do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
+    }
     let isOver = await Task {
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         let timer = Task {
@@ -28,7 +31,7 @@ public func withTimeLimit<Result: Sendable>(
         operation.cancel()
         return nil
     }
-    return await operation.value
+    return try await operation.value.get()
 }
 
 /// Waits for a task that must run to its end. If the caller is cancelled, this returns at once and the task continues.

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Foundation
 import Library
@@ -106,9 +107,7 @@ struct Wiring {
         guard !isOffline else { return }
         do {
             let flow = captureFlow(library)
-            try await within(.seconds(8)) {
-                try await flow.lookUpDue { _ in }
-            }
+            _ = try await withTimeLimit(.seconds(8)) { try await flow.lookUpDue { _ in } }
             if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
         } catch {
             Output.shared.printError(CommandError(describing: error).description)
@@ -121,16 +120,6 @@ struct Wiring {
         let bar = ProgressBar("covers", total: limit)
         defer { bar.finish() }
         _ = try await coverFetcher(library).fetchMissing(limit: limit, patience: patience) { bar.set($0, of: $1) }
-    }
-}
-
-/// Runs the work, and cancels it when the time is up.
-private func within(_ limit: Duration, _ work: @escaping @Sendable () async throws -> Void) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await work() }
-        group.addTask { try await Task.sleep(for: limit) }
-        defer { group.cancelAll() }
-        try await group.next()
     }
 }
 

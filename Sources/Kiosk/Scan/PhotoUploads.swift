@@ -23,7 +23,7 @@ extension StationRoutes {
         // Waits for its turn before the first byte is read, so that waiting photos stay in the browsers.
         let reading: DecodedPhoto
         do {
-            reading = try await photos.inTurn { try await read(try await request.photo()) }
+            reading = try await photos.withPermit { try await read(try await request.photo()) }
         } catch let error as KioskError where error.kind == .refused {
             throw RequestRefusal(
                 status: .unprocessableContent, code: "refused", message: error.message, key: "unsoundPhoto")
@@ -49,20 +49,6 @@ extension StationRoutes {
         }
         let rows = try await station.capture(detections)
         return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
-    }
-}
-
-/// At most two photos are in memory at once; the others wait.
-actor PhotoTurns {
-    private var free = 2
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func inTurn<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
-        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
-        defer {
-            if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
-        }
-        return try await work()
     }
 }
 

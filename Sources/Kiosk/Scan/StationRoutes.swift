@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import FoundationEssentials
 import Hummingbird
@@ -6,7 +7,8 @@ import Station
 /// Captures books with the station, and edits, saves and skips them.
 struct StationRoutes: Sendable {
     let parts: KioskParts
-    let photos = PhotoTurns()
+    /// At most two photos are in memory at once; the others wait.
+    let photos = AsyncSemaphore(permits: 2)
 
     init(parts: KioskParts) { self.parts = parts }
 

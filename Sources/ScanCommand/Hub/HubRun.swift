@@ -68,13 +68,8 @@ struct HubRun: Sendable {
         sending.value?.cancel()
         await sending.value?.value
         let sender = sender
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await sender.flush() }
-            // If it is cut short, the next run continues.
-            group.addTask { try? await Task.sleep(for: Self.patience) }
-            await group.next()
-            group.cancelAll()
-        }
+        // If it is cut short, the next run continues.
+        _ = await withTimeLimit(Self.patience) { await sender.flush() }
         let waiting = try await outbox.undeliveredCount()
         if waiting > 0 {
             Output.shared.printNotice(
