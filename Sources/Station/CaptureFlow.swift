@@ -50,7 +50,9 @@ public struct CaptureFlow: Sendable {
             do {
                 // A task of its own, so that cancellation never stops an attempt half way: nothing is captured twice or reported as lost.
                 let preset = await preset()
-                return try await Task { try await enqueue(detections, preset: preset) }.value
+                return try await Task {
+                    try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
+                }.value
             } catch let error where isTransient(error) && mayRetry() {
                 await onRetry(error)
                 try await clock.sleep(for: .seconds(1))
@@ -75,7 +77,18 @@ public struct CaptureFlow: Sendable {
         while !rest.isEmpty {
             let round = Array(rest.prefix(Self.mostAtOnce))
             rest = rest.dropFirst(round.count)
-            try await lookUpRound(round, areCaptured: areCaptured, deliver: deliver)
+            let isLeased =
+                areCaptured && round.allSatisfy { now().timeIntervalSince($0.captured) < Self.lease.inSeconds / 2 }
+            if isLeased {
+                try await ask(round, refresh: false, deliver: deliver)
+                continue
+            }
+            let leased = try await intake.lease(round.map(\.id), limit: round.count, for: Self.lease, at: now())
+            try await ask(leased, refresh: false, deliver: deliver)
+            let mine = Set(leased.map(\.id))
+            for item in round where !mine.contains(item.id) {
+                if let candidate = try await candidate(item.id) { try await deliver([candidate]) }
+            }
         }
     }
 
@@ -101,17 +114,6 @@ public struct CaptureFlow: Sendable {
             rest.removeFirst(round.count)
             let leased = try await intake.lease(round, limit: round.count, for: Self.lease, at: now())
             try await ask(leased, refresh: true, deliver: deliver)
-        }
-    }
-
-    private func lookUpRound(_ open: [IntakeItem], areCaptured: Bool, deliver: @escaping Delivery) async throws {
-        let isFresh = areCaptured && open.allSatisfy { now().timeIntervalSince($0.captured) < Self.lease.inSeconds / 2 }
-        if isFresh { return try await ask(open, refresh: false, deliver: deliver) }
-        let leased = try await intake.lease(open.map(\.id), limit: open.count, for: Self.lease, at: now())
-        let mine = Set(leased.map(\.id))
-        try await ask(leased, refresh: false, deliver: deliver)
-        for item in open where !mine.contains(item.id) {
-            if let candidate = try await candidate(item.id) { try await deliver([candidate]) }
         }
     }
 

@@ -69,7 +69,9 @@ public actor Station {
     var queueError: String?
 
     let acts = AsyncSemaphore()
-    nonisolated let pending = PendingDetections()
+    /// Detections that are not on disk yet, oldest first: each stays until it is captured or reported as not captured.
+    private nonisolated let pending = SharedValue<[Detection]>([])
+    private var captureTask: Task<Void, Never>?
     private var lookups: [LookupRequest] = []
     private var lookupTask: Task<Void, Never>?
     /// The change that unattended saves extend.
@@ -79,6 +81,7 @@ public actor Station {
     private nonisolated let saves = Signal()
     private nonisolated let stop = Signal()
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var isRunning = false
     private var isStopped = false
     /// The queue was read once.
     private var isRestored = false
@@ -145,13 +148,13 @@ extension Station {
             camera: camera, view: view, isOffline: options.isOffline, preset: batch.preset,
             counts: Counts(
                 waiting: open + counts.postponed, lookingUp: counts.lookingUp, ticked: counts.ticked, open: open),
-            rows: newestRows(limit).map(row), nextUndo: batch.nextToUndo, pending: pending.all,
+            rows: newestRows(limit).map(row), nextUndo: batch.nextToUndo, pending: pending.value,
             captureError: captureError)
     }
 
     /// The batch and the items that wait outside it, for a screen that draws all of it.
     public var contents: (batch: Batch, pending: [Detection], captureError: (any Error)?, waitingElsewhere: Int) {
-        (batch, pending.all, captureError, waitingElsewhere)
+        (batch, pending.value, captureError, waitingElsewhere)
     }
 
     /// Returns a row; nil if it is not in the batch, or no longer.
@@ -174,7 +177,7 @@ extension Station {
     public nonisolated var hasScanner: Bool { scanner != nil }
 
     /// Detections that are not on disk yet, oldest first.
-    public nonisolated var pendingDetections: [Detection] { pending.all }
+    public nonisolated var pendingDetections: [Detection] { pending.value }
 
     private func newestRows(_ limit: Int) -> [Batch.Row] {
         guard batch.rows.count > limit else { return batch.rows.reversed() }
@@ -235,7 +238,10 @@ extension Station {
     }
 
     /// Queues a detection for capturing and never waits. The detection is pending until the library has stored it.
-    public nonisolated func enqueue(_ detection: Detection) { pending.append(detection) }
+    public nonisolated func enqueue(_ detection: Detection) {
+        pending.withLock { $0.append(detection) }
+        Task { await startCapturing() }
+    }
 
     /// Queues a line of a handheld scanner; never waits. A line that names no book is refused in the ``news``.
     public nonisolated func enqueue(scannedLine line: String) { enqueue(TypedNumber(text: line, origin: .scanner)) }
@@ -292,33 +298,34 @@ extension Station {
         batchChanged()
     }
 
-    /// Stores pending detections on disk, however long it takes.
-    private func capturePending() async {
-        for await _ in pending.arrivals.values {
-            while !Task.isCancelled, let detection = pending.oldest { await capture(pending: detection) }
-        }
+    private func startCapturing() {
+        if isRunning, captureTask == nil { captureTask = Task { await capturePending() } }
     }
 
-    private func capture(pending detection: Detection) async {
-        do {
-            let items = try await flow.enqueueRetrying(
-                [detection], clock: clock, preset: { await self.batch.preset }, mayRetry: { !Task.isCancelled },
-                onRetry: { await self.setCaptureError($0) })
-            removePending()
-            _ = await insert(items, of: [detection])
-        } catch {
-            // Pending detections are tried once more when the station stops.
-            if Task.isCancelled { return }
-            removePending()
-            log("not captured: \(detection.isbn.digits): \(error)")
-            post(.notCaptured([detection], error))
+    /// Stores the pending detections on disk one after another, however long it takes.
+    private func capturePending() async {
+        while !Task.isCancelled, let detection = pending.value.first {
+            do {
+                let items = try await flow.enqueueRetrying(
+                    [detection], clock: clock, preset: { await self.batch.preset }, mayRetry: { !Task.isCancelled },
+                    onRetry: { await self.setCaptureError($0) })
+                removePending()
+                _ = await insert(items, of: [detection])
+            } catch {
+                // Pending detections are tried once more when the station stops.
+                if Task.isCancelled { break }
+                removePending()
+                log("not captured: \(detection.isbn.digits): \(error)")
+                post(.notCaptured([detection], error))
+            }
         }
+        captureTask = nil
         notifyIfIdle()
     }
 
     /// Tries once more to capture what is pending when the station stops.
     private func captureLast() async {
-        let last = pending.all
+        let last = pending.value
         guard !last.isEmpty, !isStopped else { return }
         do {
             _ = try await captureNow(last)
@@ -328,7 +335,7 @@ extension Station {
             for detection in last { log("not captured: \(detection.isbn.digits): \(error)") }
             post(.notCaptured(last, error))
         }
-        pending.removeOldest(last.count)
+        pending.withLock { $0.removeFirst(last.count) }
     }
 
     private func setCaptureError(_ error: any Error) {
@@ -340,7 +347,7 @@ extension Station {
     }
 
     private func removePending() {
-        pending.removeOldest(1)
+        pending.withLock { $0.removeFirst() }
         if captureError != nil { log("capturing again") }
         captureError = nil
     }
@@ -475,7 +482,7 @@ extension Station {
         }
     }
 
-    /// Undoes acts of the batch in the library's history and reopens the rows that they answered. Undo means this on every screen.
+    /// Undoes acts of the batch in the library's history and reopens the rows that they answered.
     ///
     /// - Parameter scope: the newest act of the batch, the act that the person means, or all saves of the batch.
     /// - Returns: the acts that were undone. An act whose books were changed since is skipped and reported as `failure`.
@@ -500,6 +507,22 @@ extension Station {
         }
     }
 
+    /// Undoes any change of the library, whoever made it, and reopens the rows that it answered.
+    ///
+    /// - Throws: ``UndoRefusal`` if it was undone before, or if something that it touched has changed since.
+    public func undo(change id: ID<Change>) async throws -> Change {
+        try await act { station in
+            let change = try await station.history.undo(id, at: station.flow.now())
+            if let act = station.batch.acts.first(where: { $0.change == id }) {
+                var undone = Undone()
+                await station.reopen(act, in: &undone)
+                if let failure = undone.failure { station.log("undone, but its rows cannot be read yet: \(failure)") }
+                station.applyPresetToStale()
+            }
+            return change
+        }
+    }
+
     /// Undoes acts, newest first, through the library's history. An act that was undone elsewhere counts as undone.
     private func undoInOrder(_ acts: [Batch.Act]) async -> Undone {
         var undone = Undone()
@@ -516,21 +539,26 @@ extension Station {
                 undone.failure = error
                 return undone
             }
-            undone.acts.append(act)
-            do {
-                var now: [Candidate] = []
-                for item in act.items { if let candidate = try await flow.candidate(item) { now.append(candidate) } }
-                batch.applyUndo(of: act.change, now: now)
-            } catch {
-                batch.applyUndo(of: act.change, now: nil)
-                undone.failure = error
-            }
-            // Otherwise `--yes` would save them again at once.
-            if options.saving != nil { batch.untick(act.items) }
-            undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: act.change) }
+            await reopen(act, in: &undone)
             if undone.failure != nil, !(undone.failure is UndoRefusal) { return undone }
         }
         return undone
+    }
+
+    /// Reopens the rows of an undone act. If they cannot be read, they are open as the batch has them, and the error is the failure.
+    private func reopen(_ act: Batch.Act, in undone: inout Undone) async {
+        undone.acts.append(act)
+        do {
+            var now: [Candidate] = []
+            for item in act.items { if let candidate = try await flow.candidate(item) { now.append(candidate) } }
+            batch.applyUndo(of: act.change, now: now)
+        } catch {
+            batch.applyUndo(of: act.change, now: nil)
+            undone.failure = error
+        }
+        // Otherwise `--yes` would save them again at once.
+        if options.saving != nil { batch.untick(act.items) }
+        undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: act.change) }
     }
 
     /// Removes rows from the queue whose book the library held before and still holds: nothing is left to do for them.
@@ -735,7 +763,7 @@ extension Station {
         await withCheckedContinuation { idleWaiters.append($0) }
     }
 
-    private var isIdle: Bool { pending.isEmpty && lookupTask == nil }
+    private var isIdle: Bool { pending.value.isEmpty && captureTask == nil && lookupTask == nil }
 
     private func notifyIfIdle() {
         guard isIdle else { return }
@@ -789,28 +817,30 @@ extension Station {
     /// detections have ``Options/lastAttempt`` to get to the disk.
     public func run() async {
         if options.followsQueue { await readQueue() }
+        isRunning = true
+        startCapturing()
         let watching = Task { await watchCamera() }
         let scanning = Task { await readScanner() }
-        let capturing = Task { await capturePending() }
         let others = Task { await runInBackground() }
         for await _ in stop.values {}
+        isRunning = false
         watching.cancel()
         scanning.cancel()
-        capturing.cancel()
+        captureTask?.cancel()
         others.cancel()
         lookupTask?.cancel()
         retryTask?.cancel()
-        let last: @Sendable () async -> Void = {
+        let last: @Sendable () async -> Void = { [captureTask] in
             await watching.value
             await scanning.value
-            await capturing.value
+            await captureTask?.value
             await self.captureLast()
             await others.value
         }
         guard let limit = options.lastAttempt else { return await Task { await last() }.value }
         if await Task(operation: { await withTimeLimit(limit, clock: self.clock, last) }).value != nil { return }
         isStopped = true
-        for detection in pending.all {
+        for detection in pending.value {
             log("not captured in time: \(detection.isbn.digits); if it is not in the queue, scan it again")
         }
     }

@@ -1,5 +1,4 @@
 import Bookplate
-import Synchronization
 
 extension Station {
     /// One row of the batch as screens show it.
@@ -191,26 +190,6 @@ extension CameraState {
         case .ended: "the stream ended"
         }
     }
-}
-
-/// Detections that are not on disk yet, oldest first: each stays until it is captured or reported as lost.
-final class PendingDetections: Sendable {
-    private let detections = Mutex<[Detection]>([])
-    /// Sent for every new detection.
-    let arrivals = Signal()
-
-    var all: [Detection] { detections.withLock { $0 } }
-    var oldest: Detection? { detections.withLock(\.first) }
-    var isEmpty: Bool { detections.withLock(\.isEmpty) }
-
-    /// Never waits; may be called from any thread.
-    func append(_ detection: Detection) {
-        detections.withLock { $0.append(detection) }
-        arrivals.send()
-    }
-
-    /// Called only by the task that captures.
-    func removeOldest(_ count: Int) { detections.withLock { $0.removeFirst(min(count, $0.count)) } }
 }
 
 /// Wakes the one task that iterates over ``values``. Signals sent while the task is busy are merged into one.

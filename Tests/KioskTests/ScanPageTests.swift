@@ -95,6 +95,20 @@ import Testing
         }
     }
 
+    @Test func `has the row again at once when its save is undone on another page`() async throws {
+        try await withStation { station in
+            let item = try await station.capture("9780441478125")
+            try await station.becomes("notFound", item)
+            try await station.send("PATCH", "/api/station/rows/\(item)", #"{"title":"The Left Hand of Darkness"}"#)
+            try await station.send("POST", "/api/station/rows/\(item)/save", #"{"anotherCopy":false}"#)
+            let saved = try await station.get("/scan?row=\(item)")
+            let change = try #require(saved.firstMatch(of: /data-change="([^"]+)"/)?.output.1)
+            try await station.send("POST", "/api/undo", #"{"change":"\#(change)"}"#)
+            let page = try await station.get("/scan?row=\(item)")
+            #expect(page.contains(#"id="card-save""#) && !page.contains("data-change="))
+        }
+    }
+
     @Test func `offers another copy of an owned book, but not on Enter`() async throws {
         try await withStation { station in
             var metadata = Metadata()

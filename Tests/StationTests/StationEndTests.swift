@@ -101,6 +101,22 @@ private let nobody = "9783161484100"
         }
     }
 
+    @Test func `reopens its rows when another screen undoes it by the id of its change`() async throws {
+        let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
+        try await rig.run {
+            let first = try await rig.capture(dune)
+            let second = try await rig.capture(emma)
+            let mine = try await rig.station.skip([first.id]).change
+            _ = try await rig.station.skip([second.id])
+            // Not the newest act, but the one that was named.
+            #expect(try await rig.station.undo(change: mine).id == mine)
+            let now = await rig.station.snapshot()
+            #expect(now.rows.first { $0.id == first.id }?.status != .skipped)
+            #expect(now.counts.open == 1 && now.nextUndo?.items == [second.id])
+            await #expect(throws: UndoRefusal.self) { _ = try await rig.station.undo(change: mine) }
+        }
+    }
+
     @Test func `captures once for the same request, even after a restart`() async throws {
         let request = ID<IntakeItem>()
         let number = TypedNumber(text: dune, origin: .scanner)
