@@ -1,12 +1,13 @@
 import Bookplate
 
-/// The captured books that a screen shows, with the status of each, as a value without side effects. One act saves all ticked rows.
+/// The captured books that a screen shows, each with its status. A person can save all ticked rows in one act. The batch is a plain
+/// value: it neither reads nor writes the library.
 public struct Batch: Sendable {
-    /// The shelf, tags and status that its books are saved with.
+    /// The shelf, tags and status with which the batch's books are saved.
     public var preset: Preset
-    /// In order of capture.
+    /// The rows in order of capture.
     public internal(set) var rows: [Row] = []
-    /// The acts that undo can take back, newest last.
+    /// The acts that can be undone, newest last.
     public internal(set) var acts: [Act] = []
     var index: [ID<IntakeItem>: Int] = [:]
     var indexOfISBN: [ISBN: [Int]] = [:]
@@ -28,26 +29,26 @@ public struct Batch: Sendable {
     /// The answer to a row.
     public enum End: Sendable, Equatable {
         case saved(SaveResult)
-        /// Removed from the queue, unsaved.
+        /// The item was removed from the queue without being saved.
         case skipped
-        /// Stays in the queue for later.
+        /// The item stays in the queue for later.
         case postponed
     }
 
-    /// The status of a row, which gives it its mark, word and colour.
+    /// The status of a row, which determines the mark, the word and the colour with which it is shown.
     public enum Status: Sendable, Equatable {
         case lookingUp
-        /// Found and ready to be saved.
+        /// A source knows the book, which can be saved.
         case found
-        /// The library already holds it.
+        /// The library already holds the book.
         case owned(Book)
-        /// Captured before in this batch: another copy, or the same book shown twice.
+        /// The same ISBN was captured before in this batch: the book is another copy, or was shown twice.
         case again
-        /// All sources answered; none knows it.
+        /// All sources answered, and none of them knows the book.
         case notFound
-        /// A source could not answer; it will be asked again.
+        /// No source found the book, and at least one could not answer; it will be asked again.
         case unavailable
-        /// A source knows it without a title.
+        /// The record that a source has of the book lacks a title.
         case needsTitle
         /// The record that was found may describe another book.
         case weakMatch
@@ -55,18 +56,18 @@ public struct Batch: Sendable {
         case skipped, postponed
     }
 
-    /// A person's act on the batch that undo can take back.
+    /// A person's act on the batch, which can be undone.
     public struct Act: Sendable, Equatable {
         public enum Kind: Sendable, Equatable { case saved, skipped }
 
         public let kind: Kind
         public let change: ID<Change>
         public let items: [ID<IntakeItem>]
-        /// Undoing it was refused; undo offers older acts first.
+        /// True if undoing the act was refused. The next undo then concerns an older act first.
         public internal(set) var isRefused = false
     }
 
-    /// The reason that a row cannot be ticked.
+    /// The reason why a row cannot be ticked.
     public enum TickRefusal: Error, Sendable, Equatable, CustomStringConvertible {
         case needsTitle, answered
 
@@ -82,7 +83,7 @@ public struct Batch: Sendable {
 // MARK: Captures and lookups
 
 extension Batch {
-    /// Appends new captures; their lookups are under way from then on.
+    /// Appends newly captured candidates and marks their rows as being looked up.
     public mutating func add(_ candidates: [Candidate]) {
         for candidate in candidates where index[candidate.item.id] == nil {
             index[candidate.item.id] = rows.count
@@ -91,8 +92,8 @@ extension Batch {
         }
     }
 
-    /// Applies a lookup's result. The lookup may have read the item before a person changed it, so the person's preset and edited fields
-    /// stay.
+    /// Applies a lookup's result. The lookup may have read the item before a person changed it, so the preset and the fields that a
+    /// person has set are kept.
     ///
     /// - Returns: true if the row is in the batch and open.
     @discardableResult
@@ -126,7 +127,7 @@ extension Batch {
         }
     }
 
-    /// Marks rows for which no answer is expected now.
+    /// Marks rows as no longer being looked up.
     public mutating func clearLookingUp(_ ids: [ID<IntakeItem>]) {
         for position in ids.compactMap({ index[$0] }) { rows[position].isLookingUp = false }
     }
@@ -156,16 +157,17 @@ extension Batch {
         }
     }
 
-    /// True if one act would save the row. Rows that are sure enough are ticked automatically; a person's choice comes first.
+    /// True if the row is ticked, so that saving all ticked rows saves it. Rows that are sure enough are ticked automatically, but a tick
+    /// that a person has set or cleared stays.
     public func isTicked(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.isComplete else { return false }
         return row.choice ?? (row.candidate.isSureEnough && status(of: row) == .found)
     }
 
-    /// True if saving the row makes another copy: the library or this batch already has one.
+    /// True if saving the row adds another copy, because the library or this batch already has one.
     public func isAnotherCopy(_ row: Row) -> Bool { row.candidate.owned != nil || isAgain(row) }
 
-    /// The rows that `--yes` saves: ticked rows, and with `anotherCopy` also further copies that no person unticked.
+    /// Returns the rows that `--yes` saves: ticked rows, and with `anotherCopy` also further copies whose tick no person has cleared.
     func savableInAdvance(anotherCopy: Bool) -> [Row] {
         rows.filter { row in
             if isTicked(row) { return true }
@@ -174,15 +176,16 @@ extension Batch {
         }
     }
 
-    /// Open rows that need no answer: the library already held the book, and nobody asked for another copy.
+    /// The open rows that need no answer, because the library already held the book and nobody asked for another copy.
     public var settledRows: [Row] {
         open.filter { row in
             if case .owned = status(of: row) { !isTicked(row) } else { false }
         }
     }
 
-    /// True if "clear owned" may remove the open row: the library holds the book, perhaps saved from this batch, and nobody asked for
-    /// another copy. Only ``settledRows`` leave automatically: a book that was shown twice may be two copies.
+    /// True if a person may clear the open row as owned: the library holds the book, perhaps because it was saved from this batch, and
+    /// nobody asked for another copy. Only ``settledRows`` are removed automatically, because a book that was shown twice may be two
+    /// copies.
     public func isClearable(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
         switch status(of: row) {
@@ -191,13 +194,13 @@ extension Batch {
         }
     }
 
-    /// The act that undo takes back next: the newest one that was not refused, else the newest.
+    /// The act to undo next: the newest one whose undo was not refused, or else the newest.
     public var nextToUndo: Act? { acts.last { !$0.isRefused } ?? acts.last }
 
-    /// The rows that one act saves, in order of capture.
+    /// The ticked rows in order of capture.
     public var ticked: [Row] { rows.filter { isTicked($0) } }
 
-    /// Rows without an answer.
+    /// The rows that nobody has answered, in order of capture.
     public var open: [Row] { rows.filter { $0.end == nil } }
 
     public var counts: Counts {
@@ -224,14 +227,14 @@ extension Batch {
     public struct Counts: Sendable, Equatable {
         public var lookingUp = 0, found = 0, owned = 0, again = 0, notFound = 0, unavailable = 0, unsure = 0
         public var saved = 0, skipped = 0, postponed = 0
-        /// Among the open rows.
+        /// The number of ticked rows, all of which are open.
         public var ticked = 0
 
         public init() {}
     }
 
-    /// True if an earlier row with the same ISBN is open, postponed or saved, or a later one is saved. A skipped row does not count: this
-    /// row takes its position.
+    /// True if an earlier row with the same ISBN is open, postponed or saved, or a later one is saved. A skipped row does not count,
+    /// because this row replaces it.
     private func isAgain(_ row: Row) -> Bool {
         guard let position = index[row.id] else { return false }
         return (indexOfISBN[row.candidate.item.isbn] ?? []).contains { other in
@@ -255,7 +258,7 @@ extension Batch {
         rows[position].choice = !isTicked(rows[position])
     }
 
-    /// Sets or clears the tick of a row; see ``toggle(_:)``.
+    /// Sets or clears the tick of a row. A tick on an owned book asks for another copy.
     public mutating func tick(_ id: ID<IntakeItem>, _ isTicked: Bool) throws(TickRefusal) {
         guard let position = index[id] else { return }
         guard rows[position].end == nil else { throw .answered }
@@ -263,12 +266,12 @@ extension Batch {
         rows[position].choice = isTicked
     }
 
-    /// Clears ticks until a person sets them again.
+    /// Clears the ticks of rows, which are then ticked again only by a person.
     public mutating func untick(_ ids: [ID<IntakeItem>]) {
         for position in ids.compactMap({ index[$0] }) { rows[position].choice = false }
     }
 
-    /// Applies the results of a save after its commit. Rows that turn out to be owned stay open.
+    /// Applies the results of a save that is committed. Rows whose book turns out to be owned stay open.
     public mutating func applySave(_ results: [(item: ID<IntakeItem>, result: SaveResult)]) {
         var undoable: [(change: ID<Change>, items: [ID<IntakeItem>])] = []
         for (id, result) in results {
@@ -289,7 +292,7 @@ extension Batch {
         acts += undoable.map { Act(kind: .saved, change: $0.change, items: $0.items) }
     }
 
-    /// Marks rows as skipped after the commit.
+    /// Marks rows as skipped once the skip is committed.
     public mutating func applySkip(_ ids: [ID<IntakeItem>], change: ID<Change>) {
         for position in ids.compactMap({ index[$0] }) { rows[position].end = .skipped }
         acts.append(Act(kind: .skipped, change: change, items: ids))
@@ -300,14 +303,15 @@ extension Batch {
         if let position = index[id], rows[position].end == nil { rows[position].end = .postponed }
     }
 
-    /// Closes rows whose book the library holds; they have left the queue.
+    /// Closes rows that have left the queue because the library holds their books.
     mutating func close(_ owned: [(item: ID<IntakeItem>, book: Book)]) {
         for (id, book) in owned { if let position = index[id] { rows[position].end = .saved(.owned(book)) } }
     }
 
-    /// Reopens the rows of an act that was undone. Rows that did not come back to the queue stay as they are.
+    /// Reopens the rows of an act that was undone. Rows whose items are not back in the queue stay as they are.
     ///
-    /// - Parameter candidates: the rows as the queue has them now; nil if it could not be read: they are then reopened as they were.
+    /// - Parameter candidates: the rows as the queue has them now; nil if the queue could not be read, in which case all rows of the act
+    ///   are reopened as they were.
     mutating func applyUndo(of change: ID<Change>, now candidates: [Candidate]?) {
         let undone = acts.filter { $0.change == change }.flatMap(\.items).compactMap { index[$0] }
         let waiting = candidates.map { Set($0.map(\.item.id)) }
@@ -326,14 +330,14 @@ extension Batch {
         }
     }
 
-    /// Marks an act that cannot be undone now, so that undo reaches older ones.
+    /// Marks an act that cannot be undone now, so that the next undo concerns an older act.
     mutating func markRefused(_ change: ID<Change>) {
         for index in acts.indices where acts[index].change == change { acts[index].isRefused = true }
     }
 }
 
 extension Batch.End {
-    /// The copy that the answer made or changed.
+    /// The copy that the answer added or changed; nil if there is none.
     var copy: ID<Copy>? {
         switch self {
         case .saved(.saved(let copy, _)), .saved(.wishFulfilled(let copy, _)), .saved(.restored(let copy, _)),
@@ -347,15 +351,15 @@ extension Batch.End {
 // MARK: Changes made elsewhere
 
 extension Batch {
-    /// The differences that ``reconcile(with:openBefore:)`` found.
+    /// The differences between the batch and the queue that ``reconcile(with:openBefore:)`` found.
     struct Difference: Equatable {
-        /// Rows that are new.
+        /// Rows that were added to the batch.
         var new: [ID<IntakeItem>] = []
-        /// Open rows whose candidate changed.
+        /// Rows that are open and whose candidate has changed.
         var changed: [ID<IntakeItem>] = []
-        /// Rows that were answered elsewhere.
+        /// Rows that were answered on another screen or device.
         var gone: [ID<IntakeItem>] = []
-        /// Rows that were answered here and undone elsewhere.
+        /// Rows that were answered here, and whose answer was then undone on another screen or device.
         var reopened: [ID<IntakeItem>] = []
 
         var isEmpty: Bool { new.isEmpty && changed.isEmpty && gone.isEmpty && reopened.isEmpty }
@@ -365,7 +369,7 @@ extension Batch {
     ///
     /// - Parameters:
     ///   - waiting: the whole queue, oldest first, with the books that the library holds.
-    ///   - before: the batch's open rows before the queue was read: later captures and answers may not be in `waiting` yet.
+    ///   - before: the batch's open rows before the queue was read. Captures and answers since then may not be in `waiting` yet.
     mutating func reconcile(with waiting: [Candidate], openBefore before: [Row]) -> Difference {
         var difference = Difference()
         let ids = Set(waiting.map(\.item.id))
@@ -397,7 +401,7 @@ extension Batch {
         return difference
     }
 
-    /// Reopens a row whose act was undone elsewhere. The act's other rows are reopened when they are found in the queue.
+    /// Reopens a row whose act was undone elsewhere. The other rows of the act are reopened when they are found in the queue.
     private mutating func reopen(_ position: Int) {
         let id = rows[position].id
         rows[position].end = nil
@@ -420,7 +424,7 @@ extension Batch {
         }
     }
 
-    /// Removes the oldest answered rows beyond `limit`, and the acts that concern no other rows.
+    /// Removes the oldest answered rows until `limit` of them are left, and the acts of which no row is left.
     mutating func forgetAnswered(beyond limit: Int) {
         let answered = rows.filter { $0.end != nil && $0.end != .postponed }
         guard answered.count > limit else { return }

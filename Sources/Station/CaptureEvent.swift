@@ -1,6 +1,6 @@
 import Bookplate
 
-/// One step on the way from a code to a saved book, as every kind of input reports it.
+/// One step on a book's way from its code to the library, reported in the same form for every kind of input.
 public struct CaptureEvent: Sendable, Equatable {
     public var name: Name
     public var isbn: ISBN?
@@ -11,7 +11,7 @@ public struct CaptureEvent: Sendable, Equatable {
     public var image: String?
     public var title: String?
     public var source: SourceName?
-    /// The reason, for a person to read, without a full stop.
+    /// The reason as a person reads it, without a full stop; nil if there is none.
     public var reason: String?
     public var item: ID<IntakeItem>?
     public var copy: ID<Copy>?
@@ -19,14 +19,15 @@ public struct CaptureEvent: Sendable, Equatable {
 
     public enum Name: String, Sendable, Codable, CaseIterable {
         case captured, found, notFound, temporary, blocked, badData
-        /// A code or number that is no book, or a photo without any code.
+        /// A code or number that is not a book's, or a photo without any code.
         case refused
         /// An input that could not be read at all.
         case unreadable
-        /// Left in the intake queue, unconfirmed.
+        /// The item stays in the intake queue, because nobody has confirmed it.
         case queued
+        /// The library already holds the book.
         case owned
-        /// Reported only after the commit.
+        /// The book was saved; reported only after the commit.
         case saved
         case edited, skipped, undone
     }
@@ -45,7 +46,7 @@ public struct CaptureEvent: Sendable, Equatable {
         self.item = item.id
     }
 
-    /// A number or code that is no book, or an input without one.
+    /// Creates the event of a number or code that is not a book's, or of an input without a code.
     public init(
         refused name: Name = .refused, raw: String? = nil, kind: CodeKind? = nil, addon: String? = nil, origin: Origin,
         image: String? = nil, reason: String
@@ -59,7 +60,7 @@ public struct CaptureEvent: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// A number that names no book.
+    /// Creates the event of a number that was refused.
     public init(refused number: TypedNumber, _ refusal: ISBNRefusal) {
         let kind: CodeKind? = if case .notABook(let kind) = refusal { kind } else { nil }
         self.init(
@@ -67,7 +68,7 @@ public struct CaptureEvent: Sendable, Equatable {
             reason: refusal.description)
     }
 
-    /// A code in a frame or photo that names no book.
+    /// Creates the event of a code in a frame or photo that was refused.
     public init(refused symbol: Symbol, _ refusal: ISBNRefusal, origin: Origin = .camera, image: String? = nil) {
         self.init(
             refused: .refused, raw: symbol.payload, kind: symbol.kind, addon: symbol.addon, origin: origin,
@@ -77,7 +78,7 @@ public struct CaptureEvent: Sendable, Equatable {
 
     public static func captured(_ item: IntakeItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
 
-    /// The outcome of the lookup: found, not found, temporary, blocked or bad data; nil if no source was asked yet.
+    /// Returns the event of a lookup's outcome: found, not found, temporary, blocked or bad data; nil if no source has been asked yet.
     public static func lookedUp(_ item: IntakeItem) -> CaptureEvent? {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
@@ -86,7 +87,7 @@ public struct CaptureEvent: Sendable, Equatable {
         return event
     }
 
-    /// The candidate stays in the queue; the event gives the reason.
+    /// Returns the event of a candidate that stays in the queue, with the reason why it stays.
     public static func queued(_ candidate: Candidate) -> CaptureEvent {
         var event = CaptureEvent(.queued, of: candidate.item)
         event.reason =
@@ -99,7 +100,7 @@ public struct CaptureEvent: Sendable, Equatable {
         return event
     }
 
-    /// The result of saving a candidate.
+    /// Returns the event of a candidate that was saved, or was not because its book is owned.
     public static func saved(_ candidate: Candidate, _ result: SaveResult) -> CaptureEvent {
         var event = CaptureEvent(.saved, of: candidate.item)
         event.title = candidate.metadata.title
@@ -131,7 +132,7 @@ public struct CaptureEvent: Sendable, Equatable {
         return event
     }
 
-    /// One line of `--json`. Every key is always present; absent values are null.
+    /// The event as one line of `--json`. Every key is present; a missing value is null.
     public var json: JSONValue {
         [
             "event": .string(name.rawValue), "isbn13": JSONValue(isbn?.digits), "raw": JSONValue(raw),

@@ -4,17 +4,17 @@ import FoundationEssentials
 
 /// The steps from a detection to a saved book: detection → intake item → candidate → confirmed → book. ``Station`` runs them.
 ///
-/// It depends on the domain's ports alone. Time comes in as a closure, so that tests control it.
+/// It depends on the domain's ports alone, and tests control its time.
 public struct CaptureFlow: Sendable {
     let intake: any Intake
     let shelf: any Shelf
     let lookup: any MetadataLookup
     let now: @Sendable () -> Date
 
-    /// The time for which a process holds an item while it asks the sources; extended while the lookup runs.
+    /// The time for which this process holds an item while it asks the sources. The lease is extended while the lookup runs.
     static let lease: Duration = .seconds(60)
 
-    /// The number of items that one lookup handles: enough to fill several requests.
+    /// The largest number of items in one lookup, enough to fill several requests to a source.
     static let mostAtOnce = 100
 
     public init(
@@ -29,8 +29,8 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Into the queue
 
-    /// Puts detections into the intake queue. When it returns they are on disk, and leased to this process for a minute; no source
-    /// has been asked.
+    /// Puts detections into the intake queue. When this returns, the items are on disk and leased to this process for a minute; no source
+    /// has been asked yet.
     public func enqueue(_ detections: [Detection], preset: Preset = Preset()) async throws -> [IntakeItem] {
         try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
     }
@@ -38,9 +38,9 @@ public struct CaptureFlow: Sendable {
     /// Puts detections into the queue; after a transient error it tries again every second.
     ///
     /// - Parameters:
-    ///   - preset: read for every attempt.
-    ///   - mayRetry: asked after a failed attempt.
-    ///   - onRetry: called with the error of each failed attempt that is retried.
+    ///   - preset: returns the preset; called before every attempt.
+    ///   - mayRetry: returns true if a failed attempt may be repeated.
+    ///   - onRetry: called with the error of each failed attempt that will be repeated.
     public func enqueueRetrying(
         _ detections: [Detection], clock: any Clock<Duration> = ContinuousClock(),
         preset: @Sendable () async -> Preset, mayRetry: @Sendable () -> Bool,
@@ -62,14 +62,14 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Lookup
 
-    /// Receives candidates whose answers are stored, in the order in which they become known.
+    /// Receives candidates once their answers are stored, in the order in which the answers arrive.
     public typealias Delivery = @Sendable ([Candidate]) async throws -> Void
 
-    /// Looks up items of the queue: first those whose edition the library holds or that were found before, then what the answer cache
-    /// and the sources know. Items are asked for together, and every answer is stored before it is delivered. An item that another
-    /// process is looking up is delivered as it stands.
+    /// Looks up items of the queue: first those that the library holds or that were found before, then the others in the answer cache and
+    /// at the sources. Several items are looked up together, and every answer is stored before it is delivered. An item that another
+    /// process is looking up is delivered in its present state.
     ///
-    /// - Parameter areCaptured: true if ``enqueue(_:preset:)`` of this flow has just made the items, so that they are leased.
+    /// - Parameter areCaptured: true if this flow has just captured the items, so that they are leased to this process already.
     public func lookUp(_ items: [IntakeItem], areCaptured: Bool, deliver: @escaping Delivery) async throws {
         let found = items.filter { $0.outcome == .found }
         if !found.isEmpty { try await deliver(recognise(found)) }
@@ -92,18 +92,18 @@ public struct CaptureFlow: Sendable {
         }
     }
 
-    /// Looks up waiting items whose lookup is due, whichever device captured them, until none is due.
+    /// Looks up waiting items whose lookup is due, no matter which device captured them, until none is due.
     public func lookUpDue(deliver: @escaping Delivery) async throws {
         var seen: Set<ID<IntakeItem>> = []
         while !Task.isCancelled {
             let due = try await intake.lease(nil, limit: Self.mostAtOnce, for: Self.lease, at: now())
-            // An item that comes up again could not be stored: another process has it by now.
+            // An item that is leased a second time could not be stored, because another process has it by now.
             guard due.contains(where: { seen.insert($0.id).inserted }) else { return }
             try await ask(due, refresh: false, deliver: deliver)
         }
     }
 
-    /// Looks up these items again, due or not, and ignores what library and answer cache know.
+    /// Looks up these items again, even if they are not due, at the sources only: neither the library nor the answer cache is asked.
     ///
     /// - Parameter ids: nil for every waiting item.
     public func lookUpAgain(_ ids: [ID<IntakeItem>]?, deliver: @escaping Delivery) async throws {
@@ -123,7 +123,7 @@ public struct CaptureFlow: Sendable {
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         var leaseBegan = now()
         var open = items
-        /// Stores the answers for some of the open items and delivers these items in their order.
+        /// Stores the answers for some of the open items, and delivers those items in their order.
         func store(_ answers: [ISBN: LookupAnswer]) async throws {
             let answered = open.filter { answers[$0.isbn] != nil }
             guard !answered.isEmpty else { return }
@@ -171,31 +171,31 @@ public struct CaptureFlow: Sendable {
         return try await recognise([item])[0]
     }
 
-    /// The number of items that wait in the queue, whichever device captured them.
+    /// Returns the number of items that wait in the queue, no matter which device captured them.
     public func waitingCount() async throws -> Int { try await intake.count(in: [.waiting]) }
 
     // MARK: Answers
 
     /// Saves confirmed books in one durable commit.
     ///
-    /// - Parameter change: an earlier change that this one extends, so that undo takes back both.
+    /// - Parameter change: an earlier change that this one extends, so that both are undone together.
     public func save(_ confirmed: [Confirmed], continuing change: ID<Change>? = nil) async throws -> [SaveResult] {
         try await shelf.add(confirmed, continuing: change, at: now())
     }
 
-    /// Removes candidates from the queue, unsaved.
+    /// Removes candidates from the queue without saving them.
     ///
-    /// - Returns: the change that undo takes back.
+    /// - Returns: the change, which can be undone.
     public func skip(_ candidates: [Candidate]) async throws -> ID<Change> {
         try await intake.dismiss(candidates.map(\.item.id), at: now())
     }
 
-    /// Removes items of owned books from the queue: nothing is left to do for them.
+    /// Removes items from the queue whose books the library holds, so that nothing is left to do for them.
     public func close(_ ids: [ID<IntakeItem>]) async throws {
         if !ids.isEmpty { try await intake.close(ids) }
     }
 
-    /// Stores a person's edits of a candidate that is not saved yet: only these fields.
+    /// Stores the fields that a person has edited in a candidate that is not saved yet, and leaves all other fields as they are stored.
     ///
     /// - Returns: the current candidate.
     public func keepEdits(of candidate: Candidate, fields: Set<Metadata.Field>) async throws -> Candidate {
@@ -206,7 +206,7 @@ public struct CaptureFlow: Sendable {
         return try await self.candidate(candidate.item.id) ?? candidate
     }
 
-    /// Gives waiting items another preset in one durable commit; items that left the queue meanwhile are skipped.
+    /// Gives waiting items another preset in one durable commit. Items that have left the queue are left as they are.
     ///
     /// - Returns: the current candidates.
     public func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws -> [Candidate] {
@@ -217,10 +217,10 @@ public struct CaptureFlow: Sendable {
 }
 
 extension Candidate {
-    /// True if `--yes` covers it: a source that names this ISBN knows it, or a person gave it its title.
+    /// True if `--yes` may save the candidate: a source has a record with this ISBN, or a person has entered the title.
     ///
-    /// Numbers read from print are never covered: one misread number in ten has the right check digit by chance, and may well be a book
-    /// that the sources know. A person has to compare it with the book in hand.
+    /// Never true for a number that was read from print: one misread number in ten has a correct check digit by chance, and may be the
+    /// ISBN of another book. A person has to compare it with the book.
     public var isSureEnough: Bool {
         isComplete
             && (metadata.sources[.title] == .person
@@ -233,7 +233,7 @@ extension Duration {
 }
 
 extension Sequence where Element: Hashable {
-    /// The elements without repetitions, each where it first occurs.
+    /// Returns the elements without repetitions, each in the position of its first occurrence.
     func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -1,7 +1,7 @@
 import Bookplate
 import FoundationEssentials
 
-/// Fetches the covers that saved editions still lack, each once.
+/// Fetches the covers of saved editions that have none yet, each once.
 public struct CoverFetcher: Sendable {
     private let covers: any Covers
     private let fetch: any CoverFetch
@@ -13,12 +13,14 @@ public struct CoverFetcher: Sendable {
         self.now = now
     }
 
+    /// Fetches covers that are missing, those of the newest editions first.
+    ///
     /// - Parameters:
-    ///   - limit: the most covers to fetch, newest editions first.
+    ///   - limit: the largest number of covers to fetch.
     ///   - patience: the time after which no further download is started.
-    ///   - progress: called after each cover with the number done and the total.
+    ///   - progress: called after each cover with the number of covers done and their total.
     /// - Returns: the number of covers stored. A cover that cannot be downloaded is tried again after an hour, or after the time that the
-    ///   source asks for; a cover whose edition was removed meanwhile is discarded. Neither stops the others.
+    ///   source asks for; a cover whose edition was removed in the meantime is discarded. In both cases the remaining covers are fetched.
     /// - Throws: the library's error if it cannot be read or written.
     public func fetchMissing(
         limit: Int, patience: Duration, progress: @Sendable (Int, Int) -> Void = { _, _ in }

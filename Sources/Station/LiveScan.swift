@@ -2,33 +2,34 @@ import Bookplate
 import Foundation
 import Synchronization
 
-/// Reads a source's frames on a thread of its own and reports the codes that are held up.
+/// Reads a source's frames on a separate thread and reports the codes that are shown to it.
 ///
 /// The frames stay on that thread; only events and a ``snapshot`` leave it.
 public final class LiveScan: Sendable {
     public enum Event: Sendable {
         /// The source's state changed.
         case camera(CameraState)
-        /// A book was held up: confirmed by ``Consensus``, once each time it is shown.
+        /// A book was shown to the camera and confirmed by ``Consensus``; reported once each time that it is shown.
         case captured(Detection)
-        /// A code that names no book was held up.
+        /// A code that is not a book's was shown to the camera.
         case refused(Symbol, ISBNRefusal)
     }
 
-    /// The state at one moment.
+    /// The state of the camera and of what it sees, at one moment.
     public struct Snapshot: Sendable {
         public var camera: CameraState = .starting
         public var hint: Hint?
         public var counts = FrameCounts()
-        /// Mean over the last second.
+        /// The mean frame rate over the last second.
         public var framesPerSecond = 0.0
-        /// From the frame's time stamp to the end of its decoding.
+        /// The time from the last frame's time stamp to the end of its decoding.
         public var latency: Duration = .zero
         public var light = FrameResult.Light()
-        /// The last values measured on something that looks like bars.
+        /// The sharpness that was last measured on something that looks like bars; nil if there was none.
         public var sharpness: Double?
+        /// The width of a code's narrowest bar in pixels, last measured on something that looks like bars; nil if there was none.
         public var pixelsPerModule: Double?
-        /// The codes of the last frame.
+        /// The codes that were read in the last frame.
         public var symbols: [Symbol] = []
     }
 
@@ -37,23 +38,23 @@ public final class LiveScan: Sendable {
     private let thumbnail: @Sendable (Frame, Corners) -> [UInt8]?
     private let now: @Sendable () -> Duration
     private let state = Mutex(State())
-    /// Signalled when the thread has finished with the source.
+    /// Signalled when the thread no longer uses the source.
     private let ended = DispatchSemaphore(value: 0)
 
     private struct State {
         var snapshot = Snapshot()
-        /// The time of the source's last sign of life.
+        /// The time of the source's last frame or report.
         var beat: Duration = .zero
         var isRunning = false
     }
 
-    /// After this time without a sign of life the thread counts as stuck in the driver.
+    /// The thread counts as stuck in the driver after this time without a frame or a report.
     public static let stuckAfter: Duration = .seconds(15)
 
     /// - Parameters:
     ///   - makeDecoder: called on the thread that decodes.
     ///   - thumbnail: makes a small JPEG of the code's surroundings, by which a person recognises the book.
-    ///   - now: the clock of the frames' time stamps.
+    ///   - now: returns the time on the clock of the frames' time stamps.
     public init(
         source: any FrameSource, makeDecoder: @escaping @Sendable () throws -> any FrameDecoder,
         thumbnail: @escaping @Sendable (Frame, Corners) -> [UInt8]? = { _, _ in nil },
@@ -65,7 +66,8 @@ public final class LiveScan: Sendable {
         self.now = now
     }
 
-    /// Starts the thread. Ending the iteration stops the source; the stream ends with the source.
+    /// Starts the thread and returns its events. The source is stopped when the stream is no longer iterated, and the stream ends when the
+    /// source ends.
     public func events() -> AsyncThrowingStream<Event, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Event.self)
         continuation.onTermination = { [source] _ in source.stop() }
@@ -91,10 +93,10 @@ public final class LiveScan: Sendable {
         return stream
     }
 
-    /// Stops the source before the program ends and waits until it has released what it holds, such as a camera with its controls as
-    /// they were; at most `limit`, because a driver may hang.
+    /// Stops the source before the program ends, and waits until the source has released its device and restored the camera's controls.
     ///
-    /// - Returns: true if it has.
+    /// - Parameter limit: the longest time to wait, because a driver may hang.
+    /// - Returns: true if the source has ended.
     @discardableResult
     public func leave(within limit: Duration = .seconds(2)) -> Bool {
         source.stop()
@@ -105,7 +107,7 @@ public final class LiveScan: Sendable {
         return hasEnded
     }
 
-    /// The state at this moment. A source without a sign of life for ``stuckAfter`` is reported as stuck.
+    /// The state at this moment. A source that has sent no frame or report for ``stuckAfter`` is reported as stuck.
     public var snapshot: Snapshot {
         let time = now()
         return state.withLock { state in
@@ -159,7 +161,7 @@ public final class LiveScan: Sendable {
     }
 }
 
-/// The thread's state across frames.
+/// The state that the camera's thread keeps from one frame to the next.
 private struct Follower {
     private var decoder: any FrameDecoder
     private var result = FrameResult()
@@ -167,7 +169,7 @@ private struct Follower {
     private var hints = HintRules()
     private var hint: Hint?
     private(set) var believed: [Symbol] = []
-    /// The start of the second that is being counted, and its frames.
+    /// The second in which frames are being counted: its start, and the number of frames so far.
     private var second: (began: Duration, frames: Int)?
     private var framesPerSecond = 0.0
 

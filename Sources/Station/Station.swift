@@ -1,36 +1,38 @@
 import Async
 import Bookplate
 
-/// The station: captures books, looks them up and carries out what people decide, in one place for every screen. The terminal, the
-/// prompts, the JSON modes and the kiosk listen to ``news`` and call the acts.
+/// The station captures books, looks them up and carries out what people decide, for every screen alike. The terminal, the prompts, the
+/// JSON modes and the kiosk listen to ``news`` and call the acts.
 ///
-/// All state is here, so that two pages show the same and a reloaded page shows it again. Capturing, lookups and acts run side by side
-/// and never wait for each other. Acts run one at a time, in the order of their calls; each is durable when it returns, and is completed
-/// even if the caller goes away.
+/// The station has all state, so that two pages show the same, and a page still shows it after it was loaded again. Capturing, lookups and
+/// acts run at the same time and never wait for each other. Acts run one at a time, in the order of their calls. Each act is durable when
+/// it returns, and is completed even if the caller is cancelled.
 public actor Station {
     public struct Options: Sendable {
-        /// The shelf, tags and status that captured books are saved with.
+        /// The shelf, tags and status with which captured books are saved.
         public var preset = Preset()
-        /// No source is asked.
+        /// True if no source is asked.
         public var isOffline = false
-        /// The batch holds the whole queue, whichever device captured it, and follows the library; else it holds what this station
-        /// captures.
+        /// True if the batch holds the whole queue, no matter which device captured the books, and follows the library; false if it holds
+        /// only the books that this station captures.
         public var followsQueue = false
-        /// Waiting items are looked up again when they are due, every ``Station/roundInterval``.
+        /// True if waiting items whose lookup is due are looked up every ``Station/roundInterval``.
         public var looksUpDue = false
-        /// Books that are found are saved automatically (`--yes`).
+        /// Set if books that are found are saved automatically (`--yes`).
         public var saving: AutomaticSaving?
-        /// When the station stops, detections that are not on disk yet have this long to get there; nil waits for each attempt.
+        /// The time that the station takes, when it stops, to store detections that are not on disk yet; nil if it waits as long as the
+        /// library does.
         public var lastAttempt: Duration? = Station.lastAttempt
 
         public init(preset: Preset = Preset()) { self.preset = preset }
     }
 
-    /// Consent given in advance (`--yes`).
+    /// The consent to save books that a person has given in advance (`--yes`).
     public struct AutomaticSaving: Sendable {
-        /// Saves a further copy of owned books too.
+        /// True if further copies of owned books are saved too.
         public var anotherCopy: Bool
-        /// Nobody is watching: owned books leave the queue at once, and all saves are one change, so that undo takes back the whole run.
+        /// True if nobody watches the screen: owned books then leave the queue at once, and all saves are one change, so that the whole
+        /// run can be undone at once.
         public var isUnattended: Bool
 
         public init(anotherCopy: Bool, isUnattended: Bool) {
@@ -49,23 +51,23 @@ public actor Station {
     private nonisolated let scanner: AsyncStream<ScannerEvent>?
     let covers: CoverFetcher?
     let clock: any Clock<Duration>
-    /// Receives lines for the log; called from any thread.
+    /// Writes a line to the log; may be called from any thread.
     let log: @Sendable (String) -> Void
 
     var batch: Batch
     var camera: CameraState?
     var view = CameraView()
-    /// The transient error that keeps detections from the disk.
+    /// The transient error because of which detections cannot be stored now.
     var captureError: (any Error)?
-    /// Waiting items outside the batch.
+    /// The number of waiting items that are not in the batch.
     var waitingElsewhere = 0
-    /// Items with a thumbnail.
+    /// The items that have a thumbnail.
     var pictured: Set<ID<IntakeItem>> = []
-    /// Items captured by this station since it started: a change of the preset applies to these.
+    /// The items that this station has captured since it started. A change of the preset applies to these.
     var capturedHere: Set<ID<IntakeItem>> = []
-    /// Items that were already given the batch's preset, or had left the queue by then.
+    /// The items that were given the batch's preset when it was changed, or had left the queue by then.
     var givenPreset: Set<ID<IntakeItem>> = []
-    /// The error of the last attempt to read the queue; a repeated one is not logged again.
+    /// The error of the last attempt to read the queue. The same error is not logged twice in a row.
     var queueError: String?
 
     let acts = AsyncSemaphore()
@@ -74,7 +76,7 @@ public actor Station {
     private var captureTask: Task<Void, Never>?
     private var lookups: [LookupRequest] = []
     private var lookupTask: Task<Void, Never>?
-    /// The change that unattended saves extend.
+    /// The change that all saves of an unattended run extend.
     private var unattendedChange: ID<Change>?
     private var retryTask: Task<Void, Never>?
     private nonisolated let libraryChanges = Signal()
@@ -83,14 +85,14 @@ public actor Station {
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
     private var isRunning = false
     private var isStopped = false
-    /// The queue was read once.
+    /// True once the queue has been read.
     private var isRestored = false
 
-    /// The time between two rounds of looking up what is due.
+    /// The time between two rounds in which items that are due are looked up.
     public static let roundInterval: Duration = .seconds(60)
     /// The time between two readings of the camera's snapshot.
     static let viewInterval: Duration = .milliseconds(100)
-    /// The least time between two readings of the queue, however often the library changes.
+    /// The shortest time between two readings of the queue, no matter how often the library changes.
     static let queueInterval: Duration = .milliseconds(300)
     /// The time after which a failed automatic save is tried again.
     static let retryInterval: Duration = .seconds(5)
@@ -101,10 +103,10 @@ public actor Station {
     static let mostAnswered = 1000
 
     /// - Parameters:
-    ///   - live: nil for a station without a camera.
-    ///   - scanner: the events of a handheld scanner that the program reads exclusively; nil for none.
-    ///   - covers: fetches covers that saved books lack; nil fetches none.
-    ///   - clock: times retries and pauses.
+    ///   - live: the reader of the camera's frames; nil for a station without a camera.
+    ///   - scanner: the events of a handheld scanner that the program reads exclusively; nil if there is none.
+    ///   - covers: fetches the covers of saved books; nil if none are fetched.
+    ///   - clock: measures the pauses and time limits.
     public init(
         flow: CaptureFlow, history: any History, options: Options = Options(), live: LiveScan? = nil,
         scanner: AsyncStream<ScannerEvent>? = nil, covers: CoverFetcher? = nil,
@@ -118,7 +120,7 @@ public actor Station {
         (queuedNews, newsContinuation) = AsyncStream.makeStream(of: News.self)
     }
 
-    /// Everything that happens, in order, for one listener. The sequence ends after ``endNews()``.
+    /// The station's events in their order, for one listener. The sequence ends after ``endNews()``.
     public nonisolated var news: AsyncMapSequence<AsyncStream<News>, News> {
         queuedNews.map { [isBatchNewsQueued] news in
             if case .batch = news { _ = isBatchNewsQueued.exchange(false) }
@@ -126,12 +128,12 @@ public actor Station {
         }
     }
 
-    /// Posts that the batch changed. Changes that the listener has not been notified of yet are posted once.
+    /// Posts that the batch has changed, unless such an event is still waiting for the listener.
     private nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
 
     nonisolated func post(_ item: News) { newsContinuation.yield(item) }
 
-    /// Ends ``news`` after everything posted so far.
+    /// Ends ``news`` after the events that were posted so far.
     public nonisolated func endNews() { newsContinuation.finish() }
 }
 
@@ -140,7 +142,7 @@ public actor Station {
 extension Station {
     /// The state at this moment.
     ///
-    /// - Parameter limit: the most rows; open rows take precedence over answered ones.
+    /// - Parameter limit: the largest number of rows. Open rows take precedence over answered ones.
     public func snapshot(limit: Int = 200) -> Snapshot {
         let counts = batch.counts
         let open = batch.open.count
@@ -152,21 +154,24 @@ extension Station {
             captureError: captureError)
     }
 
-    /// The batch and the items that wait outside it, for a screen that draws all of it.
+    /// The batch, the pending detections with the error that delays them, and the number of waiting items outside the batch: the state of a
+    /// screen that draws all of it.
     public var contents: (batch: Batch, pending: [Detection], captureError: (any Error)?, waitingElsewhere: Int) {
         (batch, pending.value, captureError, waitingElsewhere)
     }
 
-    /// Returns a row; nil if it is not in the batch, or no longer.
+    /// Returns a row; nil if it is not in the batch.
     public func row(_ id: ID<IntakeItem>) -> Row? { batch[id].map(row) }
 
-    /// Reads an open row again, with the books that the library holds now.
+    /// Reads an open row from the library again, together with the books of its ISBN.
+    ///
+    /// - Returns: the row; nil if it is not in the batch.
     public func reload(_ id: ID<IntakeItem>) async throws -> Row? {
         if let candidate = try await flow.candidate(id) { batch.replace([candidate]) }
         return row(id)
     }
 
-    /// Returns the small JPEG of the place where an item was seen; nil if none is kept.
+    /// Returns a small JPEG of the place where an item's code was seen; nil if there is none.
     public nonisolated func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? {
         try await flow.intake.thumbnail(of: id)
     }
@@ -174,6 +179,7 @@ extension Station {
     /// The state of the camera at this moment, also while a driver hangs; nil without a camera.
     public nonisolated var liveSnapshot: LiveScan.Snapshot? { live?.snapshot }
 
+    /// True if the program reads a handheld scanner exclusively.
     public nonisolated var hasScanner: Bool { scanner != nil }
 
     /// Detections that are not on disk yet, oldest first.
@@ -203,10 +209,11 @@ extension Station {
 extension Station {
     /// Captures a number typed by a person or sent by a handheld scanner.
     ///
-    /// - Parameter request: an identifier made by the page, which becomes the item's id; repeating a request captures nothing more.
-    /// - Returns: the row of the item, which is on disk.
-    /// - Throws: ``ISBNRefusal`` if it names no book, ``Refusal/answered`` if the request was captured and answered before, or the
-    ///   library's error if nothing was captured.
+    /// - Parameter request: an identifier that the page has made, which becomes the item's id. A request that is repeated captures nothing
+    ///   more.
+    /// - Returns: the row of the item, which is then on disk.
+    /// - Throws: ``ISBNRefusal`` if the number is not an ISBN, ``Refusal/answered`` if the request was captured and answered before, or
+    ///   the library's error if nothing was captured.
     public func capture(_ number: TypedNumber, request: ID<IntakeItem>? = nil) async throws -> Row {
         var detection = try number.detection()
         detection.item = request
@@ -216,7 +223,7 @@ extension Station {
 
     /// Captures detections, all or none.
     ///
-    /// - Returns: their rows, without those of requests that were captured and answered before.
+    /// - Returns: the rows of the detections, except for requests that were captured and answered before.
     public func capture(_ detections: [Detection]) async throws -> [Row] {
         guard !detections.isEmpty else { return [] }
         // Completed even if the page goes away: what is on disk must be in the batch.
@@ -225,7 +232,7 @@ extension Station {
 
     /// Captures detections; after a transient error it tries again every second.
     ///
-    /// - Parameter patience: the time for which it tries.
+    /// - Parameter patience: the time after which a failed attempt is not repeated.
     public func capture(_ detections: [Detection], patience: Duration) async throws {
         guard !detections.isEmpty else { return }
         let deadline = ContinuousClock.now + patience
@@ -243,10 +250,10 @@ extension Station {
         Task { await startCapturing() }
     }
 
-    /// Queues a line of a handheld scanner; never waits. A line that names no book is refused in the ``news``.
+    /// Queues a line of a handheld scanner for capturing and never waits. A line that is not an ISBN is refused in the ``news``.
     public nonisolated func enqueue(scannedLine line: String) { enqueue(TypedNumber(text: line, origin: .scanner)) }
 
-    /// Queues a typed number; never waits. A text that names no book is refused in the ``news``.
+    /// Queues a typed number for capturing and never waits. A text that is not an ISBN is refused in the ``news``.
     public nonisolated func enqueue(_ number: TypedNumber) {
         do throws(ISBNRefusal) {
             enqueue(try number.detection())
@@ -255,7 +262,7 @@ extension Station {
         }
     }
 
-    /// Reads the queue again soon, because the library changed; never waits.
+    /// Reports that the library has changed, so that the station soon reads the queue again; never waits.
     public nonisolated func libraryChanged() { libraryChanges.send() }
 
     private func captureNow(_ detections: [Detection]) async throws -> [Row] {
@@ -263,8 +270,8 @@ extension Station {
         return await insert(items, of: detections)
     }
 
-    /// Puts captured items into the batch, with the books that the library holds, and looks them up. Items that an earlier request
-    /// captured are not reported again.
+    /// Puts captured items into the batch, together with the books of the same ISBN that the library holds, and looks them up. Items that
+    /// were captured by an earlier request are not reported again.
     private func insert(_ items: [IntakeItem], of detections: [Detection]) async -> [Row] {
         let pairs = zip(items, detections).filter { item, detection in
             item.isbn == detection.isbn && item.state == .waiting && !capturedHere.contains(item.id)
@@ -289,7 +296,7 @@ extension Station {
         return zip(items, detections).filter { $0.isbn == $1.isbn }.compactMap { item, _ in row(item.id) }
     }
 
-    /// Puts items of the queue into the batch and looks up those that are not found yet.
+    /// Puts items of the queue into the batch and looks up those that have not been found yet.
     public func adopt(_ items: [IntakeItem]) async throws {
         batch.add(try await flow.recognise(items))
         capturedHere.formUnion(items.map(\.id))
@@ -356,7 +363,7 @@ extension Station {
 // MARK: - Acts
 
 extension Station {
-    /// Changes the preset for later captures and for open rows: those captured here, and others that had the same preset.
+    /// Changes the preset for later captures, for open rows that this station captured, and for other open rows that had the old preset.
     public func setPreset(_ preset: Preset) async throws {
         let preset = try preset.checked()
         try await act { station in
@@ -369,7 +376,8 @@ extension Station {
         }
     }
 
-    /// Applies the preset to rows that were captured with the previous one while it was being changed, or that undo reopened.
+    /// Applies the preset to rows that still have an earlier one, because they were captured while it was being changed or were reopened by
+    /// an undo.
     private func applyPresetToStale() {
         let stale = stalePresets
         guard !stale.isEmpty else { return }
@@ -395,7 +403,7 @@ extension Station {
         }.map(\.id)
     }
 
-    /// Sets or clears a tick. A person's choice stays, whatever later lookups find.
+    /// Sets or clears the tick of a row. The tick stays as the person left it, even if later lookups find something else.
     ///
     /// - Throws: ``Refusal/gone``, or ``Batch/TickRefusal``.
     @discardableResult
@@ -419,12 +427,12 @@ extension Station {
         batchChanged()
     }
 
-    /// Saves rows in one change, ticked or not. If there are several, those without a title stay open.
+    /// Saves rows in one change, whether they are ticked or not. If several rows are given, those without a title stay open.
     ///
     /// - Parameters:
-    ///   - anotherCopy: saves a further copy of owned books.
+    ///   - anotherCopy: true if a further copy of owned books is saved.
     ///   - change: an earlier change that this one extends.
-    /// - Throws: ``Refusal`` if none of them is open, ``ConfirmRefusal`` if none has a title.
+    /// - Throws: ``Refusal`` if none of the rows is open, ``ConfirmRefusal`` if none has a title.
     public func save(
         _ ids: [ID<IntakeItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil
     ) async throws -> Saved {
@@ -440,7 +448,7 @@ extension Station {
 
     /// Saves all ticked rows in one change.
     ///
-    /// - Returns: nil if none is ticked.
+    /// - Returns: nil if no row is ticked.
     public func saveTicked() async throws -> Saved? {
         try await act { station in
             let ticked = station.batch.ticked
@@ -449,7 +457,7 @@ extension Station {
         }
     }
 
-    /// Skips rows: removes them from the queue, unsaved.
+    /// Skips rows: removes their items from the queue without saving them.
     public func skip(_ ids: [ID<IntakeItem>]) async throws -> Skipped {
         try await act { station in
             let open = try station.open(ids)
@@ -467,9 +475,9 @@ extension Station {
         batchChanged()
     }
 
-    /// Edits the metadata of an open row and stores the edits.
+    /// Edits the metadata of an open row, and stores the edited fields in the queue.
     ///
-    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for a value that no book can have.
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` if a value cannot be a book's.
     public func edit(_ id: ID<IntakeItem>, _ edit: MetadataEdit) async throws -> Row {
         try await act { station in
             guard var candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
@@ -485,9 +493,9 @@ extension Station {
     /// Undoes acts of the batch in the library's history and reopens the rows that they answered.
     ///
     /// - Parameter scope: the newest act of the batch, the act that the person means, or all saves of the batch.
-    /// - Returns: the acts that were undone. An act whose books were changed since is skipped and reported as `failure`.
-    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the error if nothing was undone. After an ``UndoRefusal`` the next
-    ///   undo reaches the act before.
+    /// - Returns: the acts that were undone. An act whose books have been changed since is left as it is and reported as `failure`.
+    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the library's error if nothing was undone. After an ``UndoRefusal``
+    ///   the next undo concerns the act before the refused one.
     @discardableResult
     public func undo(_ scope: UndoScope = .newest) async throws -> Undone {
         try await act { station in
@@ -507,9 +515,9 @@ extension Station {
         }
     }
 
-    /// Undoes any change of the library, whoever made it, and reopens the rows that it answered.
+    /// Undoes any change in the library, no matter on which screen or device it was made, and reopens the rows that it answered.
     ///
-    /// - Throws: ``UndoRefusal`` if it was undone before, or if something that it touched has changed since.
+    /// - Throws: ``UndoRefusal`` if the change was undone before, or if something that it touched has changed since.
     public func undo(change id: ID<Change>) async throws -> Change {
         try await act { station in
             let change = try await station.history.undo(id, at: station.flow.now())
@@ -523,7 +531,7 @@ extension Station {
         }
     }
 
-    /// Undoes acts, newest first, through the library's history. An act that was undone elsewhere counts as undone.
+    /// Undoes acts in the library's history, newest first. An act that was already undone elsewhere counts as undone.
     private func undoInOrder(_ acts: [Batch.Act]) async -> Undone {
         var undone = Undone()
         for act in acts.reversed() {
@@ -545,7 +553,8 @@ extension Station {
         return undone
     }
 
-    /// Reopens the rows of an undone act. If they cannot be read, they are open as the batch has them, and the error is the failure.
+    /// Reopens the rows of an act that was undone. If the queue cannot be read, the rows are reopened as the batch has them, and the error
+    /// is the failure of `undone`.
     private func reopen(_ act: Batch.Act, in undone: inout Undone) async {
         undone.acts.append(act)
         do {
@@ -561,9 +570,9 @@ extension Station {
         undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: act.change) }
     }
 
-    /// Removes rows from the queue whose book the library held before and still holds: nothing is left to do for them.
+    /// Removes rows from the queue whose books the library held already when they were captured, and still holds.
     ///
-    /// - Returns: an event for each row.
+    /// - Returns: one event for each row.
     public func closeOwned() async throws -> [CaptureEvent] {
         try await act { station in
             let rows = station.batch.settledRows
@@ -577,9 +586,9 @@ extension Station {
         }
     }
 
-    /// Records that another device answered a row.
+    /// Records that a row was answered on another device.
     ///
-    /// - Parameter copy: the saved copy; nil when it was skipped there.
+    /// - Parameter copy: the copy that was saved; nil if the row was skipped.
     public func answeredElsewhere(_ id: ID<IntakeItem>, copy: ID<Copy>?) -> CaptureEvent? {
         guard let row = batch[id], row.end == nil || row.end == .postponed else { return nil }
         defer { batchChanged() }
@@ -591,7 +600,9 @@ extension Station {
         return .saved(row.candidate, .alreadySaved(copy))
     }
 
-    /// Returns the open rows among these. Answered ones are skipped as long as others are open.
+    /// Returns those of the rows that are open.
+    ///
+    /// - Throws: ``Refusal`` if none is.
     private func open(_ ids: [ID<IntakeItem>]) throws(Refusal) -> [Batch.Row] {
         let rows = ids.uniqued().compactMap { batch[$0] }
         let open = rows.filter { $0.end == nil }
@@ -619,9 +630,9 @@ extension Station {
         return saved
     }
 
-    /// Runs one act after another, in the order of the calls, each to its end, even if the caller goes away.
+    /// Runs acts one after another, in the order of the calls. Each act is completed even if the caller is cancelled.
     ///
-    /// - Parameter isNews: false for reading the queue, which posts its own news.
+    /// - Parameter isNews: false if the act posts its own news, as reading the queue does.
     func act<Result: Sendable>(
         isNews: Bool = true, _ body: @escaping @Sendable (isolated Station) async throws -> Result
     ) async throws -> Result {
@@ -639,11 +650,11 @@ extension Station {
 
 extension Station {
     private enum LookupRequest {
-        /// Just captured here.
+        /// Items that this station has just captured.
         case captured([IntakeItem])
-        /// New in the queue.
+        /// Items of the queue that are not leased to this process.
         case waiting([IntakeItem])
-        /// Looked up again at a person's request.
+        /// Items that a person wants to be looked up again.
         case again([ID<IntakeItem>])
     }
 
@@ -652,7 +663,7 @@ extension Station {
         if lookupTask == nil { lookupTask = Task { await lookUpRequested() } }
     }
 
-    /// Asks the sources until no request is left. Requests that arrive meanwhile are asked together.
+    /// Looks up requested items until no request is left. Requests that arrive during a lookup are handled together.
     private func lookUpRequested() async {
         while !lookups.isEmpty, !Task.isCancelled {
             let requests = lookups
@@ -678,7 +689,7 @@ extension Station {
         notifyIfIdle()
     }
 
-    /// Runs a lookup and applies its results. An error is reported and does not end the lookups: the items wait in the queue.
+    /// Runs a lookup and applies its results. An error is reported and does not end the lookups, because the items wait in the queue.
     private func deliver(
         to ids: [ID<IntakeItem>], _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
     ) async {
@@ -699,7 +710,7 @@ extension Station {
     private func apply(_ candidates: [Candidate]) async throws {
         var known: [ID<IntakeItem>] = []
         for candidate in candidates {
-            // Another process is looking it up: the library reports the result, and the next round asks for the rest.
+            // Another process is looking it up, and the library will report the result; the next round looks up the rest.
             if candidate.item.outcome == nil, options.followsQueue, !options.isOffline { continue }
             let wasLookingUp = batch[candidate.item.id]?.isLookingUp == true
             guard batch.update(with: candidate), let row = row(candidate.item.id) else { continue }
@@ -710,7 +721,7 @@ extension Station {
         try await saveInAdvance(known)
     }
 
-    /// Saves the rows that `--yes` covers.
+    /// Saves the rows that `--yes` may save.
     private func saveInAdvance(_ known: [ID<IntakeItem>]) async throws {
         guard let saving = options.saving, !known.isEmpty else { return }
         if saving.isUnattended { return try await settleUnattended(known, saving) }
@@ -733,7 +744,7 @@ extension Station {
         }
     }
 
-    /// Saves the books that were found, removes owned ones from the queue, and leaves everything else in it.
+    /// Saves the books that were found, removes owned ones from the queue, and leaves all other books in it.
     private func settleUnattended(_ known: [ID<IntakeItem>], _ saving: AutomaticSaving) async throws {
         let events = try await act { station -> [CaptureEvent] in
             let rows = known.compactMap { station.batch[$0] }.filter { $0.end == nil }
@@ -757,7 +768,7 @@ extension Station {
         post(.settled(events))
     }
 
-    /// Waits until nothing is pending and no lookup is under way.
+    /// Waits until no detection is pending and no lookup is running.
     public func settled() async {
         if isIdle { return }
         await withCheckedContinuation { idleWaiters.append($0) }
@@ -771,7 +782,7 @@ extension Station {
         idleWaiters = []
     }
 
-    /// Looks up what is due, at the start and once a round.
+    /// Looks up the items that are due, when the station starts and then once every ``roundInterval``.
     private func lookUpDue() async {
         repeat {
             if !options.isOffline { await deliver(to: []) { [flow] in try await flow.lookUpDue(deliver: $0) } }
@@ -791,7 +802,7 @@ extension Station {
         }
     }
 
-    /// Fetches covers after saves, and once a round those that could not be fetched before.
+    /// Fetches covers after every save, and once every ``roundInterval`` those that could not be fetched before.
     private func fetchCovers() async {
         guard let covers, !options.isOffline else { return }
         saves.send()
@@ -813,8 +824,8 @@ extension Station {
 // MARK: - Running
 
 extension Station {
-    /// Runs until the task is cancelled: captures with the camera, looks up what is due, follows the library. It then stops soon: pending
-    /// detections have ``Options/lastAttempt`` to get to the disk.
+    /// Runs until the task is cancelled: captures with the camera, looks up items that are due, and follows the library. It then takes at
+    /// most ``Options/lastAttempt`` to store pending detections.
     public func run() async {
         if options.followsQueue { await readQueue() }
         isRunning = true
@@ -876,7 +887,7 @@ extension Station {
         }
     }
 
-    /// Captures the lines of the handheld scanner; when the station stops, also those that have already arrived.
+    /// Captures the lines of the handheld scanner. When the station stops, it still captures the lines that have already arrived.
     private nonisolated func readScanner() async {
         guard let scanner else { return }
         for await event in scanner {
@@ -917,7 +928,7 @@ extension Station {
 
     // MARK: The queue
 
-    /// Starts with the preset of the last capture: after a restart of the service the person is usually still at the same shelf.
+    /// Sets the preset to that of the last capture, because after a restart of the service the person is usually still at the same shelf.
     private func restorePreset() {
         guard !isRestored else { return }
         isRestored = true
@@ -933,7 +944,7 @@ extension Station {
         }
     }
 
-    /// Updates the batch from the queue and looks up what is new there.
+    /// Updates the batch from the queue, and looks up the items that are new.
     private func readQueue() async {
         do {
             try await act(isNews: false) { station in
@@ -955,7 +966,7 @@ extension Station {
         }
     }
 
-    /// Keeps the memory of a service bounded that runs for months.
+    /// Removes old answered rows, so that the memory of a service that runs for months stays bounded.
     private func forgetAnswered() {
         batch.forgetAnswered(beyond: Self.mostAnswered)
         pictured = pictured.filter { batch[$0] != nil }
@@ -970,6 +981,8 @@ extension Station {
         if !difference.isEmpty { batchChanged() }
     }
 
+    /// Waits for a time.
+    ///
     /// - Returns: false if the task was cancelled.
     private func pause(_ time: Duration) async -> Bool {
         do {

@@ -6,11 +6,11 @@ extension Station {
         public let candidate: Candidate
         public let status: Batch.Status
         public let isTicked: Bool
-        /// True if saving it makes another copy.
+        /// True if the library or the batch already has a copy, so that saving the row adds another.
         public let isAnotherCopy: Bool
-        /// True if a picture of where it was seen is kept.
+        /// True if a small picture of the place where the code was seen is stored.
         public let hasThumbnail: Bool
-        /// See ``Batch/isClearable(_:)``.
+        /// True if the row may be removed because the library holds its book; see ``Batch/isClearable(_:)``.
         public let isClearable: Bool
 
         public var id: ID<IntakeItem> { candidate.item.id }
@@ -18,29 +18,30 @@ extension Station {
 
     /// The state of the station at one moment.
     public struct Snapshot: Sendable {
-        /// nil for a station without a camera.
+        /// The camera's state; nil for a station without a camera.
         public var camera: CameraState?
-        /// The camera's picture as a page draws it.
+        /// The codes and the hint that a page draws over the camera's picture.
         public var view: CameraView
         public var isOffline: Bool
-        /// The preset of later captures.
+        /// The preset with which books are captured from now on.
         public var preset: Preset
         public var counts: Counts
-        /// Newest first.
+        /// The rows to show, newest first.
         public var rows: [Row]
-        /// The act that undo takes back next.
+        /// The act that ``Station/undo(_:)`` undoes next; nil if there is none.
         public var nextUndo: Batch.Act?
-        /// Detections that are not on disk yet, oldest first, and the error that keeps them from it.
+        /// Detections that are not on disk yet, oldest first.
         public var pending: [Detection]
+        /// The error because of which detections cannot be stored now; nil if there is none.
         public var captureError: (any Error)?
     }
 
     public struct Counts: Sendable, Equatable {
-        /// Rows in the queue: open and postponed ones.
+        /// The number of rows that wait in the queue, open or postponed.
         public var waiting = 0
         public var lookingUp = 0
         public var ticked = 0
-        /// Rows without an answer.
+        /// The number of rows that nobody has answered.
         public var open = 0
     }
 
@@ -52,8 +53,9 @@ extension Station {
             public var y: Int
         }
 
-        /// The size of the frames in pixels; 0 without frames.
+        /// The width of the frames in pixels; 0 while there are no frames.
         public var width = 0
+        /// The height of the frames in pixels; 0 while there are no frames.
         public var height = 0
         /// The four corners of every code in the last frame, clockwise from its own top left, in pixels of the frame.
         public var symbols: [[Spot]] = []
@@ -73,35 +75,38 @@ extension Station {
         }
     }
 
-    /// Something that happened, for the listener of ``Station/news``.
+    /// An event that the station reports to the listener of ``Station/news``.
     public enum News: Sendable {
-        /// The row is on disk; no source has been asked yet.
+        /// A book was captured: its row is on disk, and no source has been asked about it yet.
         case captured(Row)
-        /// A lookup or the library changed a row.
+        /// A lookup, or a change in the library, changed a row.
         ///
         /// - Parameter isFirst: true for the first answer of the lookup.
         case known(Row, isFirst: Bool)
-        /// A code or number that names no book, or a photo without one.
+        /// A code or number was refused because it is not a book's, or a photo because no code was found in it.
         case refused(CaptureEvent, ISBNRefusal?)
-        /// The library cannot store captures now; it is tried again every second.
+        /// The library cannot store captures now because of this error. The station tries again every second.
         case captureWaits(any Error)
-        /// These detections were given up.
+        /// The station could not capture these detections and has given up.
         case notCaptured([Detection], any Error)
-        /// `--yes` saved books.
+        /// Books were saved because of `--yes`.
         case saved(Saved)
-        /// An unattended `--yes` has finished with these.
+        /// An unattended run with `--yes` has finished with the books of these events.
         case settled([CaptureEvent])
         /// A lookup or an automatic save failed; the books wait in the queue.
         case failed(any Error)
         /// Rows, ticks, preset or counts changed.
         case batch
+        /// The camera's state changed.
         case camera(CameraState?)
-        /// No more frames will arrive; an error if they could not be read at all.
+        /// No more frames will arrive. There is an error if frames could not be read at all.
         case sourceEnded((any Error)?)
-        /// The handheld scanner is ready (again).
+        /// The handheld scanner can be used, for the first time or again.
         case scannerReady(name: String)
-        /// The handheld scanner cannot be used now, or a line was lost; it is retried automatically.
+        /// The handheld scanner cannot be used now, or a line from it was lost. The message gives the reason; the station tries again
+        /// automatically.
         case scannerTrouble(String)
+        /// The codes or the hint over the camera's picture changed.
         case view(CameraView)
     }
 
@@ -111,7 +116,7 @@ extension Station {
         public var saved = 0
         /// The number of books that were not saved because the library already holds them.
         public var owned = 0
-        /// The change that undo takes back; nil when nothing was changed.
+        /// The change in the library's history; nil if nothing was changed.
         public var change: ID<Change>?
         public var results: [(candidate: Candidate, result: SaveResult)] = []
 
@@ -122,17 +127,19 @@ extension Station {
 
     /// The outcome of a skip.
     public struct Skipped: Sendable {
-        /// The change that undo takes back.
+        /// The change in the library's history.
         public let change: ID<Change>
         public let events: [CaptureEvent]
         public var count: Int { events.count }
     }
 
-    /// The acts that undo takes back.
+    /// The acts that an undo concerns.
     public enum UndoScope: Sendable {
+        /// The newest act of the batch.
         case newest
-        /// The newest act, provided that it is this change.
+        /// The newest act of the batch, but only if it is this change, which the person saw on the screen.
         case act(ID<Change>)
+        /// All saves of the batch.
         case allSaves
     }
 
@@ -140,21 +147,23 @@ extension Station {
     public struct Undone: Sendable {
         /// The acts that were undone, newest first.
         public var acts: [Batch.Act] = []
-        /// One event for each book.
+        /// One event for each book whose row was reopened.
         public var events: [CaptureEvent] = []
-        /// The error that prevented undoing the others.
+        /// The error because of which the remaining acts were not undone; nil if all were.
         public var failure: (any Error)?
 
         public init() {}
     }
 
-    /// The reason that an act is not carried out.
+    /// The reason why an act is not carried out.
     public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-        /// There is no such row, or no longer: it was answered elsewhere.
+        /// The row is not in the batch, perhaps because another device answered it.
         case gone
+        /// The row is already saved, skipped or postponed.
         case answered
+        /// The batch has no act that could be undone.
         case nothingToUndo
-        /// The change is not the newest one, or is already undone.
+        /// The change that the person saw is not the newest any more, or is already undone.
         case notNewest
 
         public var description: String {
@@ -162,14 +171,16 @@ extension Station {
             case .gone: "it is no longer in the queue"
             case .answered: "it is already answered"
             case .nothingToUndo: "there is nothing to undo here"
-            case .notNewest: "there is a newer change, or it is already undone; check what undo takes back now"
+            case .notNewest: "there is a newer change, or it is already undone; check which change would be undone now"
             }
         }
     }
 }
 
 extension Preset {
-    /// Returns the preset with its names as they are stored.
+    /// Returns the preset with its shelf and tags cleaned as the library stores them.
+    ///
+    /// - Throws: ``TextRefusal`` if a name is too long or has characters that no name may have.
     public func checked() throws(TextRefusal) -> Preset {
         var preset = self
         preset.shelf = try shelf.map { text throws(TextRefusal) in try text.checked(as: "shelf", limit: TextLimit.name)
@@ -181,7 +192,7 @@ extension Preset {
 }
 
 extension CameraState {
-    /// One line for the log.
+    /// The state as a line for the log.
     var logLine: String {
         switch self {
         case .starting: "looking for one"

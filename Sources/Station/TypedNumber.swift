@@ -10,9 +10,9 @@ public struct TypedNumber: Sendable, Equatable {
         self.origin = origin
     }
 
-    /// Returns the book that it names, with the digits of an add-on if they follow.
+    /// Returns the book whose ISBN this is, with the digits of an add-on if they follow the ISBN.
     ///
-    /// - Throws: ``ISBNRefusal`` if it names none.
+    /// - Throws: ``ISBNRefusal`` if the text is not an ISBN.
     public func detection() throws(ISBNRefusal) -> Detection {
         do throws(ISBNRefusal) {
             return Detection(isbn: try ISBN(text), raw: text, origin: origin)
@@ -22,7 +22,7 @@ public struct TypedNumber: Sendable, Equatable {
         }
     }
 
-    /// True if it names a book.
+    /// True if the text is an ISBN.
     public var isBook: Bool {
         do throws(ISBNRefusal) {
             _ = try detection()

@@ -51,6 +51,24 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
         #expect(names.subtracting(declared).isEmpty)
     }
 
+    @Test func `number the calls of the way of one book, each a function that its module declares`() throws {
+        let page = try text("docs/architecture.md")
+        let calls = page.matches(of: /\| (\d+) \| `(?:(\w+)\.)?(\w+)` \| (\w+) \|/)
+        #expect(calls.count > 30 && calls.map { Int($0.1) } == Array(1...calls.count))
+        #expect(page.contains("So \(calls.count) calls"))
+        for call in calls {
+            let (type, function, module) = (call.2.map(String.init) ?? "", String(call.3), String(call.4))
+            let declares = try swiftFiles().filter { $0.hasPrefix(module + "/") }.contains { file in
+                let source = try text("Sources/\(file)")
+                let isInType =
+                    type.isEmpty
+                    || !source.matches(of: try Regex("(actor|class|struct|enum|extension) \(type)\\b")).isEmpty
+                return isInType && !source.matches(of: try Regex("func \(function)\\b")).isEmpty
+            }
+            #expect(declares, "\(module) has no function \(type).\(function)")
+        }
+    }
+
     @Test func `begin with a README of at most 10 kB that links to every page`() throws {
         #expect(try text("README.md").utf8.count <= 10_240)
         let linked = Set(try links(in: "README.md"))

@@ -297,27 +297,11 @@ package actor LiveTerminal {
             openScreen()
             painter?.invalidate()
         }
-        guard let number = burst.append(held.key, at: held.time) else {
-            return await pressInMode(held.key, for: held.row)
+        if let number = burst.append(held.key, at: held.time), removeFromEntry(number) {
+            station.enqueue(TypedNumber(text: number, origin: .typed))
+            return
         }
-        // A handheld scanner types into whatever is open: its digits do not belong to a form or to a number begun by hand.
-        func erase(_ press: (Keyboard.Key) -> Void) { for _ in number { press(.backspace) } }
-        switch state.mode {
-        case .list, .help: return await pressInMode(held.key, for: held.row)
-        case .number(var entry):
-            erase { _ = entry.press($0) }
-            state.mode = entry.text.isEmpty ? .list : .number(entry)
-        case .edit(let id, var form):
-            erase { _ = form.press($0) }
-            state.mode = .edit(id, form)
-        case .preset(var form):
-            erase { _ = form.press($0) }
-            state.mode = .preset(form)
-        }
-        station.enqueue(TypedNumber(text: number, origin: .typed))
-    }
-
-    private func pressInMode(_ key: Keyboard.Key, for row: ID<IntakeItem>?) async {
+        let (key, row) = (held.key, held.row)
         switch state.mode {
         case .list: await pressInList(key, for: row)
         case .help:
@@ -355,6 +339,27 @@ package actor LiveTerminal {
             }
         }
         await refresh()
+    }
+
+    /// Removes the digits that a handheld scanner has typed into whatever is open: they do not belong to a form or to a number begun by
+    /// hand.
+    ///
+    /// - Returns: false if nothing is open into which they could have been typed.
+    private func removeFromEntry(_ number: String) -> Bool {
+        func erase(_ press: (Keyboard.Key) -> Void) { for _ in number { press(.backspace) } }
+        switch state.mode {
+        case .list, .help: return false
+        case .number(var entry):
+            erase { _ = entry.press($0) }
+            state.mode = entry.text.isEmpty ? .list : .number(entry)
+        case .edit(let id, var form):
+            erase { _ = form.press($0) }
+            state.mode = .edit(id, form)
+        case .preset(var form):
+            erase { _ = form.press($0) }
+            state.mode = .preset(form)
+        }
+        return true
     }
 
     private func advance(_ id: ID<IntakeItem>, _ form: EditForm, _ step: EditForm.Step) async {
