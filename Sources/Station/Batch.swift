@@ -1,7 +1,7 @@
 import Bookplate
 
-/// The captured books that a screen shows, each with its status. A person can save all ticked rows in one act. The batch is a plain
-/// value: it neither reads nor writes the library.
+/// The captured books that a screen shows, each with its status. A person can save all ticked rows in one act. The
+/// batch is a plain value: it neither reads nor writes the library.
 public struct Batch: Sendable {
     /// The shelf, tags and status with which the batch's books are saved.
     public var preset: Preset
@@ -92,8 +92,8 @@ extension Batch {
         }
     }
 
-    /// Applies a lookup's result. The lookup may have read the item before a person changed it, so the preset and the fields that a
-    /// person has set are kept.
+    /// Applies a lookup's result. The lookup may have read the item before a person changed it, so the preset and the
+    /// fields that a person has set are kept.
     ///
     /// - Returns: true if the row is in the batch and open.
     @discardableResult
@@ -157,8 +157,8 @@ extension Batch {
         }
     }
 
-    /// True if the row is ticked, so that saving all ticked rows saves it. Rows that are sure enough are ticked automatically, but a tick
-    /// that a person has set or cleared stays.
+    /// True if the row is ticked, so that saving all ticked rows saves it. Rows that are sure enough are ticked
+    /// automatically, but a tick that a person has set or cleared stays.
     public func isTicked(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.isComplete else { return false }
         return row.choice ?? (row.candidate.isSureEnough && status(of: row) == .found)
@@ -167,7 +167,8 @@ extension Batch {
     /// True if saving the row adds another copy, because the library or this batch already has one.
     public func isAnotherCopy(_ row: Row) -> Bool { row.candidate.owned != nil || isAgain(row) }
 
-    /// Returns the rows that `--yes` saves: ticked rows, and with `anotherCopy` also further copies whose tick no person has cleared.
+    /// Returns the rows that `--yes` saves: ticked rows, and with `anotherCopy` also further copies whose tick no
+    /// person has cleared.
     func savableInAdvance(anotherCopy: Bool) -> [Row] {
         rows.filter { row in
             if isTicked(row) { return true }
@@ -183,9 +184,9 @@ extension Batch {
         }
     }
 
-    /// True if a person may clear the open row as owned: the library holds the book, perhaps because it was saved from this batch, and
-    /// nobody asked for another copy. Only ``settledRows`` are removed automatically, because a book that was shown twice may be two
-    /// copies.
+    /// True if a person may clear the open row as owned: the library holds the book, perhaps because it was saved from
+    /// this batch, and nobody asked for another copy. Only ``settledRows`` are removed automatically, because a book
+    /// that was shown twice may be two copies.
     public func isClearable(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
         switch status(of: row) {
@@ -233,8 +234,8 @@ extension Batch {
         public init() {}
     }
 
-    /// True if an earlier row with the same ISBN is open, postponed or saved, or a later one is saved. A skipped row does not count,
-    /// because this row replaces it.
+    /// True if an earlier row with the same ISBN is open, postponed or saved, or a later one is saved. A skipped row
+    /// does not count, because this row replaces it.
     private func isAgain(_ row: Row) -> Bool {
         guard let position = index[row.id] else { return false }
         return (indexOfISBN[row.candidate.item.isbn] ?? []).contains { other in
@@ -310,12 +311,13 @@ extension Batch {
 
     /// Reopens the rows of an act that was undone. Rows whose items are not back in the queue stay as they are.
     ///
-    /// - Parameter candidates: the rows as the queue has them now; nil if the queue could not be read, in which case all rows of the act
-    ///   are reopened as they were.
+    /// - Parameter candidates: the rows as the queue has them now; nil if the queue could not be read, in which case
+    ///   all rows of the act are reopened as they were.
     mutating func applyUndo(of change: ID<Change>, now candidates: [Candidate]?) {
         let undone = acts.filter { $0.change == change }.flatMap(\.items).compactMap { index[$0] }
         let waiting = candidates.map { Set($0.map(\.item.id)) }
-        // The copies are gone. A row with the same ISBN that still counted as owned would leave the queue, and the book would be lost.
+        // The copies are gone. A row with the same ISBN that still counted as owned would leave the queue, and the book
+        // would be lost.
         let copies = Set(undone.compactMap { rows[$0].end?.copy })
         for position in Set(undone.flatMap { indexOfISBN[rows[$0].candidate.item.isbn] ?? [] }) {
             rows[position].candidate.existing.removeAll { copies.contains($0.id) }
@@ -369,7 +371,8 @@ extension Batch {
     ///
     /// - Parameters:
     ///   - waiting: the whole queue, oldest first, with the books that the library holds.
-    ///   - before: the batch's open rows before the queue was read. Captures and answers since then may not be in `waiting` yet.
+    ///   - before: the batch's open rows before the queue was read. Captures and answers since then may not be in
+    ///     `waiting` yet.
     mutating func reconcile(with waiting: [Candidate], openBefore before: [Row]) -> Difference {
         var difference = Difference()
         let ids = Set(waiting.map(\.item.id))
@@ -401,7 +404,8 @@ extension Batch {
         return difference
     }
 
-    /// Reopens a row whose act was undone elsewhere. The other rows of the act are reopened when they are found in the queue.
+    /// Reopens a row whose act was undone elsewhere. The other rows of the act are reopened when they are found in the
+    /// queue.
     private mutating func reopen(_ position: Int) {
         let id = rows[position].id
         rows[position].end = nil

@@ -78,7 +78,8 @@ public struct CaptureEvent: Sendable, Equatable {
 
     public static func captured(_ item: IntakeItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
 
-    /// Returns the event of a lookup's outcome: found, not found, temporary, blocked or bad data; nil if no source has been asked yet.
+    /// Returns the event of a lookup's outcome: found, not found, temporary, blocked or bad data; nil if no source has
+    /// been asked yet.
     public static func lookedUp(_ item: IntakeItem) -> CaptureEvent? {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
@@ -145,7 +146,8 @@ public struct CaptureEvent: Sendable, Equatable {
 }
 
 extension Book {
-    /// The location of the copy and the day it was added: "on Living room 2, added 2026-11-21", "on the wishlist, added …".
+    /// The location of the copy and the day it was added: "on Living room 2, added 2026-11-21", "on the wishlist, added
+    /// …".
     public var status: String {
         let place =
             copy.deleted != nil

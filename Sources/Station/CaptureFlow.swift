@@ -2,7 +2,8 @@ import Async
 import Bookplate
 import FoundationEssentials
 
-/// The steps from a detection to a saved book: detection → intake item → candidate → confirmed → book. ``Station`` runs them.
+/// The steps from a detection to a saved book: detection → intake item → candidate → confirmed → book. ``Station`` runs
+/// them.
 ///
 /// It depends on the domain's ports alone, and tests control its time.
 public struct CaptureFlow: Sendable {
@@ -11,7 +12,8 @@ public struct CaptureFlow: Sendable {
     let lookup: any MetadataLookup
     let now: @Sendable () -> Date
 
-    /// The time for which this process holds an item while it asks the sources. The lease is extended while the lookup runs.
+    /// The time for which this process holds an item while it asks the sources. The lease is extended while the lookup
+    /// runs.
     static let lease: Duration = .seconds(60)
 
     /// The largest number of items in one lookup, enough to fill several requests to a source.
@@ -29,8 +31,8 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Into the queue
 
-    /// Puts detections into the intake queue. When this returns, the items are on disk and leased to this process for a minute; no source
-    /// has been asked yet.
+    /// Puts detections into the intake queue. When this returns, the items are on disk and leased to this process for a
+    /// minute; no source has been asked yet.
     public func enqueue(_ detections: [Detection], preset: Preset = Preset()) async throws -> [IntakeItem] {
         try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
     }
@@ -48,7 +50,8 @@ public struct CaptureFlow: Sendable {
     ) async throws -> [IntakeItem] {
         while true {
             do {
-                // A task of its own, so that cancellation never stops an attempt half way: nothing is captured twice or reported as lost.
+                // A task of its own, so that cancellation never stops an attempt half way: nothing is captured twice or
+                // reported as lost.
                 let preset = await preset()
                 return try await Task {
                     try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
@@ -65,11 +68,12 @@ public struct CaptureFlow: Sendable {
     /// Receives candidates once their answers are stored, in the order in which the answers arrive.
     public typealias Delivery = @Sendable ([Candidate]) async throws -> Void
 
-    /// Looks up items of the queue: first those that the library holds or that were found before, then the others in the answer cache and
-    /// at the sources. Several items are looked up together, and every answer is stored before it is delivered. An item that another
-    /// process is looking up is delivered in its present state.
+    /// Looks up items of the queue: first those that the library holds or that were found before, then the others in
+    /// the answer cache and at the sources. Several items are looked up together, and every answer is stored before it
+    /// is delivered. An item that another process is looking up is delivered in its present state.
     ///
-    /// - Parameter areCaptured: true if this flow has just captured the items, so that they are leased to this process already.
+    /// - Parameter areCaptured: true if this flow has just captured the items, so that they are leased to this process
+    ///   already.
     public func lookUp(_ items: [IntakeItem], areCaptured: Bool, deliver: @escaping Delivery) async throws {
         let found = items.filter { $0.outcome == .found }
         if !found.isEmpty { try await deliver(recognise(found)) }
@@ -103,7 +107,8 @@ public struct CaptureFlow: Sendable {
         }
     }
 
-    /// Looks up these items again, even if they are not due, at the sources only: neither the library nor the answer cache is asked.
+    /// Looks up these items again, even if they are not due, at the sources only: neither the library nor the answer
+    /// cache is asked.
     ///
     /// - Parameter ids: nil for every waiting item.
     public func lookUpAgain(_ ids: [ID<IntakeItem>]?, deliver: @escaping Delivery) async throws {
@@ -195,7 +200,8 @@ public struct CaptureFlow: Sendable {
         if !ids.isEmpty { try await intake.close(ids) }
     }
 
-    /// Stores the fields that a person has edited in a candidate that is not saved yet, and leaves all other fields as they are stored.
+    /// Stores the fields that a person has edited in a candidate that is not saved yet, and leaves all other fields as
+    /// they are stored.
     ///
     /// - Returns: the current candidate.
     public func keepEdits(of candidate: Candidate, fields: Set<Metadata.Field>) async throws -> Candidate {
@@ -219,8 +225,8 @@ public struct CaptureFlow: Sendable {
 extension Candidate {
     /// True if `--yes` may save the candidate: a source has a record with this ISBN, or a person has entered the title.
     ///
-    /// Never true for a number that was read from print: one misread number in ten has a correct check digit by chance, and may be the
-    /// ISBN of another book. A person has to compare it with the book.
+    /// Never true for a number that was read from print: one misread number in ten has a correct check digit by chance,
+    /// and may be the ISBN of another book. A person has to compare it with the book.
     public var isSureEnough: Bool {
         isComplete
             && (metadata.sources[.title] == .person

@@ -19,8 +19,9 @@ public struct CoverFetcher: Sendable {
     ///   - limit: the largest number of covers to fetch.
     ///   - patience: the time after which no further download is started.
     ///   - progress: called after each cover with the number of covers done and their total.
-    /// - Returns: the number of covers stored. A cover that cannot be downloaded is tried again after an hour, or after the time that the
-    ///   source asks for; a cover whose edition was removed in the meantime is discarded. In both cases the remaining covers are fetched.
+    /// - Returns: the number of covers stored. A cover that cannot be downloaded is tried again after an hour, or after
+    ///   the time that the source asks for; a cover whose edition was removed in the meantime is discarded. In both
+    ///   cases the remaining covers are fetched.
     /// - Throws: the library's error if it cannot be read or written.
     public func fetchMissing(
         limit: Int, patience: Duration, progress: @Sendable (Int, Int) -> Void = { _, _ in }

@@ -27,7 +27,8 @@ public final class LiveScan: Sendable {
         public var light = FrameResult.Light()
         /// The sharpness that was last measured on something that looks like bars; nil if there was none.
         public var sharpness: Double?
-        /// The width of a code's narrowest bar in pixels, last measured on something that looks like bars; nil if there was none.
+        /// The width of a code's narrowest bar in pixels, last measured on something that looks like bars; nil if there
+        /// was none.
         public var pixelsPerModule: Double?
         /// The codes that were read in the last frame.
         public var symbols: [Symbol] = []
@@ -66,8 +67,8 @@ public final class LiveScan: Sendable {
         self.now = now
     }
 
-    /// Starts the thread and returns its events. The source is stopped when the stream is no longer iterated, and the stream ends when the
-    /// source ends.
+    /// Starts the thread and returns its events. The source is stopped when the stream is no longer iterated, and the
+    /// stream ends when the source ends.
     public func events() -> AsyncThrowingStream<Event, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: Event.self)
         continuation.onTermination = { [source] _ in source.stop() }
@@ -93,7 +94,8 @@ public final class LiveScan: Sendable {
         return stream
     }
 
-    /// Stops the source before the program ends, and waits until the source has released its device and restored the camera's controls.
+    /// Stops the source before the program ends, and waits until the source has released its device and restored the
+    /// camera's controls.
     ///
     /// - Parameter limit: the longest time to wait, because a driver may hang.
     /// - Returns: true if the source has ended.

@@ -1,27 +1,27 @@
 import Async
 import Bookplate
 
-/// The station captures books, looks them up and carries out what people decide, for every screen alike. The terminal, the prompts, the
-/// JSON modes and the kiosk listen to ``news`` and call the acts.
+/// The station captures books, looks them up and carries out what people decide, for every screen alike. The terminal,
+/// the prompts, the JSON modes and the kiosk listen to ``news`` and call the acts.
 ///
-/// The station has all state, so that two pages show the same, and a page still shows it after it was loaded again. Capturing, lookups and
-/// acts run at the same time and never wait for each other. Acts run one at a time, in the order of their calls. Each act is durable when
-/// it returns, and is completed even if the caller is cancelled.
+/// The station has all state, so that two pages show the same, and a page still shows it after it was loaded again.
+/// Capturing, lookups and acts run at the same time and never wait for each other. Acts run one at a time, in the order
+/// of their calls. Each act is durable when it returns, and is completed even if the caller is cancelled.
 public actor Station {
     public struct Options: Sendable {
         /// The shelf, tags and status with which captured books are saved.
         public var preset = Preset()
         /// True if no source is asked.
         public var isOffline = false
-        /// True if the batch holds the whole queue, no matter which device captured the books, and follows the library; false if it holds
-        /// only the books that this station captures.
+        /// True if the batch holds the whole queue, no matter which device captured the books, and follows the library;
+        /// false if it holds only the books that this station captures.
         public var followsQueue = false
         /// True if waiting items whose lookup is due are looked up every ``Station/roundInterval``.
         public var looksUpDue = false
         /// Set if books that are found are saved automatically (`--yes`).
         public var saving: AutomaticSaving?
-        /// The time that the station takes, when it stops, to store detections that are not on disk yet; nil if it waits as long as the
-        /// library does.
+        /// The time that the station takes, when it stops, to store detections that are not on disk yet; nil if it
+        /// waits as long as the library does.
         public var lastAttempt: Duration? = Station.lastAttempt
 
         public init(preset: Preset = Preset()) { self.preset = preset }
@@ -31,8 +31,8 @@ public actor Station {
     public struct AutomaticSaving: Sendable {
         /// True if further copies of owned books are saved too.
         public var anotherCopy: Bool
-        /// True if nobody watches the screen: owned books then leave the queue at once, and all saves are one change, so that the whole
-        /// run can be undone at once.
+        /// True if nobody watches the screen: owned books then leave the queue at once, and all saves are one change,
+        /// so that the whole run can be undone at once.
         public var isUnattended: Bool
 
         public init(anotherCopy: Bool, isUnattended: Bool) {
@@ -154,8 +154,8 @@ extension Station {
             captureError: captureError)
     }
 
-    /// The batch, the pending detections with the error that delays them, and the number of waiting items outside the batch: the state of a
-    /// screen that draws all of it.
+    /// The batch, the pending detections with the error that delays them, and the number of waiting items outside the
+    /// batch: the state of a screen that draws all of it.
     public var contents: (batch: Batch, pending: [Detection], captureError: (any Error)?, waitingElsewhere: Int) {
         (batch, pending.value, captureError, waitingElsewhere)
     }
@@ -209,11 +209,11 @@ extension Station {
 extension Station {
     /// Captures a number typed by a person or sent by a handheld scanner.
     ///
-    /// - Parameter request: an identifier that the page has made, which becomes the item's id. A request that is repeated captures nothing
-    ///   more.
+    /// - Parameter request: an identifier that the page has made, which becomes the item's id. A request that is
+    ///   repeated captures nothing more.
     /// - Returns: the row of the item, which is then on disk.
-    /// - Throws: ``ISBNRefusal`` if the number is not an ISBN, ``Refusal/answered`` if the request was captured and answered before, or
-    ///   the library's error if nothing was captured.
+    /// - Throws: ``ISBNRefusal`` if the number is not an ISBN, ``Refusal/answered`` if the request was captured and
+    ///   answered before, or the library's error if nothing was captured.
     public func capture(_ number: TypedNumber, request: ID<IntakeItem>? = nil) async throws -> Row {
         var detection = try number.detection()
         detection.item = request
@@ -250,7 +250,8 @@ extension Station {
         Task { await startCapturing() }
     }
 
-    /// Queues a line of a handheld scanner for capturing and never waits. A line that is not an ISBN is refused in the ``news``.
+    /// Queues a line of a handheld scanner for capturing and never waits. A line that is not an ISBN is refused in the
+    /// ``news``.
     public nonisolated func enqueue(scannedLine line: String) { enqueue(TypedNumber(text: line, origin: .scanner)) }
 
     /// Queues a typed number for capturing and never waits. A text that is not an ISBN is refused in the ``news``.
@@ -270,8 +271,8 @@ extension Station {
         return await insert(items, of: detections)
     }
 
-    /// Puts captured items into the batch, together with the books of the same ISBN that the library holds, and looks them up. Items that
-    /// were captured by an earlier request are not reported again.
+    /// Puts captured items into the batch, together with the books of the same ISBN that the library holds, and looks
+    /// them up. Items that were captured by an earlier request are not reported again.
     private func insert(_ items: [IntakeItem], of detections: [Detection]) async -> [Row] {
         let pairs = zip(items, detections).filter { item, detection in
             item.isbn == detection.isbn && item.state == .waiting && !capturedHere.contains(item.id)
@@ -363,7 +364,8 @@ extension Station {
 // MARK: - Acts
 
 extension Station {
-    /// Changes the preset for later captures, for open rows that this station captured, and for other open rows that had the old preset.
+    /// Changes the preset for later captures, for open rows that this station captured, and for other open rows that
+    /// had the old preset.
     public func setPreset(_ preset: Preset) async throws {
         let preset = try preset.checked()
         try await act { station in
@@ -376,8 +378,8 @@ extension Station {
         }
     }
 
-    /// Applies the preset to rows that still have an earlier one, because they were captured while it was being changed or were reopened by
-    /// an undo.
+    /// Applies the preset to rows that still have an earlier one, because they were captured while it was being changed
+    /// or were reopened by an undo.
     private func applyPresetToStale() {
         let stale = stalePresets
         guard !stale.isEmpty else { return }
@@ -403,7 +405,8 @@ extension Station {
         }.map(\.id)
     }
 
-    /// Sets or clears the tick of a row. The tick stays as the person left it, even if later lookups find something else.
+    /// Sets or clears the tick of a row. The tick stays as the person left it, even if later lookups find something
+    /// else.
     ///
     /// - Throws: ``Refusal/gone``, or ``Batch/TickRefusal``.
     @discardableResult
@@ -427,7 +430,8 @@ extension Station {
         batchChanged()
     }
 
-    /// Saves rows in one change, whether they are ticked or not. If several rows are given, those without a title stay open.
+    /// Saves rows in one change, whether they are ticked or not. If several rows are given, those without a title stay
+    /// open.
     ///
     /// - Parameters:
     ///   - anotherCopy: true if a further copy of owned books is saved.
@@ -493,9 +497,10 @@ extension Station {
     /// Undoes acts of the batch in the library's history and reopens the rows that they answered.
     ///
     /// - Parameter scope: the newest act of the batch, the act that the person means, or all saves of the batch.
-    /// - Returns: the acts that were undone. An act whose books have been changed since is left as it is and reported as `failure`.
-    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the library's error if nothing was undone. After an ``UndoRefusal``
-    ///   the next undo concerns the act before the refused one.
+    /// - Returns: the acts that were undone. An act whose books have been changed since is left as it is and reported
+    ///   as `failure`.
+    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the library's error if nothing was undone. After
+    ///   an ``UndoRefusal`` the next undo concerns the act before the refused one.
     @discardableResult
     public func undo(_ scope: UndoScope = .newest) async throws -> Undone {
         try await act { station in
@@ -515,7 +520,8 @@ extension Station {
         }
     }
 
-    /// Undoes any change in the library, no matter on which screen or device it was made, and reopens the rows that it answered.
+    /// Undoes any change in the library, no matter on which screen or device it was made, and reopens the rows that it
+    /// answered.
     ///
     /// - Throws: ``UndoRefusal`` if the change was undone before, or if something that it touched has changed since.
     public func undo(change id: ID<Change>) async throws -> Change {
@@ -553,8 +559,8 @@ extension Station {
         return undone
     }
 
-    /// Reopens the rows of an act that was undone. If the queue cannot be read, the rows are reopened as the batch has them, and the error
-    /// is the failure of `undone`.
+    /// Reopens the rows of an act that was undone. If the queue cannot be read, the rows are reopened as the batch has
+    /// them, and the error is the failure of `undone`.
     private func reopen(_ act: Batch.Act, in undone: inout Undone) async {
         undone.acts.append(act)
         do {
@@ -689,7 +695,8 @@ extension Station {
         notifyIfIdle()
     }
 
-    /// Runs a lookup and applies its results. An error is reported and does not end the lookups, because the items wait in the queue.
+    /// Runs a lookup and applies its results. An error is reported and does not end the lookups, because the items wait
+    /// in the queue.
     private func deliver(
         to ids: [ID<IntakeItem>], _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
     ) async {
@@ -710,7 +717,8 @@ extension Station {
     private func apply(_ candidates: [Candidate]) async throws {
         var known: [ID<IntakeItem>] = []
         for candidate in candidates {
-            // Another process is looking it up, and the library will report the result; the next round looks up the rest.
+            // Another process is looking it up, and the library will report the result; the next round looks up the
+            // rest.
             if candidate.item.outcome == nil, options.followsQueue, !options.isOffline { continue }
             let wasLookingUp = batch[candidate.item.id]?.isLookingUp == true
             guard batch.update(with: candidate), let row = row(candidate.item.id) else { continue }
@@ -824,8 +832,8 @@ extension Station {
 // MARK: - Running
 
 extension Station {
-    /// Runs until the task is cancelled: captures with the camera, looks up items that are due, and follows the library. It then takes at
-    /// most ``Options/lastAttempt`` to store pending detections.
+    /// Runs until the task is cancelled: captures with the camera, looks up items that are due, and follows the
+    /// library. It then takes at most ``Options/lastAttempt`` to store pending detections.
     public func run() async {
         if options.followsQueue { await readQueue() }
         isRunning = true
@@ -887,7 +895,8 @@ extension Station {
         }
     }
 
-    /// Captures the lines of the handheld scanner. When the station stops, it still captures the lines that have already arrived.
+    /// Captures the lines of the handheld scanner. When the station stops, it still captures the lines that have
+    /// already arrived.
     private nonisolated func readScanner() async {
         guard let scanner else { return }
         for await event in scanner {
@@ -928,7 +937,8 @@ extension Station {
 
     // MARK: The queue
 
-    /// Sets the preset to that of the last capture, because after a restart of the service the person is usually still at the same shelf.
+    /// Sets the preset to that of the last capture, because after a restart of the service the person is usually still
+    /// at the same shelf.
     private func restorePreset() {
         guard !isRestored else { return }
         isRestored = true

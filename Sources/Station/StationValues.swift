@@ -103,8 +103,8 @@ extension Station {
         case sourceEnded((any Error)?)
         /// The handheld scanner can be used, for the first time or again.
         case scannerReady(name: String)
-        /// The handheld scanner cannot be used now, or a line from it was lost. The message gives the reason; the station tries again
-        /// automatically.
+        /// The handheld scanner cannot be used now, or a line from it was lost. The message gives the reason; the
+        /// station tries again automatically.
         case scannerTrouble(String)
         /// The codes or the hint over the camera's picture changed.
         case view(CameraView)
