@@ -78,8 +78,8 @@ import Testing
                 put
                     == LabelChange(
                         label: Label(kind: kind, name: "none", books: 2), changedBooks: 2, change: change))
-            let place = kind == .tag ? "under the tag" : "on the shelf"
-            summary = "put \"Book 1\" and 1 more \(place) \"none\""
+            let books = "\"Book 1\" and 1 more"
+            summary = kind == .tag ? "tagged \(books) with \"none\"" : "put \(books) on the shelf \"none\""
             after = kind == .tag ? ["none 2", "one 2", "two 2"] : ["none 2", "one 1", "two 0"]
         case .putAgain:
             let again = try await library.addLabel(kind, "One", to: [one.id], at: noon)
@@ -87,7 +87,9 @@ import Testing
             (summary, after) = (nil, ["none 0", "one 2", "two \(twos)"])
         case .take:
             #expect(try await library.removeLabel(kind, "ONE", from: [one.id, three.id], at: noon).changedBooks == 1)
-            (summary, after) = ("took \"Book 1\" off the \(kind) \"one\"", ["none 0", "one 1", "two \(twos)"])
+            summary =
+                kind == .tag ? "removed the tag \"one\" from \"Book 1\"" : "took \"Book 1\" off the shelf \"one\""
+            after = ["none 0", "one 1", "two \(twos)"]
         case .rename:
             let renamed = try await library.renameLabel(kind, "ONE", to: " Uno ", at: noon)
             let change = try await library.lastChange()?.id

@@ -143,11 +143,11 @@ import Testing
         }
         let summaries = try await library.changes(limit: 1000).map(\.summary)
         let words = [
-            ": Reading", ": To Read", ": page ", " %", ": dates of a reading", ": added a reading",
+            ": Reading", ": To Read", ": page ", " %", ": changed the dates of a reading", ": added a reading",
             ": deleted a reading",
             ": started a session", ": session of", ": added a session", ": edited a", ": deleted a session", "note",
             "quote",
-            "under the tag", "off the tag", "renamed the tag", "merged the tag", "deleted the tag",
+            "tagged ", "removed the tag", "renamed the tag", "merged the tag", "deleted the tag",
             "renamed the author",
             "merged the author", "deleted the author", "imported ", "setting",
         ]

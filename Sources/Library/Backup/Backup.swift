@@ -93,7 +93,7 @@ func copyLibrary(
         // The copied header says that there is a write-ahead log. Without one, the backup is a single file that can be read from a
         // read-only medium.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")
-        let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "no answer"
+        let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "the check gave no result"
         guard error == "ok" else { throw LibraryError.corrupt(path: name, what: error) }
         let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
         return (try rowCounts(db), books)

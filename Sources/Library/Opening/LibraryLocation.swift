@@ -51,7 +51,7 @@ struct LibraryLocation {
         guard try hasLeftoverLog() else {
             guard facts.st_size >= header.expectedSize else {
                 throw LibraryError.corrupt(
-                    path: path, what: "cut short at \(facts.st_size) of \(header.expectedSize) bytes")
+                    path: path, what: "it ends after \(facts.st_size) of \(header.expectedSize) bytes")
             }
             return .existing
         }
@@ -61,7 +61,7 @@ struct LibraryLocation {
         try queue.read { db in
             try Schema.checkVersion(db, path: path)
             guard endedUncleanly else { return }
-            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
+            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the check gave no result"
             if error != "ok" { throw LibraryError.corrupt(path: path, what: error) }
         }
         return .existing
@@ -82,9 +82,10 @@ struct FileHeader {
         guard bytes.starts(with: Array("SQLite format 3\0".utf8)) else {
             throw LibraryError.foreign(
                 path: path,
-                what: bytes.allSatisfy { $0 >= 0x20 || (9...13).contains($0) } ? "a text file" : "no SQLite database")
+                what: bytes.allSatisfy { $0 >= 0x20 || (9...13).contains($0) }
+                    ? "a text file" : "a file that SQLite cannot read")
         }
-        guard bytes.count == 100 else { throw LibraryError.corrupt(path: path, what: "cut short in its header") }
+        guard bytes.count == 100 else { throw LibraryError.corrupt(path: path, what: "it ends within its header") }
         func number(_ offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         pageSize = size == 1 ? 65536 : size
