@@ -4,7 +4,7 @@ import Testing
 
 @testable import Library
 
-/// A row of a tracker's file.
+/// Returns a row as it is read from a tracker's file.
 func imported(
     _ title: String?, _ isbn: ISBN? = nil, by author: String = "Frank Herbert", request: String? = nil, row: Int = 2,
     _ more: (inout ImportedBook) -> Void = { _ in }

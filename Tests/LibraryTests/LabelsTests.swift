@@ -9,7 +9,7 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory() }
 
-    /// Returns one shelf, or all tags.
+    /// Returns the name of a copy's shelf, or the names of its tags.
     private func labels(_ kind: Label.Kind, of copy: ID<Copy>) async throws -> [String] {
         let copy = try #require(try await library.book(copy)?.copy)
         return kind == .tag ? copy.tags : [copy.shelf].compactMap(\.self)
@@ -51,7 +51,8 @@ import Testing
         }
     }
 
-    /// The acts on the labels "one" (books 1 and 2, and one in the trash), "two" (books 2 and 3) and "none".
+    /// The acts on three labels. The label "one" is on the books 1 and 2 and on a book in the trash. The label "two" is on book
+    /// 3, and as a tag also on book 2. The label "none" is on no book.
     enum Act: CaseIterable {
         case make, put, putAgain, take, rename, respell, merge, mergeTwo, delete, deleteTwo
     }

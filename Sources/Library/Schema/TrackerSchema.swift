@@ -65,7 +65,8 @@ extension Schema {
         """
 
     private static let identity = """
-        -- The id that distinguishes this library from others in a folder of backups. It is not a setting, because nobody sets it, and it is neither undone nor exported.
+        -- The id that distinguishes this library from others in a folder of backups. It is not a setting,
+        -- because nobody sets it, and it is neither undone nor exported.
         CREATE TABLE identity (
             one INTEGER PRIMARY KEY DEFAULT 1 CHECK (one = 1),
             id TEXT NOT NULL CHECK (length(id) = 8)
