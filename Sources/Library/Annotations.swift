@@ -229,7 +229,7 @@ extension ImportFlag {
         self.init(source: row["source"], what: row["what"], raw: row["raw"], at: Date(milliseconds: row["at"]))
     }
 
-    /// Fetches the flags of a copy, oldest first.
+    /// Fetches the import flags of a copy, oldest first.
     static func fetch(_ db: Database, on copy: ID<Copy>) throws -> [ImportFlag] {
         try db.rows(
             """

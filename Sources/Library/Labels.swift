@@ -227,7 +227,7 @@ struct StoredLabel {
         }
     }
 
-    /// Takes the label off all books and deletes it.
+    /// Removes the label from all books, and deletes the label.
     func delete(_ db: Database) throws {
         switch kind {
         case .tag: try db.run("DELETE FROM copyTag WHERE tag = ?", [row])

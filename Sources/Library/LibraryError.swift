@@ -3,17 +3,17 @@ import GRDB
 
 /// An error of the library. SQLite's errors are distinguished by their extended result code and errno, never by their text.
 public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A newer Bookplate wrote the file. It was left as it is.
+    /// The file was written by a newer version of Bookplate, and was left unchanged.
     case newerSchema(path: String, version: Int, known: Int)
-    /// The file is not a library, but a text file or another program's database. It was left as it is.
+    /// The file is not a library, but for example a text file or another program's database. The file was left unchanged.
     case foreign(path: String, what: String)
-    /// The file is damaged. It was left as it is.
+    /// The file is damaged, and was left unchanged.
     case corrupt(path: String, what: String)
     /// The folder is on a network file system, where locks and shared memory do not work.
     case networkFileSystem(path: String, type: String)
     case permission(path: String, errno: Int32?)
     case diskFull(path: String)
-    /// The disk has less room, in bytes, than a backup needs. Nothing was written.
+    /// The disk does not have enough room for a backup. The sizes are in bytes. Nothing was written.
     case noRoom(path: String, needed: Int64, free: Int64)
     /// The backup folder in the settings does not exist.
     case noBackupFolder(path: String)
@@ -21,12 +21,12 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case inputOutput(path: String, code: Int32)
     /// Another process held the lock for longer than the lock timeout.
     case locked(path: String)
-    /// Other processes have the library open, so it cannot be replaced.
+    /// The library cannot be replaced, because other processes have it open.
     case inUse(path: String)
-    /// A backup would replace something that is not a backup. It was left as it is.
+    /// A backup would replace a file that is not a backup. The file was left unchanged.
     case wouldOverwrite(path: String, what: String)
     case noSuchBook(ID<Copy>)
-    /// Only books in the trash can be purged.
+    /// The book cannot be purged, because it is not in the trash.
     case notInTrash(ID<Copy>)
     case noSuchEdition(ID<Edition>)
     case noSuchItem(ID<IntakeItem>)
@@ -41,7 +41,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A constraint of the schema refused a row, which is a bug.
     case constraint(path: String, what: String)
 
-    /// The class of the error, which decides a command's exit code.
+    /// The category of the error, which decides the exit code of a command.
     public var category: Category {
         switch self {
         case .newerSchema, .networkFileSystem: .configuration

@@ -17,7 +17,7 @@ public final class LibraryFile: Sendable {
     let holder = UUID().uuidString.lowercased()
     let database: any DatabaseWriter
     let clock: @Sendable () -> Date
-    /// The reader's time zone, which decides what day it is.
+    /// The reader's time zone, which decides to which day a time belongs.
     let zone: TimeZone
     let lock: LibraryLock?
     let watches = WatchConnections()
@@ -189,7 +189,7 @@ extension LibraryFile {
     ) async throws -> Result {
         do {
             return try await database.write { [path] db in
-                // A newer program may have migrated the file while this one has it open.
+                // A newer version of the program may have migrated the file while this program has it open.
                 try Schema.checkVersion(db, path: path ?? ":memory:")
                 let result = try body(db)
                 try SearchIndex.update(db)
@@ -209,7 +209,7 @@ extension LibraryFile {
 final class CloseGuard: Sendable {
     private let state = Mutex((count: 0, isClosed: false))
 
-    /// Runs a read.
+    /// Runs a read of the library, unless the library is closed.
     ///
     /// - Throws: `CancellationError` if the library is closed; otherwise the error that `read` throws.
     func perform<Result>(_ read: () async throws -> Result) async throws -> Result {

@@ -169,7 +169,7 @@ enum StoredCopy {
 
     /// Inserts a copy with its tags.
     ///
-    /// - Returns: the id of its row.
+    /// - Returns: the row id of the copy.
     static func insert(_ copy: Copy, of edition: Int64, _ db: Database) throws -> Int64 {
         let head: StatementArguments = [
             copy.id.rawValue, edition, copy.status.rawValue, copy.deleted?.milliseconds,
@@ -182,7 +182,7 @@ enum StoredCopy {
 
     /// Stores a person's edits of a copy, except its status, tags and readings.
     ///
-    /// - Throws: ``InputRefusal``.
+    /// - Throws: ``InputRefusal`` if a value is not allowed.
     static func update(_ copy: Copy, at row: Int64, _ db: Database) throws {
         try copy.checkEntries()
         try db.run(updateStatement, values(of: copy, db) + [row])

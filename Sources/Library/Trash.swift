@@ -19,7 +19,8 @@ extension LibraryFile {
     static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
         let day = now.utcDayNumber
         let done = try MaintenanceTask.sweep.lastDone(db)
-        // The day has to be different, but not later, because a clock that was once far ahead must not stop the sweep for ever.
+        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop the sweep for
+        // ever.
         guard done != day else { return false }
         try MaintenanceTask.sweep.record(db, at: now)
         guard let done, try now.milliseconds - lastTrace(db, before: day, swept: done) <= longestGap else {
@@ -94,7 +95,7 @@ extension LibraryFile {
     /// sources' records of the ISBN stay in the intake queue and the answer cache for as long as these are kept. Earlier backups
     /// still have everything.
     ///
-    /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``; then nothing is removed.
+    /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``. In this case, nothing is removed.
     public func purge(_ ids: [ID<Copy>]) async throws {
         try await write { db in
             // From now on, this connection overwrites the space that it frees. Source:

@@ -160,7 +160,8 @@ extension LibraryFile {
 
     private func isBackupDue(at now: Date) async throws -> Bool {
         let done = try await read { db in try MaintenanceTask.backup.lastDone(db) }
-        // The day has to be different, but not later, because a clock that was once far ahead must not stop backups for ever.
+        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop backups for
+        // ever.
         return done != now.utcDayNumber
     }
 

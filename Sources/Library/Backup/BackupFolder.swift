@@ -173,7 +173,7 @@ extension LibraryFile {
 
 /// The target of a backup. It checks that a backup does not destroy another file.
 struct BackupTarget {
-    /// The path with links resolved.
+    /// The path of the target, with links resolved.
     let path: String
 
     /// - Parameter target: a path in an existing folder.
@@ -214,7 +214,7 @@ struct BackupTarget {
 
     /// Checks that the disk has room for the copy, so that a small memory stick is not filled up without result.
     ///
-    /// - Throws: ``LibraryError/noRoom(path:needed:free:)``.
+    /// - Throws: ``LibraryError/noRoom(path:needed:free:)`` if there is not enough room.
     func checkRoom(for db: Database) throws {
         let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let needed = try pages * (Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)

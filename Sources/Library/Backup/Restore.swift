@@ -16,7 +16,7 @@ extension LibraryFile {
     ///   - path: the path of the library, which need not exist.
     ///   - identity: the id of the previous library, which the restored library keeps, so that the previous library's backups
     ///     still belong to it. With `nil`, the restored library has the backup's id.
-    /// - Throws: ``LibraryError``; ``LibraryError/inUse(path:)`` if any process has the library open.
+    /// - Throws: ``LibraryError``, which is ``LibraryError/inUse(path:)`` if any process has the library open.
     public static func restore(
         from backup: String, to path: String, keeping identity: String? = nil, at now: Date
     ) throws -> CopyReport {

@@ -39,7 +39,7 @@ extension RowImporter {
         ImportResult(row: row, outcome: .other(isNew: isNew))
     }
 
-    /// Runs an INSERT.
+    /// Runs an INSERT statement.
     ///
     /// - Returns: true if a row was added.
     private func add(_ sql: String, _ arguments: StatementArguments) throws -> Bool {

@@ -6,7 +6,7 @@ struct LibraryLocation {
     /// The path of the file, with links resolved. Locks, side files, covers and backups are beside the file itself, not beside a
     /// link to it.
     let path: String
-    /// The mode of new files.
+    /// The permission mode for new files.
     let mode: mode_t
 
     enum State: Equatable { case new, existing }

@@ -58,7 +58,7 @@ final class LibraryLock: Sendable {
         return true
     }
 
-    /// Waits for a lock.
+    /// Waits until this process gets a lock.
     ///
     /// - Throws: ``LibraryError/locked(path:)`` if another process has the lock for longer than `limit`.
     func acquire(_ kind: Kind, _ byte: Byte, within limit: Duration, library: String) throws(LibraryError) {

@@ -143,7 +143,7 @@ struct MatchFinder {
 private struct PlainText {
     private let bytes: ContiguousArray<UInt8>
 
-    /// - Returns: `nil` for any other text.
+    /// - Returns: `nil` if the text is not of this kind.
     init?(_ text: String) {
         bytes = ContiguousArray(text.utf8)
         for (index, byte) in bytes.enumerated() {

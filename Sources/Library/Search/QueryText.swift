@@ -14,9 +14,9 @@ struct QueryText {
     let title: String
     /// True if the text is a single word of one or two letters.
     let isBrief: Bool
-    /// True if a part can be part of an ISBN.
+    /// True if at least one part of the text can be part of an ISBN.
     let hasNumber: Bool
-    /// True if notes and quotes are searched.
+    /// True if notes and quotes are searched too.
     let searchesAnnotations: Bool
 
     /// The largest numbers of words and of letters that are used. More words would not narrow a search further.
@@ -52,7 +52,8 @@ struct QueryText {
         if parts.count == 1, case .word(let word) = parts[0] { isBrief = word.isBrief } else { isBrief = false }
     }
 
-    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` for three digits or fewer.
+    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` if the text cannot be one,
+    /// or has at most three digits.
     private static func number(_ text: Substring) -> String? {
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || [0x20, 0x2D, 0x58, 0x78].contains($0) }) else { return nil }
         let digits = searchNumber(String(text))

@@ -191,7 +191,7 @@ enum SearchField: Character, CaseIterable {
     }
 }
 
-/// The words of one copy in the index.
+/// The words of one copy, as they are stored in the search index.
 struct SearchDocument {
     private(set) var words: [String] = []
     private var seen: Set<String> = []

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Computes the stats of the home page, from one state of the library.
+/// Computes the stats of the home page, from one consistent state of the library.
 struct HomeQuery {
     let db: Database
     let now: Date
