@@ -42,7 +42,7 @@ struct StoredTracker {
         }
     }
 
-    /// Returns the position for a new reading, and moves each later reading back by one position.
+    /// Returns the position for a new reading. If other readings follow it, their positions are increased by one.
     private static func position(before next: ID<Reading>?, of copy: Int64, _ db: Database) throws -> Int {
         let occupied = try next.flatMap {
             try db.value(Int.self, "SELECT position FROM reading WHERE uuid = ?", [$0.rawValue])
@@ -160,7 +160,7 @@ extension Reading {
     }
 }
 
-/// Functions that fetch and store sessions. A fetched session comes with the book that was read in it.
+/// Functions that fetch and store sessions. A fetched session comes with the book that was read in that session.
 enum StoredSessions {
     private static let selection = """
         SELECT session.uuid, session.start, session."end", session.startPage, session.endPage,

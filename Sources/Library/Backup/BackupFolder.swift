@@ -130,7 +130,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Those backups in a list that belong to one library.
+/// The backups in a list that belong to one library.
 public struct OwnBackups: Sendable, Equatable {
     /// The backups that can be read, newest first.
     public var backups: [StoredBackup]
@@ -151,7 +151,8 @@ extension LibraryFile {
         let readable = backups.filter { $0.problem == nil }.sorted { ($0.at, $0.path) > ($1.at, $1.path) }
         let own = realPath(ownBackupFolder(of: path))
         let rotation = BackupRotation(prefix: stem(of: realPath(path)) + "-")
-        // A backup beside the library with the library's name belongs to the library, even if it has no id because it is too old.
+        // A backup beside the library with the library's name belongs to the library, even if it has no id because it was made
+        // when libraries did not have ids.
         func isBeside(_ backup: StoredBackup) -> Bool {
             realPath(folder(of: backup.path)) == own && rotation.instant(of: name(of: backup.path)) != nil
         }
@@ -212,7 +213,7 @@ struct BackupTarget {
         }
     }
 
-    /// Checks that the disk has room for the copy, so that a small memory stick is not filled up without result.
+    /// Checks that the disk has room for the copy, so that a backup does not fill up a small memory stick and then fail.
     ///
     /// - Throws: ``LibraryError/noRoom(path:needed:free:)`` if there is not enough room.
     func checkRoom(for db: Database) throws {
@@ -228,7 +229,7 @@ struct BackupTarget {
         }
     }
 
-    /// Returns a unique path beside the target, which the copy has until it is complete.
+    /// Returns a unique path beside the target. The copy is written there, and stays there until it is complete.
     func partial() -> String { "\(folder(of: path))/\(Self.prefix)\(UUID().uuidString.lowercased())" }
 
     /// Removes partial copies that are at least a day old. They come from backups that were killed.

@@ -6,7 +6,7 @@ import GRDB
 let inAdvanceSuffix = " with --yes"
 
 /// Returns the summary of a change to books, with the first title and the number of further books. If the change already has a
-/// summary with the same verb, the titles are added to its number.
+/// summary with the same verb, its first title stays, and the new titles are added to the number of further books.
 ///
 /// - Parameter verb: the beginning of the summary, such as `edited`.
 func summary(_ verb: String, _ titles: [String], of change: ID<Change>, _ db: Database) throws -> String {

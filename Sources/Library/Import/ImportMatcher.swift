@@ -72,8 +72,8 @@ struct ImportMatcher {
         }
     }
 
-    /// Returns the copy of an edition that is chosen for a row without an id of its own. Copies that are not in the trash come
-    /// first, then owned copies, then older ones.
+    /// Returns the copy of an edition that is chosen for a row without an id of its own. Copies that are not in the trash are
+    /// preferred, then owned copies, and then older copies.
     ///
     /// - Parameter claimed: the copies that already belong to other rows.
     func copy(of edition: Int64, except claimed: Set<Int64> = []) throws -> Int64? {

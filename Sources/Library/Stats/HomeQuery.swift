@@ -85,8 +85,8 @@ struct ReadingNowRow {
     var lastActivity: Date?
     var added: Date
 
-    /// The SQL expression for the last reading of a copy that is not cancelled. The copy shows this reading, unless the copy is
-    /// To Read.
+    /// The SQL expression for a copy's last reading that is not cancelled. The copy shows this reading, unless the copy is To
+    /// Read.
     static let shownReading = """
         (SELECT shown.id FROM reading shown WHERE shown.copy = copy.id AND shown.state <> 'cancelled'
         ORDER BY shown.position DESC, shown.id DESC LIMIT 1)
