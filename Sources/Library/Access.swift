@@ -11,7 +11,7 @@ extension LibraryFile: Access {
         try await read { db in try storedHash(db) != nil }
     }
 
-    /// Sets or removes the code. Ends all sign-ins and forgets all wrong codes.
+    /// Sets or removes the access code. Also ends all sign-ins and forgets all wrong codes.
     public func setAccessCode(_ code: String?, at now: Date) async throws {
         var hash: String?
         if let code {
@@ -58,7 +58,7 @@ extension LibraryFile: Access {
                 .map(SignIn.init)
         }
         guard var found else { return nil }
-        // To the hour, so that most requests write nothing.
+        // The last use is recorded at most once per hour, so that most requests write nothing.
         if instant - found.used.milliseconds >= 3_600_000 {
             try await lastUse.record {
                 try await write { [id = found.id] db in
@@ -87,9 +87,9 @@ extension LibraryFile: Access {
 
     private static var unusedFor: Int64 { Int64(SignIn.unusedFor * 1000) }
 
-    /// Checks a code, after earlier ones from the same address.
+    /// Checks a code, after the checks of earlier codes from the same address have ended.
     ///
-    /// - Parameter accept: runs if the code is right, in the transaction that forgets the wrong ones.
+    /// - Parameter accept: the function that runs if the code is right. It runs in the transaction that forgets the wrong codes.
     private func checked<Result: Sendable>(
         _ code: String, from address: String, at now: Date, accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
@@ -130,15 +130,15 @@ extension SignIn {
     }
 }
 
-/// The slow hash of an access code: yescrypt, or another method of libcrypt.
+/// A deliberately slow hash of an access code, made with yescrypt or another method of libcrypt.
 ///
-/// Hashes are made one at a time, on a thread of their own: each takes tens of milliseconds and 16 MiB, so that many codes at
-/// once could take the memory or the threads that answer requests.
+/// Hashes are made one at a time, on a thread of their own. Each hash takes tens of milliseconds and 16 MiB, so checking many
+/// codes at once could use up the memory, or the threads that answer requests.
 enum CodeHash {
     private static let queue = DispatchQueue(label: "bookplate.access-code")
 
-    /// - Returns: method, cost, salt and hash in the format of crypt(5).
-    /// - Throws: ``LibraryError`` if libcrypt has no method or the machine has no memory for it.
+    /// - Returns: the method, cost, salt and hash in the format of crypt(5).
+    /// - Throws: ``LibraryError`` if libcrypt offers no method that can be used, or if there is not enough memory.
     static func make(of code: String) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
@@ -147,7 +147,7 @@ enum CodeHash {
         }
     }
 
-    /// - Throws: ``LibraryError`` if the machine has no memory for it or its libcrypt does not know the method.
+    /// - Throws: ``LibraryError`` if there is not enough memory, or if this machine's libcrypt does not know the stored method.
     static func isHash(_ stored: String, of code: String) async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
@@ -156,7 +156,8 @@ enum CodeHash {
         }
     }
 
-    /// Returns a setting for the first of yescrypt, scrypt and SHA-512 that is available, with libcrypt's default cost.
+    /// Returns a new salt with its method and libcrypt's default cost. The method is the first available one of yescrypt, scrypt
+    /// and SHA-512.
     private static func newSetting() throws -> String {
         var setting = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
         for method in ["$y$", "$7$", "$6$"]
@@ -167,7 +168,7 @@ enum CodeHash {
     }
 
     private static func hash(_ code: String, setting: String) throws -> String {
-        // crypt_data is 32 KiB: too much for the stack of a small thread.
+        // crypt_data is 32 KiB, which is too much for the stack of a small thread.
         let size = MemoryLayout<crypt_data>.size
         let data = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<crypt_data>.alignment)
         data.initializeMemory(as: UInt8.self, repeating: 0, count: size)
@@ -184,10 +185,10 @@ enum CodeHash {
     }
 }
 
-/// Runs the checks of codes from one address one after the other. Each code counts as wrong until it has been checked, and
-/// right codes of a household behind one address must not cause a pause for each other.
+/// Checks the codes from one address one after the other. Each code counts as wrong until it has been checked, so several right
+/// codes at once, from a household behind one address, would otherwise cause a pause.
 actor CodeCheckQueue {
-    /// The waiting checks by address. An address has an entry while a check runs.
+    /// The checks that are waiting, by address. An address has an entry while one of its codes is being checked.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 
     func run<Result: Sendable>(
@@ -211,15 +212,15 @@ actor CodeCheckQueue {
     }
 }
 
-/// Random numbers and comparison for tokens and codes.
+/// Functions that make random tokens and compare secrets.
 enum Secret {
-    /// Returns random bytes of the kernel in hexadecimal, two digits a byte.
+    /// Returns random bytes from the kernel in hexadecimal, with two digits per byte.
     static func random(bytes: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }.hexadecimal
     }
 
-    /// Compares in a time that does not depend on where the texts differ.
+    /// Compares two texts in a time that does not depend on where they differ.
     static func areEqual(_ one: String, _ other: String) -> Bool {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         return one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -232,13 +233,13 @@ extension [UInt8] {
     }
 }
 
-/// Records when sign-ins and stations were last used, which is only shown in lists. A full disk or a locked library therefore
-/// refuses nobody: the error is reported once, and the next attempt is made a minute later.
+/// Records when sign-ins and stations were last used. These times are only shown in lists, so a full disk or a locked library
+/// does not keep anybody out: the error is reported once, and the next attempt is made a minute later.
 final class LastUseRecorder: Sendable {
     private struct State {
         var onError: (@Sendable (any Error) -> Void)?
         var isReported = false
-        /// The time of the next attempt, set before each attempt so that no two run at once.
+        /// The time of the next attempt. It is set before each attempt, so that two attempts never run at once.
         var next: ContinuousClock.Instant?
     }
 
@@ -249,7 +250,7 @@ final class LastUseRecorder: Sendable {
 
     /// Runs `write`, unless the last attempt failed less than a minute ago.
     ///
-    /// - Throws: errors that are not transient.
+    /// - Throws: an error of `write`, unless the error is transient.
     func record(_ write: () async throws -> Void) async throws {
         let isDue = state.withLock { state in
             if let next = state.next, next > .now { return false }
@@ -274,26 +275,27 @@ final class LastUseRecorder: Sendable {
 }
 
 extension LibraryFile {
-    /// Sets the function that is called when the last use of sign-ins and stations cannot be written: once until it can be
-    /// written again.
+    /// Sets the function that is called when the last use of a sign-in or a station cannot be written. After a call, it is not
+    /// called again until a write has succeeded.
     public func onLastUseError(_ report: @escaping @Sendable (any Error) -> Void) { lastUse.onError(report) }
 }
 
-/// The count of wrong codes, for each address and in total.
+/// Counts wrong codes, for each address and in total.
 ///
-/// A code counts as wrong before it is checked, and is uncounted if it was right. So neither many codes at the same moment nor a
-/// process that is killed during the check give further guesses.
+/// A code is counted as wrong before it is checked, and is subtracted again if it was right. Otherwise, sending many codes at the
+/// same moment or killing the process during the check would allow extra guesses.
 enum WrongCodes {
-    /// The number of wrong codes from one address that causes the first pause.
+    /// The number of wrong codes from one address after which its first pause begins.
     static let perAddress = 5
-    /// The number of wrong codes from all addresses that causes a pause for everybody, also for the right code.
+    /// The number of wrong codes from all addresses together after which a pause begins for everybody. During the pause, even the
+    /// right code is refused.
     static let inTotal = 20
-    /// In milliseconds. Each further wrong code doubles the pause.
+    /// The first pause, in milliseconds. Each further wrong code doubles the pause.
     static let firstPause: Int64 = 30_000
     static let longestPause: Int64 = 900_000
-    /// Milliseconds from the last wrong code until the count is forgotten.
+    /// The time from the last wrong code until the count is forgotten, in milliseconds.
     static let forgottenAfter: Int64 = 86_400_000
-    /// The key of the row that counts all addresses.
+    /// The key of the row that counts the wrong codes from all addresses together.
     private static let all = ""
 
     private struct Count {
@@ -301,11 +303,11 @@ enum WrongCodes {
         var until: Int64
     }
 
-    /// Counts one more wrong code, unless there is a pause.
+    /// Counts one more wrong code, unless a pause is running.
     ///
-    /// - Returns: the rest of the pause in milliseconds; 0 if the code may be checked.
+    /// - Returns: the remaining time of the pause in milliseconds; 0 if the code may be checked.
     static func charge(_ db: Database, _ address: String, at now: Int64) throws -> Int64 {
-        // An instant in the future was recorded before the clock was set back.
+        // A time in the future was recorded before the clock was set back.
         try db.run(
             "DELETE FROM wrongCode WHERE last < ? OR last > ?", [now - forgottenAfter, now + longestPause])
         let limits = [(key(of: address), perAddress), (all, inTotal)]
@@ -323,7 +325,7 @@ enum WrongCodes {
         return 0
     }
 
-    /// Uncounts the code that ``charge(_:_:at:)`` has counted, because it was right, and forgets the wrong codes of its address.
+    /// Subtracts a right code, which ``charge(_:_:at:)`` has counted as wrong, and forgets the wrong codes from its address.
     static func uncharge(_ db: Database, _ address: String) throws {
         try db.run("DELETE FROM wrongCode WHERE address = ?", [key(of: address)])
         try db.run("UPDATE wrongCode SET count = max(0, count - 1), until = 0 WHERE address = ?", [all])
@@ -336,13 +338,14 @@ enum WrongCodes {
         return row.map { Count(count: $0["count"], until: $0["until"]) } ?? Count(count: 0, until: 0)
     }
 
-    /// Returns the key under which an address is counted: for IPv6 its /64 network, because one machine has all addresses of it.
+    /// Returns the key under which an address is counted. For IPv6, this is its /64 network, because one machine can use all
+    /// addresses in it.
     static func key(of address: String) -> String {
         let plain = String(address.prefix { $0 != "%" })
         var bytes = in6_addr()
         guard inet_pton(AF_INET6, plain, &bytes) == 1 else { return plain.isEmpty ? "?" : String(plain.prefix(64)) }
         let all = withUnsafeBytes(of: &bytes) { Array($0) }
-        // ::ffff:a.b.c.d is IPv4 on a socket for both families (RFC 4291, 2.5.5.2).
+        // On a socket for both families, ::ffff:a.b.c.d is an IPv4 address (RFC 4291, 2.5.5.2).
         if all.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] {
             return all.suffix(4).map { String($0) }.joined(separator: ".")
         }

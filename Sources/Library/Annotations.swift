@@ -112,21 +112,21 @@ extension LibraryFile: Annotations {
     }
 }
 
-/// A note or quote as a row: both have a table, an id, a copy and a time.
+/// A note or a quote as a database row. Each kind has a table of its own, and each row has an id, a copy and a time.
 protocol StoredAnnotation: Sendable, Equatable {
     static var table: String { get }
-    /// The order of one book's annotations.
+    /// The order of one book's annotations, as terms of ORDER BY.
     static var order: String { get }
     var id: ID<Self> { get }
     var created: Date { get }
     init(row: Row) throws
-    /// Returns the annotation with its text cleaned.
+    /// Checks the annotation, and returns it with its text cleaned.
     ///
-    /// - Parameter old: the annotation before an edit. Only changes are checked, because an import may have brought a text
-    ///   longer than the limit.
+    /// - Parameter old: the annotation before an edit; `nil` for a new one. An unchanged text is not checked, because an import
+    ///   may have stored one that is longer than the limit.
     /// - Throws: ``TextRefusal`` or ``InputRefusal``.
     func checked(after old: Self?) throws -> Self
-    /// The columns that only this kind of annotation has.
+    /// The columns that only this kind of annotation has, with their values.
     var columns: [(name: String, value: (any DatabaseValueConvertible)?)] { get }
 }
 
@@ -177,7 +177,8 @@ extension StoredAnnotation {
         ).map(Self.init(row:))
     }
 
-    /// - Parameter clauses: a condition and the clauses that follow it, over the annotation's table and copy.
+    /// - Parameter clauses: the condition after WHERE, and any clauses that follow it. They may use the annotation's table and
+    ///   the table copy.
     static func fetch(
         _ db: Database, where clauses: String, _ arguments: StatementArguments
     ) throws -> [Annotation<Self>] {
@@ -228,7 +229,7 @@ extension ImportFlag {
         self.init(source: row["source"], what: row["what"], raw: row["raw"], at: Date(milliseconds: row["at"]))
     }
 
-    /// Fetches the flags of a copy, oldest first.
+    /// Fetches the import flags of a copy, oldest first.
     static func fetch(_ db: Database, on copy: ID<Copy>) throws -> [ImportFlag] {
         try db.rows(
             """

@@ -67,7 +67,7 @@ extension LibraryFile: Authors {
                 changed += try author.count(db)
                 try db.run("UPDATE editionAuthor SET author = ? WHERE author = ?", [target.row, author.row])
                 for edition in editions {
-                    // Of several positions in one role, the first stays.
+                    // If the author now has several positions in one role, only the first position stays.
                     try db.run(
                         """
                         DELETE FROM editionAuthor WHERE edition = ?1 AND author = ?2 AND EXISTS (
@@ -106,7 +106,7 @@ extension LibraryFile: Authors {
     }
 }
 
-/// An author as a row.
+/// An author as a database row.
 private struct StoredAuthor {
     let row: Int64
     let name: String
@@ -123,9 +123,10 @@ private struct StoredAuthor {
         return try db.row("SELECT id, name FROM author WHERE name = ?", [name]).map(Self.init)
     }
 
-    /// Finds an author by the exact name, else without regard to case and diacritics if only one fits.
+    /// Finds the author with exactly this name. If there is none, finds an author by ignoring case and diacritics, provided that
+    /// only one author matches.
     ///
-    /// - Throws: ``LabelRefusal``.
+    /// - Throws: ``LabelRefusal`` if no author matches, or more than one does.
     static func require(_ db: Database, _ name: String) throws -> StoredAuthor {
         if let author = try find(db, exactly: name) { return author }
         let fits = try db.rows(
@@ -137,7 +138,7 @@ private struct StoredAuthor {
         throw LabelRefusal.none(what: "author", name: name, near: name.nearest(among: names))
     }
 
-    /// Finds several authors by name, each of them once.
+    /// Finds several authors by name. An author that is named twice is returned only once.
     static func require(_ db: Database, _ names: [String]) throws -> [StoredAuthor] {
         try names.reduce(into: []) { authors, name in
             let author = try require(db, name)
@@ -149,7 +150,7 @@ private struct StoredAuthor {
         try db.rows("SELECT DISTINCT edition FROM editionAuthor WHERE author = ?", [row]).map { $0[0] }
     }
 
-    /// Counts the author's books outside the trash.
+    /// Counts the author's books that are not in the trash.
     func count(_ db: Database) throws -> Int {
         try db.value(
             Int.self,
@@ -159,7 +160,7 @@ private struct StoredAuthor {
             """, [row]) ?? 0
     }
 
-    /// Returns the author with the number of books in each role.
+    /// Returns the author with the total number of books and the number for each role.
     func counted(_ db: Database) throws -> Author {
         var roles: [Contributor.Role: Int] = [:]
         for counted in try db.rows(
@@ -173,7 +174,7 @@ private struct StoredAuthor {
     }
 }
 
-/// Marks the authors of these editions as edited by a person, so that no refresh replaces them.
+/// Marks the authors of these editions as edited by a person, so that a refresh does not replace them.
 private func markAuthorsEdited(_ db: Database, _ editions: [Int64]) throws {
     let field = Metadata.Field.authors
     for edition in editions {

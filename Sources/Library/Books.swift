@@ -35,7 +35,7 @@ extension LibraryFile: Shelf {
         try await read { db in try StoredBook.one(db, id)?.book }
     }
 
-    /// Returns the copies whose id ends with a text, newest first and at most 20; none for a text of fewer than six characters.
+    /// Returns at most 20 copies whose id ends with a text, newest first. A text of fewer than six characters finds no copies.
     public func books(endingIn ending: String, inTrash: Bool) async throws -> [Book] {
         guard (6...64).contains(ending.utf8.count) else { return [] }
         return try await read { db in
@@ -74,7 +74,7 @@ extension LibraryFile: Shelf {
                 guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
                 var wanted = stored.book
                 try change(&wanted.copy)
-                // Tags that differ only in case or order are unchanged.
+                // Tags that differ only in case or order count as unchanged.
                 if tagNames(of: wanted.copy) == tagNames(of: stored.book.copy) {
                     wanted.copy.tags = stored.book.copy.tags
                 }
@@ -107,7 +107,7 @@ extension LibraryFile: Shelf {
             var titles: [String] = []
             for id in ids {
                 guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
-                // A book that is in the trash already keeps its date.
+                // A book that is already in the trash keeps the date of its deletion.
                 guard (stored.book.copy.deleted == nil) != (deleted == nil) else { continue }
                 try db.run("UPDATE copy SET deleted = ? WHERE id = ?", [deleted?.milliseconds, stored.copyRow])
                 titles.append(stored.book.displayTitle)
@@ -117,7 +117,7 @@ extension LibraryFile: Shelf {
     }
 }
 
-/// Stores a person's edits of an edition. Fields that differ from the stored ones count as edited from then on.
+/// Stores a person's edits of an edition. Every field that differs from the stored value is marked as edited by a person.
 func updateEdition(_ db: Database, _ stored: StoredBook, to edition: Edition) throws {
     let old = stored.book.edition
     var new = old
@@ -130,7 +130,7 @@ func updateEdition(_ db: Database, _ stored: StoredBook, to edition: Edition) th
         offered.description = try text.checked(as: "description", limit: TextLimit.description)
     }
     offered = offered.storable
-    // A difference in white space alone is not an edit.
+    // A field that differs only in white space does not count as edited.
     changed.formIntersection(offered.fields(differingFrom: old.metadata))
     for field in changed {
         new.metadata.copy(field, from: offered)
@@ -158,12 +158,12 @@ private func updateCopy(_ db: Database, _ stored: StoredBook, to copy: Copy) thr
     try addTags(db, copy.tags, to: stored.copyRow)
 }
 
-/// The names that identify a copy's tags, whatever their spelling.
+/// Returns the case-folded names of a copy's tags, which identify the tags.
 private func tagNames(of copy: Copy) -> Set<String> {
     Set(copy.tags.compactMap { $0.storable(TextLimit.name)?.caseFolded })
 }
 
-/// Applies the tracker's rules to a status that a person has set.
+/// Stores a status that a person has set, with everything that the tracker's rules derive from it.
 private func updateStatus(
     _ db: Database, _ stored: StoredBook, to book: Book, _ moment: Tracker.Moment
 ) throws {
@@ -192,14 +192,14 @@ struct BookSaver {
         if !confirmed.anotherCopy {
             let live = existing.filter { $0.book.copy.deleted == nil }
             if let owned = live.first(where: { $0.book.copy.isOwned }) { return .owned(owned.book) }
-            // A copy on the wishlist, or one that was only read, such as a borrowed one in a tracker's export.
+            // This copy is on the wishlist, or was only read, such as a borrowed book in the export of another tracker.
             if let other = live.first(where: { $0.book.copy.isOnWishlist }) ?? live.first {
                 if confirmed.preset.isWishlist, other.book.copy.isOnWishlist { return .owned(other.book) }
                 try reuse(other, of: edition, for: confirmed)
                 return other.book.copy.isOnWishlist
                     ? .wishFulfilled(other.book.id, change: change) : .saved(other.book.id, change: change)
             }
-            // Of several in the trash, the one that was deleted last.
+            // If several copies are in the trash, the one that was deleted last is restored.
             let trashed = existing.filter { $0.book.copy.deleted != nil }
                 .max { ($0.book.copy.deleted ?? now) < ($1.book.copy.deleted ?? now) }
             if let trashed {
@@ -215,7 +215,7 @@ struct BookSaver {
         let edition = Edition(
             isbn: confirmed.isbn, isbnText: confirmed.isbnText?.storable(TextLimit.name),
             metadata: confirmed.metadata.storable, editedFields: confirmed.editedFields)
-        // An edition can be there without copies, for example in a file that another program has written.
+        // An edition may have no copies, for example in a file that another program has written.
         if let isbn = confirmed.isbn,
             let row = try db.value(Int64.self, "SELECT id FROM edition WHERE isbn = ?", [isbn.digits])
         {
@@ -233,7 +233,7 @@ struct BookSaver {
         copy.shelf = confirmed.preset.shelf
         copy.tags = confirmed.preset.tags
         let row = try StoredCopy.insert(copy, of: edition, db)
-        // A batch has no dates: the reading is inserted without any.
+        // A batch has no dates, so the reading is inserted without any.
         if let state = Reading.State(after: copy.status) {
             try StoredReadings.insert(Reading(state: state), at: 0, of: row, db)
         }
@@ -252,7 +252,7 @@ struct BookSaver {
                 !preset.isWishlist, preset.isWishlist, try preset.shelf.flatMap { try shelfRow(db, $0) },
                 stored.copyRow,
             ])
-        // To Read is the preset's default, so it does not change the status.
+        // To Read is the default status of a preset, so it does not change the status of the copy.
         if preset.status != .toRead {
             var tracker = Tracker(stored.book)
             try StoredTracker.store(tracker.set(preset.status, .ofBatch(at: now)), of: stored.copyRow, db)
@@ -262,8 +262,8 @@ struct BookSaver {
         try finish(confirmed, copy: stored.copyRow)
     }
 
-    /// Stores fields that the person has edited now, unless they were edited before, and fills empty fields from the other
-    /// metadata. A field that was edited before stays, even if it is empty.
+    /// Stores the fields that the person has just edited, and fills empty fields from the other metadata. A field that a person
+    /// had already edited earlier stays as it is, even if it is empty.
     private func fillGaps(of stored: StoredEdition, from confirmed: Confirmed) throws {
         var new = stored.edition
         let offered = confirmed.metadata.storable
@@ -276,7 +276,7 @@ struct BookSaver {
         try stored.update(to: new, db)
     }
 
-    /// Records the request as done, and its queue item as confirmed.
+    /// Marks the request as done, and its queue item as confirmed.
     private func finish(_ confirmed: Confirmed, copy: Int64) throws {
         try db.run("INSERT INTO request (id, copy) VALUES (?, ?)", [confirmed.request, copy])
         guard let item = confirmed.item else { return }
@@ -286,7 +286,7 @@ struct BookSaver {
     }
 }
 
-/// Returns the id of a shelf, which is inserted if it is new; `nil` for an empty name.
+/// Returns the row id of the shelf with a name, and inserts the shelf if it is new. Returns `nil` for an empty name.
 func shelfRow(_ db: Database, _ name: String) throws -> Int64? {
     guard let name = name.storable(TextLimit.name) else { return nil }
     return try findOrInsert(
@@ -294,7 +294,7 @@ func shelfRow(_ db: Database, _ name: String) throws -> Int64? {
         insert: "INSERT INTO shelf (name, displayName) VALUES (?, ?)", [name.caseFolded, name])
 }
 
-/// Adds tags to a copy, inserting those that are new.
+/// Adds tags to a copy. Tags that are new to the library are inserted.
 func addTags(_ db: Database, _ names: [String], to copy: Int64) throws {
     for name in names {
         guard let tag = try tagRow(db, name) else { continue }
@@ -302,7 +302,7 @@ func addTags(_ db: Database, _ names: [String], to copy: Int64) throws {
     }
 }
 
-/// Returns the id of a tag, which is inserted if it is new; `nil` for an empty name.
+/// Returns the row id of the tag with a name, and inserts the tag if it is new. Returns `nil` for an empty name.
 func tagRow(_ db: Database, _ name: String) throws -> Int64? {
     guard let name = name.storable(TextLimit.name) else { return nil }
     return try findOrInsert(
@@ -326,7 +326,7 @@ extension LibraryFile: BookEntry {
                 guard let stored = try StoredBook.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
                 switch result {
                 case .wishFulfilled, .restored:
-                    // The book was here before: what the person has entered now replaces its metadata.
+                    // The book was in the library before, so the fields that the person has entered now replace its metadata.
                     var edition = stored.book.edition
                     for field in confirmed.editedFields { edition.metadata.copy(field, from: confirmed.metadata) }
                     try updateEdition(db, stored, to: edition)

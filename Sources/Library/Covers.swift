@@ -4,9 +4,9 @@ import GRDB
 import Glibc
 
 extension LibraryFile: Covers {
-    /// The limit for one picture, in bytes.
+    /// The largest size of one picture, in bytes.
     public static let coverLimit = 5 << 20
-    /// The limit for all fetched pictures, in bytes; beyond it the oldest are removed.
+    /// The largest total size of all fetched pictures, in bytes. Beyond it, the oldest pictures are removed.
     public static let coversLimit = 2 << 30
 
     public func cover(of edition: ID<Edition>) async throws -> [UInt8]? {
@@ -17,7 +17,7 @@ extension LibraryFile: Covers {
                 WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
                 """, [edition.rawValue]) != nil
         }
-        // The path is made only of an id that is in the library.
+        // The path is built only after the id was found in the library.
         guard isKept, let path = coverPath(edition), try fileFacts(path) != nil else { return nil }
         return try readFile(path, limit: Self.coverLimit)
     }
@@ -74,8 +74,9 @@ extension LibraryFile: Covers {
         return isRemoved
     }
 
-    /// Removes the pictures of editions whose rows have no cover any more. Runs after the commit, so that a failed one keeps its
-    /// picture, and in a transaction, so that a picture that another process has stored meanwhile stays.
+    /// Removes the pictures of editions that no longer have a cover in the database. This runs after the commit, so that a failed
+    /// commit does not lose a picture. It runs in a transaction, so that a picture that another process has stored in the
+    /// meantime stays.
     private func unlinkUnkept(_ editions: [ID<Edition>]) async throws {
         do {
             try await write { db in
@@ -89,7 +90,7 @@ extension LibraryFile: Covers {
                 }
             }
         } catch let error as LibraryError where error.isTransient {
-            // A file without its row is no cover, and is swept later.
+            // A picture without a row is never shown, and a later sweep removes it.
         }
     }
 
@@ -131,7 +132,8 @@ extension LibraryFile: Covers {
             }
             let present = try db.value(String.self, "SELECT state FROM cover WHERE edition = ?", [row])
             guard state == "person" || present != "person" else { return }
-            // Inside the transaction, so that no other process can store a photo in between. The row comes last.
+            // The picture is written inside the transaction, so that no other process can store a photo in between. Its row is
+            // written last.
             try createFolderBeside(folder(of: path))
             try replaceFile(path, with: bytes, mode: fileMode(in: folder(of: path)))
             try db.run(
@@ -143,9 +145,10 @@ extension LibraryFile: Covers {
         }
     }
 
-    /// Removes the oldest fetched pictures until the rest fits. They are not fetched again automatically.
+    /// Removes the oldest fetched pictures until the others fit into the limit. The removed pictures are not fetched again
+    /// automatically.
     ///
-    /// - Parameter limit: the size of all fetched pictures, in bytes.
+    /// - Parameter limit: the largest total size of the fetched pictures, in bytes.
     func evictCovers(over limit: Int) async throws {
         let isTooMuch = try await read { db in
             try db.value(Int.self, "SELECT coalesce(sum(bytes), 0) FROM cover WHERE state = 'fetched'") ?? 0 > limit
@@ -167,7 +170,7 @@ extension LibraryFile: Covers {
         try await unlinkUnkept(evicted)
     }
 
-    /// Removes pictures that have no row. Spares those of the last hour, because a picture is written before its row.
+    /// Removes pictures that have no row. Pictures from the last hour stay, because a picture is written before its row.
     func sweepCovers() async throws {
         guard let folder = folderBeside("covers") else { return }
         let known = try await read { db in

@@ -31,11 +31,13 @@ extension LibraryFile: Labels {
             guard row != nil else { throw TextRefusal.empty(what: kind.rawValue) }
             let label = try StoredLabel.require(db, kind, name)
             let titles = try Self.apply(db, to: copies) { try label.attach(db, to: $0) }
+            let placed =
+                kind == .tag
+                ? "tagged \(quoted(titles)) with \(quoted(label.name))"
+                : "put \(quoted(titles)) on the shelf \(quoted(label.name))"
             return (
                 LabelChange(label: try label.counted(db), changedBooks: titles.count),
-                titles.isEmpty
-                    ? "added the \(kind.rawValue) \(quoted(label.name))"
-                    : "put \(quoted(titles)) \(kind == .tag ? "under the tag" : "on the shelf") \(quoted(label.name))"
+                titles.isEmpty ? "added the \(kind.rawValue) \(quoted(label.name))" : placed
             )
         }
         return done.with(change: change)
@@ -47,10 +49,11 @@ extension LibraryFile: Labels {
         let (done, change) = try await changed(.edit, at: now) { db, _ in
             let label = try StoredLabel.require(db, kind, name)
             let titles = try Self.apply(db, to: copies) { try label.detach(db, from: $0) }
-            return (
-                LabelChange(label: try label.counted(db), changedBooks: titles.count),
-                "took \(quoted(titles)) off the \(kind.rawValue) \(quoted(label.name))"
-            )
+            let removed =
+                kind == .tag
+                ? "removed the tag \(quoted(label.name)) from \(quoted(titles))"
+                : "took \(quoted(titles)) off the shelf \(quoted(label.name))"
+            return (LabelChange(label: try label.counted(db), changedBooks: titles.count), removed)
         }
         return done.with(change: change)
     }
@@ -113,7 +116,7 @@ extension LibraryFile: Labels {
 
     /// Runs `edit` on each copy.
     ///
-    /// - Returns: the titles of the books that it has changed.
+    /// - Returns: the titles of the books that `edit` has changed.
     private static func apply(
         _ db: Database, to copies: [ID<Copy>], _ edit: (Int64) throws -> Void
     ) throws -> [String] {
@@ -138,13 +141,13 @@ extension [LabelChange] {
     fileprivate func with(change: ID<Change>?) -> [LabelChange] { map { $0.with(change: change) } }
 }
 
-/// A tag or a shelf as a row.
+/// A tag or a shelf as a database row.
 struct StoredLabel {
     let kind: Label.Kind
     let row: Int64
     let name: String
 
-    /// The condition on the table copy that selects the copies with a label, whose row id is its argument.
+    /// Returns an SQL condition on the table copy that selects the copies with a label. Its argument is the label's row id.
     static func isOnCopy(_ kind: Label.Kind) -> String {
         switch kind {
         case .tag: "copy.id IN (SELECT copy FROM copyTag WHERE tag = ?)"
@@ -152,7 +155,7 @@ struct StoredLabel {
         }
     }
 
-    /// Finds a label by name, without regard to case.
+    /// Finds a label by name, ignoring case.
     static func find(_ db: Database, _ kind: Label.Kind, _ name: String) throws -> StoredLabel? {
         guard let name = name.storable(TextLimit.name) else { return nil }
         return try db.row("SELECT id, displayName FROM \(kind.rawValue) WHERE name = ?", [name.caseFolded]).map {
@@ -160,16 +163,16 @@ struct StoredLabel {
         }
     }
 
-    /// Finds a label by name, without regard to case.
+    /// Finds a label by name, ignoring case.
     ///
-    /// - Throws: ``LabelRefusal/none(what:name:near:)`` with similar names.
+    /// - Throws: ``LabelRefusal/none(what:name:near:)`` with similar names, if there is no such label.
     static func require(_ db: Database, _ kind: Label.Kind, _ name: String) throws -> StoredLabel {
         if let label = try find(db, kind, name) { return label }
         let names = try db.rows("SELECT displayName FROM \(kind.rawValue)").map { $0[0] as String }
         throw LabelRefusal.none(what: kind.rawValue, name: name, near: name.nearest(among: names))
     }
 
-    /// Finds several labels by name, each of them once.
+    /// Finds several labels by name. A label that is named twice is returned only once.
     static func require(_ db: Database, _ kind: Label.Kind, _ names: [String]) throws -> [StoredLabel] {
         try names.reduce(into: []) { labels, name in
             let label = try require(db, kind, name)
@@ -177,16 +180,16 @@ struct StoredLabel {
         }
     }
 
-    /// Counts the books with this label outside the trash.
+    /// Counts the books that have this label and are not in the trash.
     func count(_ db: Database) throws -> Int {
         try db.value(
             Int.self, "SELECT count(*) FROM copy WHERE deleted IS NULL AND \(Self.isOnCopy(kind))", [row]) ?? 0
     }
 
-    /// Returns the label with its number of books.
+    /// Returns the label with the number of its books.
     func counted(_ db: Database) throws -> Label { Label(kind: kind, name: name, books: try count(db)) }
 
-    /// Renames the label. A name that differs only in case is still the same label.
+    /// Renames the label. A new name that differs only in case changes how the label is spelled, but not which books have it.
     func rename(_ db: Database, to newName: String) throws {
         switch kind {
         case .tag:
@@ -213,7 +216,7 @@ struct StoredLabel {
         }
     }
 
-    /// Moves the label's books to another label, also those in the trash.
+    /// Moves all books of the label to another label, including books in the trash.
     func moveBooks(_ db: Database, to other: StoredLabel) throws {
         switch kind {
         case .tag:
@@ -224,7 +227,7 @@ struct StoredLabel {
         }
     }
 
-    /// Takes the label off all books and deletes it.
+    /// Removes the label from all books, and deletes the label.
     func delete(_ db: Database) throws {
         switch kind {
         case .tag: try db.run("DELETE FROM copyTag WHERE tag = ?", [row])

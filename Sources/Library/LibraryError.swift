@@ -1,19 +1,19 @@
 import Bookplate
 import GRDB
 
-/// An error of the library. SQLite's errors are distinguished by extended result code and errno, never by text.
+/// An error of the library. SQLite's errors are distinguished by their extended result code and errno, never by their text.
 public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A newer Bookplate wrote the file. It was left as it is.
+    /// The file was written by a newer version of Bookplate, and was left unchanged.
     case newerSchema(path: String, version: Int, known: Int)
-    /// The file is not a library, but a text file or another program's database. It was left as it is.
+    /// The file is not a library, but for example a text file or another program's database. The file was left unchanged.
     case foreign(path: String, what: String)
-    /// The file is damaged. It was left as it is.
+    /// The file is damaged, and was left unchanged.
     case corrupt(path: String, what: String)
     /// The folder is on a network file system, where locks and shared memory do not work.
     case networkFileSystem(path: String, type: String)
     case permission(path: String, errno: Int32?)
     case diskFull(path: String)
-    /// The disk has less room, in bytes, than a backup needs. Nothing was written.
+    /// The disk does not have enough room for a backup. The sizes are in bytes. Nothing was written.
     case noRoom(path: String, needed: Int64, free: Int64)
     /// The backup folder in the settings does not exist.
     case noBackupFolder(path: String)
@@ -21,27 +21,27 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case inputOutput(path: String, code: Int32)
     /// Another process held the lock for longer than the lock timeout.
     case locked(path: String)
-    /// Other processes have the library open, so it cannot be replaced.
+    /// The library cannot be replaced, because other processes have it open.
     case inUse(path: String)
-    /// A backup would replace something that is not a backup. It was left as it is.
+    /// A backup would replace a file that is not a backup. The file was left unchanged.
     case wouldOverwrite(path: String, what: String)
     case noSuchBook(ID<Copy>)
-    /// Only books in the trash can be purged.
+    /// The book cannot be purged, because it is not in the trash.
     case notInTrash(ID<Copy>)
     case noSuchEdition(ID<Edition>)
     case noSuchItem(ID<IntakeItem>)
-    /// The item was confirmed or dismissed already.
+    /// The item has already been confirmed or dismissed.
     case notWaiting(ID<IntakeItem>, IntakeItem.State)
     /// Another edition of the library has this ISBN.
     case isbnInUse(ISBN)
     /// The picture exceeds the size limit of covers.
     case coverTooLarge(bytes: Int, limit: Int)
-    /// An access code could not be hashed: no memory is left, or this machine's libcrypt does not know the method.
+    /// An access code could not be hashed, because no memory is left or this machine's libcrypt does not know the method.
     case accessCode(errno: Int32)
     /// A constraint of the schema refused a row, which is a bug.
     case constraint(path: String, what: String)
 
-    /// The class of the error, which decides a command's exit code.
+    /// The category of the error, which decides the exit code of a command.
     public var category: Category {
         switch self {
         case .newerSchema, .networkFileSystem: .configuration
@@ -56,71 +56,71 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The classes of ``LibraryError``, by what has to be done next.
+    /// The categories of ``LibraryError``, by what has to be done next.
     public enum Category: Sendable, Equatable {
-        /// Another program version or another path is needed (78).
+        /// Another version of Bookplate or another path is needed. The exit code is 78.
         case configuration
-        /// `scan restore` is needed (65).
+        /// The library has to be restored with `scan restore`. The exit code is 65.
         case corrupt
-        /// Permissions are needed (77).
+        /// Access permissions are needed. The exit code is 77.
         case permission
-        /// More room or another disk is needed (74).
+        /// More room or another disk is needed. The exit code is 74.
         case inputOutput
-        /// Trying again later helps (75).
+        /// The command has to be tried again later. The exit code is 75.
         case locked
-        /// The library's content does not allow the request (3).
+        /// The library's content does not allow the request. The exit code is 3.
         case refused
-        /// A bug (74: it has no exit code of its own).
+        /// A bug in Bookplate. It has no exit code of its own, so the exit code is 74.
         case fault
     }
 
     public var description: String {
         switch self {
         case .newerSchema(let path, let version, let known):
-            "cannot open \(path): it was written by a newer Bookplate (schema \(version), this one knows \(known)). Update Bookplate."
+            "cannot open \(path): it was written by a newer version of Bookplate (with schema \(version); this version knows schemas up to \(known)). Update Bookplate."
         case .foreign(let path, let what):
-            "cannot open \(path): it is \(what), not a Bookplate library. Name another file, or move it away and run 'scan restore'."
+            "cannot open \(path): it is \(what), not a Bookplate library. Choose another file, or move this one away and run 'scan restore'."
         case .corrupt(let path, let what):
-            "cannot read \(path): it is damaged (\(what)). It was left as it is; 'scan restore' moves it aside and puts a backup in its place."
+            "cannot read \(path): it is damaged (\(what)). It was left as it is. To move it aside and put a backup in its place, run 'scan restore'."
         case .networkFileSystem(let path, let type):
             "cannot keep a library at \(path): \(type) is a network file system, where SQLite's locks cannot be trusted. Choose a local disk."
         case .permission(let path, let errno):
-            "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Make the file and its folder writable for you, or name another file with BOOKPLATE_LIBRARY."
+            "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Give yourself write permission for the file and its folder, or set BOOKPLATE_LIBRARY to the path of another file."
         case .diskFull(let path):
-            "cannot write \(path): the disk is full. Nothing that was acknowledged is lost; make room and try again."
+            "cannot write \(path): the disk is full. Nothing that was reported as saved is lost. Free some space and try again."
         case .noRoom(let path, let needed, let free):
-            "cannot write \(path): it needs \(needed) bytes and the disk has \(free) left. Make room, or name another folder."
+            "cannot write \(path): this needs \(needed) bytes, but only \(free) are free on the disk. Free some space, or choose another folder."
         case .noBackupFolder(let path):
-            "no backup in \(path): the folder does not exist. Plug in its disk, or name another folder with 'scan settings set backupFolder'."
+            "no backup in \(path): the folder does not exist. Connect the disk that it is on, or choose another folder with 'scan settings set backupFolder'."
         case .inputOutput(let path, let code):
             "cannot read or write \(path): input/output error (code \(code)). Check the disk and its connection."
         case .locked(let path):
-            "cannot write \(path): another process keeps it locked. Nothing is lost; try again when it is done."
+            "cannot write \(path): another process keeps it locked. Nothing is lost; try again when that process is done."
         case .inUse(let path):
-            "cannot replace \(path): another process has the library open. Close every other scan (terminal, kiosk, service) first."
+            "cannot replace \(path): another process has the library open. Close every other Bookplate program first (terminal, kiosk, service)."
         case .wouldOverwrite(let path, let what):
-            "cannot write a backup to \(path): it is \(what). Name another file."
-        case .noSuchBook(let id): "no book has the id \(id). 'scan library list' shows all books."
-        case .notInTrash(let id): "the book \(id) is not in the trash. 'scan library delete' moves it there."
+            "cannot write a backup to \(path): it is \(what). Choose another file."
+        case .noSuchBook(let id): "no book has the id \(id). To see all books, run 'scan library list'."
+        case .notInTrash(let id): "the book \(id) is not in the trash. To move it there, run 'scan library delete'."
         case .noSuchEdition(let id): "no edition has the id \(id)."
-        case .noSuchItem(let id): "no intake item has the id \(id). 'scan intake list' shows all items."
+        case .noSuchItem(let id): "no intake item has the id \(id). To see all items, run 'scan intake list'."
         case .notWaiting(let id, let state): "the intake item \(id) is already \(state.rawValue)."
         case .isbnInUse(let isbn):
-            "another book in the library has the ISBN \(isbn.hyphenated). Add a copy of that one instead."
-        case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes; the limit is \(limit)."
+            "another book in the library has the ISBN \(isbn.hyphenated). Add a copy of that book instead."
+        case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes, but the limit is \(limit) bytes."
         case .accessCode(let errno):
-            "the access code cannot be checked (errno \(errno)): no memory is left, or libcrypt does not know its hash. "
-                + "Set it again with 'scan kiosk code'."
+            "the access code cannot be checked (errno \(errno)): no memory is left, or libcrypt does not know how the code was hashed. "
+                + "To set the code again, run 'scan kiosk code'."
         case .constraint(let path, let what):
-            "\(path) refused a row that breaks its rules (\(what)). Please report this."
+            "the library \(path) refused a record that breaks its rules (\(what)). This is a bug in Bookplate. Please report it."
         }
     }
 }
 
 extension LibraryError {
-    /// Translates an error of SQLite or of decoding into a ``LibraryError``.
+    /// Translates an error from SQLite, or from decoding a stored value, into a ``LibraryError``.
     ///
-    /// - Returns: any other error unchanged.
+    /// - Returns: the translated error; any other error is returned unchanged.
     static func translated(_ error: any Error, path: String) -> any Error {
         switch error {
         case let error as DatabaseError: LibraryError(error, path: path)
@@ -130,17 +130,17 @@ extension LibraryError {
         }
     }
 
-    /// Source of the codes: https://www.sqlite.org/rescode.html
+    /// Translates an error from SQLite. Source of the codes: https://www.sqlite.org/rescode.html
     init(_ error: DatabaseError, path: String) {
         let code = error.extendedResultCode
         switch code {
-        // The shared-memory file could not grow: in practice the disk is full.
+        // The shared-memory file could not grow, which in practice means that the disk is full.
         case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
         case .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK: self = .permission(path: path, errno: nil)
         default:
             switch error.resultCode {
             case .SQLITE_CORRUPT: self = .corrupt(path: path, what: "SQLite code \(code.rawValue)")
-            case .SQLITE_NOTADB: self = .foreign(path: path, what: "no SQLite database")
+            case .SQLITE_NOTADB: self = .foreign(path: path, what: "a file that SQLite cannot read")
             case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
             case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .permission(path: path, errno: nil)
             case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_RANGE:

@@ -4,19 +4,20 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// An open library: one SQLite file with its covers and backups beside it, shared with every other process that has it open.
+/// An open library: one SQLite file, with its covers and backups beside it. Other processes can have the same file open.
 ///
-/// Implements the domain's ports, in one file for each entity. A change is on the disk when the method that makes it returns.
+/// Implements the domain's ports; each entity has a source file of its own. A change is on the disk when the method that makes it
+/// returns.
 public final class LibraryFile: Sendable {
     /// The path of the file, with links resolved; `nil` for a library in memory.
     public let path: String?
-    /// The device's name in captures and changes.
+    /// The name of the device, which is stored with captures and changes.
     public let device: String
-    /// The id of this instance in leases, which distinguishes it from other processes.
+    /// The id of this instance, which distinguishes its leases from those of other processes.
     let holder = UUID().uuidString.lowercased()
     let database: any DatabaseWriter
     let clock: @Sendable () -> Date
-    /// The reader's time zone, which decides what day it is.
+    /// The reader's time zone, which decides to which day a time belongs.
     let zone: TimeZone
     let lock: LibraryLock?
     let watches = WatchConnections()
@@ -25,7 +26,7 @@ public final class LibraryFile: Sendable {
     let codeChecks = CodeCheckQueue()
     let lastUse = LastUseRecorder()
     let hasChanged = Atomic(false)
-    /// True if this instance has changed a book, including undo and the trash. Then the day's backup is due.
+    /// True if this instance has changed a book, including by an undo or by moving it to the trash. Then the day's backup is due.
     public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
 
     init(
@@ -41,16 +42,17 @@ public final class LibraryFile: Sendable {
         self.zone = zone
     }
 
-    /// Opens the library and migrates it to this program's schema. Creates it, with its folders, if the file is missing or
-    /// empty. Blocks for some milliseconds, longer if other processes open it at the same time.
+    /// Opens the library and migrates it to this program's schema. If the file is missing or empty, creates the library and its
+    /// folders. Blocks for some milliseconds, or longer if other processes open the library at the same time.
     ///
-    /// A file that is damaged, newer or another program's is left as it is, byte for byte.
+    /// A file that is damaged, or that a newer Bookplate or another program has written, is left as it is, byte for byte.
     ///
     /// - Parameters:
     ///   - device: the device's name in captures and changes; the host name by default.
-    ///   - lockTimeout: how long opening, and each write, waits for another process's lock before it fails.
-    ///   - clock: the wall clock, for events that the caller does not date.
-    ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's by default.
+    ///   - lockTimeout: the longest time that opening, and each write, waits for another process's lock before it fails.
+    ///   - clock: the wall clock, which dates events for which the caller gives no date.
+    ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's time zone by
+    ///     default.
     /// - Throws: ``LibraryError``.
     public static func open(
         at path: String, device: String? = nil, lockTimeout: Duration = .seconds(5),
@@ -91,11 +93,12 @@ public final class LibraryFile: Sendable {
         return LibraryFile(path: nil, device: device, database: queue, lock: nil, clock: clock, zone: zone)
     }
 
-    /// Closes the file and folds its write-ahead log in. A process that ends without this loses nothing, but then the next
-    /// opening checks the whole file.
+    /// Copies the write-ahead log into the file and closes the file. A process that ends without calling this loses nothing, but
+    /// then the next opening checks the whole file.
     public func close() throws {
         closeGuard.close()
-        // Readers close first: SQLite folds the log in when the last connection closes, and a reader cannot write.
+        // Readers close first, because SQLite copies the log into the file when the last connection closes, and a reader cannot
+        // write.
         try watches.end()
         (database as? DatabasePool)?.releaseMemory()
         try database.close()
@@ -103,8 +106,9 @@ public final class LibraryFile: Sendable {
         try lock?.release(.inUse)
     }
 
-    /// Folds the log in if the pool has left it behind. GRDB closes a pool's writer before its readers (its DatabasePool.close
-    /// names groue/GRDB.swift#739), and if a reader closes last, the log stays. A further connection that may write folds it in.
+    /// Copies the write-ahead log into the file if the pool has left it behind. GRDB closes a pool's writer before its readers
+    /// (its DatabasePool.close refers to groue/GRDB.swift#739), and if a reader closes last, the log stays. Then another
+    /// connection, which may write, has to copy it.
     private func foldLog(of path: String) throws {
         guard try fileFacts(path + "-wal") != nil else { return }
         let last = try DatabaseQueue(path: path, configuration: Self.configuration())
@@ -112,20 +116,20 @@ public final class LibraryFile: Sendable {
         try last.close()
     }
 
-    /// Shortens the time for which writes wait for another process's lock, also of a write that is waiting now. For a service
-    /// that is about to end.
+    /// Shortens the time for which writes wait for another process's lock. This includes a write that is already waiting. A
+    /// service calls this when it is about to end.
     public func shortenLockTimeout(to limit: Duration) { lockTimeout.shorten(to: limit) }
 
     deinit { Self.closeAll(of: database) }
 
     private static func closeAll(of database: any DatabaseWriter) {
         (database as? DatabasePool)?.releaseMemory()
-        // Nothing is lost if closing fails: the next opening reads the log.
+        // Nothing is lost if closing fails, because the next opening reads the log.
         try? database.close()
     }
 
-    /// Marks an empty file as a library before anything else is written, so that a process killed at any moment leaves either
-    /// an empty file or one that the next opening recognises.
+    /// Marks an empty file as a library before anything else is written. If the process is killed at any moment, it leaves either
+    /// an empty file or one that the next opening recognises as a library.
     private static func createFile(at path: String, mode: mode_t) throws {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
@@ -142,12 +146,12 @@ public final class LibraryFile: Sendable {
 
     private static func openPool(at path: String, lockTimeout: LockTimeout) throws -> DatabasePool {
         let pool = try DatabasePool(path: path, configuration: configuration(lockTimeout: lockTimeout))
-        // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the writer's connection needs FULL.
+        // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the connection that writes needs FULL.
         try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
         return pool
     }
 
-    /// The configuration of every connection to a library.
+    /// Returns the configuration for a connection to a library.
     static func configuration(
         readonly: Bool = false, lockTimeout: LockTimeout = LockTimeout(.seconds(5))
     ) -> Configuration {
@@ -167,7 +171,7 @@ public final class LibraryFile: Sendable {
 }
 
 extension LibraryFile {
-    /// Reads from one consistent state of the library.
+    /// Runs `body`, which sees one consistent state of the library.
     func read<Result: Sendable>(
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
@@ -178,14 +182,14 @@ extension LibraryFile {
         }
     }
 
-    /// Writes in one `BEGIN IMMEDIATE` transaction, which is on the disk when this returns. The search index is updated in the
-    /// same transaction.
+    /// Runs `body` in one `BEGIN IMMEDIATE` transaction, which is on the disk when this function returns. The search index is
+    /// updated in the same transaction.
     func write<Result: Sendable>(
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
         do {
             return try await database.write { [path] db in
-                // A newer program may have migrated the file while this one has it open.
+                // A newer version of the program may have migrated the file while this program has it open.
                 try Schema.checkVersion(db, path: path ?? ":memory:")
                 let result = try body(db)
                 try SearchIndex.update(db)
@@ -200,14 +204,14 @@ extension LibraryFile {
     func folderBeside(_ name: String) -> String? { path.map { folder(of: $0) + "/" + name } }
 }
 
-/// Delays closing until reads have finished. GRDB's pool opens connections on demand, so a read that starts while the library
-/// closes would leave a write-ahead log behind.
+/// Delays closing the library until its reads have finished. GRDB's pool opens connections on demand, so a read that starts while
+/// the library closes would leave a write-ahead log behind.
 final class CloseGuard: Sendable {
     private let state = Mutex((count: 0, isClosed: false))
 
-    /// Runs a read.
+    /// Runs a read of the library, unless the library is closed.
     ///
-    /// - Throws: `CancellationError` if the library is closed, else the error of `read`.
+    /// - Throws: `CancellationError` if the library is closed; otherwise the error that `read` throws.
     func perform<Result>(_ read: () async throws -> Result) async throws -> Result {
         try state.withLock { state in
             if state.isClosed { throw CancellationError() }
@@ -217,7 +221,8 @@ final class CloseGuard: Sendable {
         return try await read()
     }
 
-    /// Refuses further reads and waits at most `limit` for those that are running. Closing the connections interrupts the rest.
+    /// Refuses further reads, and waits for the reads that are running, but at most for `limit`. Reads that are still running
+    /// after that are interrupted when their connections close.
     func close(within limit: Duration = .seconds(1)) {
         state.withLock { $0.isClosed = true }
         let end = ContinuousClock.now.advanced(by: limit)
@@ -225,10 +230,10 @@ final class CloseGuard: Sendable {
     }
 }
 
-/// The time for which SQLite waits for another connection's lock. Replaces SQLite's own timeout, which cannot be shortened
-/// during a wait.
+/// The longest time for which SQLite waits for another connection's lock. This replaces SQLite's own timeout, which cannot be
+/// shortened during a wait.
 final class LockTimeout: Sendable {
-    /// Milliseconds.
+    /// The longest wait, in milliseconds.
     private let limit: Atomic<Int64>
 
     init(_ limit: Duration) { self.limit = Atomic(limit.milliseconds) }
@@ -237,7 +242,8 @@ final class LockTimeout: Sendable {
         self.limit.store(min(self.limit.load(ordering: .relaxed), limit.milliseconds), ordering: .relaxed)
     }
 
-    /// Milliseconds before each retry, as in SQLite's own timeout (sqliteDefaultBusyCallback); the last one is repeated.
+    /// The pauses before each retry, in milliseconds, as in SQLite's own timeout (sqliteDefaultBusyCallback). The last pause is
+    /// repeated.
     private static let pauses: [Int64] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
 
     /// Sleeps before the next attempt to get a lock.

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: LibrarySettings {
-    /// Returns the settings that were set for this library, by name.
+    /// Returns all settings that were set for this library, by name.
     public func settings() async throws -> [String: String] {
         try await read { db in
             let rows = try db.rows("SELECT name, value FROM setting")
@@ -11,7 +11,7 @@ extension LibraryFile: LibrarySettings {
         }
     }
 
-    /// - Returns: `nil` if it was never set.
+    /// - Returns: the value of the setting; `nil` if it was never set.
     public func setting(_ name: String) async throws -> String? {
         try await read { db in try storedSetting(db, name) }
     }
@@ -33,17 +33,17 @@ extension LibraryFile: LibrarySettings {
     }
 }
 
-/// - Returns: `nil` if it was never set.
+/// - Returns: the value of the setting; `nil` if it was never set.
 private func storedSetting(_ db: Database, _ name: String) throws -> String? {
     try db.value(String.self, "SELECT value FROM setting WHERE name = ?", [name])
 }
 
-/// Returns the value of a setting, or its default.
+/// Returns the value of a setting, or its default value if it was never set.
 func value(of setting: LibrarySetting, _ db: Database) throws -> String {
     try storedSetting(db, setting.rawValue) ?? setting.defaultValue
 }
 
-/// Returns the value of a goal; `nil` if none is set.
+/// Returns the value of a reading goal; `nil` if none is set.
 func goal(_ db: Database, _ setting: LibrarySetting) throws -> Int? {
     Int(try value(of: setting, db)).flatMap { $0 > 0 ? $0 : nil }
 }

@@ -5,11 +5,12 @@ import Synchronization
 
 extension LibraryFile: LibraryWatch {
     private static let pollInterval: Duration = .milliseconds(200)
-    /// The pause after an error.
+    /// The pause between an error and the next attempt.
     private static let retryInterval: Duration = .seconds(1)
 
-    /// Polls `PRAGMA data_version` on a separate connection: it changes with every commit of any other connection, in this
-    /// process too. A library in memory never reports a change.
+    /// Returns a stream that counts changes of the library. It polls `PRAGMA data_version` on a separate connection, because this
+    /// value changes with every commit of any other connection, including connections of this process. A library in memory never
+    /// reports a change.
     public func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }
@@ -45,17 +46,17 @@ private struct FileWatcher {
     let path: String
     let connections: WatchConnections
     private var connection: DatabaseQueue?
-    /// The file that the connection has open. Another one may replace it at its path.
+    /// The file that the connection has open. Another file may have replaced it at the same path.
     private var identity: FileIdentity?
-    /// The last value of `data_version`, which is only comparable within one connection.
+    /// The last value of `data_version`. Values can be compared only if they come from the same connection.
     private var version: Int?
 
     init(path: String, connections: WatchConnections) { (self.path, self.connections) = (path, connections) }
 
-    /// Returns true if something was committed since the last call. Also true at the first call and if the file was replaced,
-    /// because then nothing is known of earlier commits.
+    /// Returns true if something was committed since the last call. Also returns true on the first call, and if the file was
+    /// replaced, because then nothing is known about earlier commits.
     ///
-    /// - Throws: the file's or the database's error. Call ``close()`` before the next attempt.
+    /// - Throws: an error of the file or of the database. After an error, call ``close()`` before the next attempt.
     mutating func hasChanged() async throws -> Bool {
         guard let facts = try fileFacts(path) else { throw LibraryError(errno: ENOENT, path: path) }
         let now = FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino))
@@ -67,7 +68,7 @@ private struct FileWatcher {
             connection = try connections.open(path)
             (self.connection, identity) = (connection, now)
         }
-        // One statement needs no transaction of GRDB's.
+        // A single statement does not need one of GRDB's transactions.
         let new = try await connection.unsafeRead { db in
             try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
         }
@@ -86,8 +87,8 @@ private struct FileIdentity: Equatable {
     var inode: UInt64
 }
 
-/// The connections that watch a library's file. They are closed first, because they only read and the last connection to close
-/// folds the log in.
+/// The connections that watch a library's file. They are closed before the other connections, because they cannot write, and the
+/// last connection to close has to copy the write-ahead log into the file.
 final class WatchConnections: Sendable {
     private struct State {
         var open: [DatabaseQueue] = []
@@ -96,9 +97,10 @@ final class WatchConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Opens a connection. Excludes ``end()``, so that no connection is half open while the library closes.
+    /// Opens a connection. This and ``end()`` never run at the same time, so that no connection is half open while the library
+    /// closes.
     ///
-    /// - Throws: `CancellationError` if the library is closed, else the database's error.
+    /// - Throws: `CancellationError` if the library is closed; otherwise the error of the database.
     func open(_ path: String) throws -> DatabaseQueue {
         try state.withLock { state in
             if state.isEnded { throw CancellationError() }
@@ -111,12 +113,12 @@ final class WatchConnections: Sendable {
     func close(_ connection: DatabaseQueue) {
         state.withLock { state in
             state.open.removeAll { $0 === connection }
-            // It has only read, so nothing is lost if closing fails.
+            // The connection has only read, so nothing is lost if closing it fails.
             try? connection.close()
         }
     }
 
-    /// Closes all connections and refuses further ones.
+    /// Closes all connections, and refuses to open further ones.
     func end() throws {
         try state.withLock { state in
             state.isEnded = true

@@ -3,13 +3,13 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: AnswerCache {
-    /// Seven days in milliseconds.
+    /// The time for which a not-found answer is kept: seven days, in milliseconds.
     private static let notFoundKept: Int64 = 7 * 86_400_000
 
     public func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer] {
         guard !isbns.isEmpty else { return [:] }
         return try await read { db in
-            // An answer from the future was stored before the clock was set back, so its age is unknown.
+            // An answer with a date in the future was stored before the clock was set back, so its age is unknown.
             let rows = try db.rows(
                 """
                 SELECT isbn, content FROM answer
@@ -25,14 +25,14 @@ extension LibraryFile: AnswerCache {
     }
 
     public func keep(_ answers: [LookupAnswer], at now: Date) async throws {
-        // Answers from the cache keep their age.
+        // Answers that came from the cache are not stored again, so they keep their age.
         let kept = answers.filter { !$0.isCached }.compactMap { answer in
             StoredAnswer(answer).map { (isbn: answer.isbn, outcome: answer.outcome.name, content: $0) }
         }
         guard !kept.isEmpty else { return }
         try await write { db in
             for answer in kept {
-                // "Not found" never replaces an earlier record.
+                // A not-found answer never replaces a record that was found earlier.
                 try db.run(
                     """
                     INSERT INTO answer (isbn, outcome, at, content) VALUES (?, ?, ?, ?)
@@ -49,7 +49,7 @@ extension LibraryFile: AnswerCache {
     }
 }
 
-/// A found or not-found answer as stored JSON.
+/// A found or not-found answer in the form in which it is stored as JSON.
 private struct StoredAnswer: Codable {
     struct StoredNotAsked: Codable {
         var source: SourceName
@@ -61,7 +61,7 @@ private struct StoredAnswer: Codable {
     var asked: [SourceName]?
     var notAsked: [StoredNotAsked]
 
-    /// - Returns: `nil` for an outcome that is not cached.
+    /// - Returns: `nil` if answers with this outcome are not cached.
     init?(_ answer: LookupAnswer) {
         notAsked = answer.notAsked.map { StoredNotAsked(source: $0.source, reason: $0.reason) }
         switch answer.outcome {

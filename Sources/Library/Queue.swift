@@ -77,7 +77,7 @@ extension LibraryFile: Intake {
             new = new.storable
             let changed = new.fields(differingFrom: old)
             for field in Metadata.Field.allCases {
-                // A field that a person has emptied keeps its source, so that no later lookup fills it again.
+                // A field that a person has emptied still gets a source, so that no later lookup fills it again.
                 new.sources[field] = changed.contains(field) ? .person : old.sources[field]
             }
             guard new != old || preset != stored.item.preset else { return }
@@ -101,7 +101,7 @@ extension LibraryFile: Intake {
     public func dismiss(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
         try await change(.edit, at: now) { db, change in
             try dismissWaiting(db, ids)
-            return (change, "dismissed \(ids.count) in the intake queue")
+            return (change, "dismissed \(ids.count == 1 ? "1 item" : "\(ids.count) items") from the intake queue")
         }
     }
 
@@ -129,7 +129,7 @@ extension LibraryFile: Intake {
     }
 }
 
-/// Dismisses those of the items that are still waiting.
+/// Dismisses the given items, except those that are no longer waiting.
 private func dismissWaiting(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
     try db.run(
         """
@@ -138,11 +138,11 @@ private func dismissWaiting(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
         """, [jsonList(ids.map(\.rawValue))])
 }
 
-/// A row of the intake queue.
+/// An intake item with the other columns of its row.
 struct StoredItem {
     var row: Int64
     var attempts: Int
-    /// The process that looks the item up, and until when.
+    /// The process that is looking the item up, and the end of its lease in milliseconds since 1970.
     var lease: (holder: String, until: Int64)?
     var item: IntakeItem
 
@@ -165,15 +165,15 @@ struct StoredItem {
             metadata: try (row["metadata"] as String?).map { try decodeJSON(Metadata.self, $0) })
     }
 
-    /// - Returns: `nil` if there is no such item.
+    /// - Returns: the item with an id; `nil` if there is none.
     static func one(_ db: Database, _ id: ID<IntakeItem>) throws -> StoredItem? {
         try db.row("SELECT \(columns) FROM intakeItem WHERE uuid = ?", [id.rawValue]).map(StoredItem.init(row:))
     }
 }
 
 extension LibraryFile {
-    /// In milliseconds. Leases use the wall clock, because processes share them. A lease or pause that ends further ahead than
-    /// the longest possible one was made before the clock was set back, and counts as over.
+    /// The longest lease, in milliseconds. Leases use the wall clock, because processes share them. If a lease or a pause ends
+    /// later than the longest possible one could, it was made before the clock was set back, and counts as over.
     static let longestLease: Int64 = 3_600_000
     private static let longestPause: Int64 = 7 * 86_400_000
 
@@ -188,7 +188,7 @@ extension LibraryFile {
             only == nil
             ? "(nextLookup <= ?2 OR nextLookup > ?2 + \(Self.longestPause))"
             : "uuid IN (SELECT value FROM json_each(?1))"
-        // An item that is requested by its id may be leased by this process already. Then its lease is renewed.
+        // This process may already have a lease on an item that is requested by its id. Then the lease is renewed.
         let isMine = only == nil ? "0" : "leaseHolder = ?4"
         return try await write { db in
             let rows = try db.rows(
@@ -249,27 +249,27 @@ extension StoredItem {
         return remaining > 0 && remaining <= LibraryFile.longestLease
     }
 
-    /// The time before the sources are asked again about an ISBN that none of them found.
+    /// The pause before the sources are asked again about an ISBN that none of them has found.
     static let notFoundPause: TimeInterval = 7 * 86_400
     private static let firstPause: TimeInterval = 30
     private static let longestPause: TimeInterval = 3600
 
-    /// Applies the answer of a lookup.
+    /// Updates the item with the answer of a lookup.
     ///
-    /// - Returns: when to look the item up again; `nil` if that is not needed.
+    /// - Returns: the time of the next lookup; `nil` if none is needed.
     mutating func apply(_ answer: LookupAnswer, at now: Date) -> Date? {
         let wasFound = item.outcome == .found
         switch answer.outcome {
         case .found(let found, let source):
             attempts = 0
-            // A sure match is not replaced by a record that may be another book's.
+            // A sure match is not replaced by a record that may belong to another book.
             if wasFound, found.isWeakMatch, item.metadata?.isWeakMatch == false { return nil }
             item.metadata = merged(found.storable)
             item.outcome = .found
             item.source = source
             item.reason = nil
             return nil
-        // What was found stays, even if a source is down or has lost the record.
+        // A record that was found earlier stays, even if a source is down or no longer has it.
         case _ where wasFound: return nil
         case .notFound(let asked):
             let names = asked.map(\.displayName).joined(separator: ", ")
@@ -288,8 +288,8 @@ extension StoredItem {
         }
     }
 
-    /// Merges a new record with the stored one. Fields that a person has edited stay, and gaps are filled from the earlier
-    /// record, except that a weak match never fills the gaps of a sure one.
+    /// Merges a new record with the stored record. Fields that a person has edited stay. Gaps are filled from the stored record,
+    /// but a weak match never fills the gaps of a sure match.
     private func merged(_ found: Metadata) -> Metadata {
         guard let old = item.metadata else { return found }
         var merged = found

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// A book with the ids of its rows.
+/// A book with the ids of its database rows.
 struct StoredBook {
     var copyRow: Int64
     var editionRow: Int64
@@ -21,13 +21,14 @@ struct StoredBook {
 
         """
 
-    /// Fetches books with one query for the rows and one for each relation, however many books there are.
+    /// Fetches books. This takes one query for the rows and one for each relation, regardless of the number of books.
     ///
-    /// - Parameter clauses: WHERE, ORDER BY and LIMIT, over the tables copy, edition and shelf.
+    /// - Parameter clauses: the clauses WHERE, ORDER BY and LIMIT, which may use the tables copy, edition and shelf.
     static func fetch(_ db: Database, _ clauses: String, _ arguments: StatementArguments = []) throws -> [StoredBook] {
         var books: [StoredBook] = []
         var fields = FieldCache()
-        // A cursor, because GRDB finds a column of the current row by name at once, but compares names in a copied row.
+        // A cursor is used because GRDB finds a column of the current row by its name directly, but has to compare names in a
+        // copied row.
         let rows = try Row.fetchCursor(db.cachedStatement(sql: selection + clauses), arguments: arguments)
         while let row = try rows.next() {
             let edition = Edition(
@@ -83,7 +84,7 @@ struct StoredBook {
         return books
     }
 
-    /// - Returns: `nil` when there is no such copy.
+    /// - Returns: the book of a copy; `nil` if there is no such copy.
     static func one(_ db: Database, _ id: ID<Copy>) throws -> StoredBook? {
         try fetch(db, "WHERE copy.uuid = ?", [id.rawValue]).first
     }
@@ -129,8 +130,8 @@ struct StoredBook {
     }
 }
 
-/// Decodes the JSON columns of many rows, each text once: most rows have the same, and decoding costs more than the rest of
-/// the row.
+/// Decodes the JSON columns of many rows, but each different text only once. Most rows have the same text, and decoding it takes
+/// longer than reading the rest of the row.
 private struct FieldCache {
     private var sources: [String: [Metadata.Field: SourceName]] = [:]
     private var edited: [String: Set<Metadata.Field>] = [:]
@@ -152,7 +153,8 @@ private struct FieldCache {
     }
 }
 
-/// A row of the table copy. Status, tags and readings are stored separately, because they follow rules of their own.
+/// Functions that write rows of the table copy. Status, tags and readings are stored by other functions, because they follow
+/// rules of their own.
 enum StoredCopy {
     private static let columns = [
         "isOwned", "isOnWishlist", "isFavourite", "shelf", "rating", "added", "isPublic", "recommendedBy",
@@ -167,7 +169,7 @@ enum StoredCopy {
 
     /// Inserts a copy with its tags.
     ///
-    /// - Returns: the id of its row.
+    /// - Returns: the row id of the copy.
     static func insert(_ copy: Copy, of edition: Int64, _ db: Database) throws -> Int64 {
         let head: StatementArguments = [
             copy.id.rawValue, edition, copy.status.rawValue, copy.deleted?.milliseconds,
@@ -178,9 +180,9 @@ enum StoredCopy {
         return row
     }
 
-    /// Stores a person's edits of a copy.
+    /// Stores a person's edits of a copy, except its status, tags and readings.
     ///
-    /// - Throws: ``InputRefusal``.
+    /// - Throws: ``InputRefusal`` if a value is not allowed.
     static func update(_ copy: Copy, at row: Int64, _ db: Database) throws {
         try copy.checkEntries()
         try db.run(updateStatement, values(of: copy, db) + [row])
@@ -197,7 +199,7 @@ enum StoredCopy {
     }
 }
 
-/// An edition with the id of its row.
+/// An edition with the id of its database row.
 struct StoredEdition {
     let row: Int64
     var edition: Edition
@@ -223,7 +225,7 @@ struct StoredEdition {
         return stored
     }
 
-    /// Updates the stored edition to `new`, writing only the tables in which something differs.
+    /// Updates the stored edition to `new`. Only the tables in which something differs are written.
     func update(to new: Edition, _ db: Database) throws {
         let changed = StoredEdition(row: row, edition: new)
         if new != edition { try db.run(Self.updateStatement, try Self.values(of: new) + [row]) }
@@ -244,7 +246,7 @@ struct StoredEdition {
             try changed.insertIdentifiers(db)
         }
         if new.metadata.coverURL != edition.metadata.coverURL {
-            // The picture came from the old address. A person's own photo stays.
+            // The stored picture came from the old address, so it is removed. A person's own photo stays.
             try db.run("DELETE FROM cover WHERE edition = ? AND state <> 'person'", [row])
         }
     }
@@ -295,7 +297,8 @@ struct StoredEdition {
 }
 
 extension Metadata {
-    /// The metadata as stored: texts cleaned and cut at their limits, without empty values.
+    /// The metadata in the form in which it is stored: its texts are cleaned and cut at their limits, and empty values are left
+    /// out.
     var storable: Metadata {
         var stored = self
         stored.title = title?.storable(TextLimit.title)
@@ -328,8 +331,8 @@ extension Metadata {
     }
 }
 
-/// Removes the editions among these that have no copy left, with all their rows, and then authors and subjects that no
-/// edition names.
+/// Removes those of the given editions that have no copy left, with all their rows. Also removes their authors and subjects,
+/// unless other editions have them too.
 func removeOrphans(_ db: Database, editions: some Collection<Int64>) throws {
     for edition in editions {
         let isOrphan = try db.row(

@@ -2,20 +2,20 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// A copy as the tracker's rules need it, with the id of its row.
+/// A copy in the form that the tracker's rules need, with the id of its database row.
 struct StoredTracker {
     let copyRow: Int64
     let book: Book
     var tracker: Tracker
 
-    /// - Parameter inTrash: true to load a copy in the trash as well.
-    /// - Returns: `nil` if there is no such copy.
+    /// - Parameter inTrash: true to load the copy even if it is in the trash.
+    /// - Returns: the copy with an id; `nil` if there is none.
     static func load(_ db: Database, _ id: ID<Copy>, inTrash: Bool = false) throws -> StoredTracker? {
         guard let stored = try StoredBook.one(db, id), inTrash || stored.book.copy.deleted == nil else { return nil }
         return StoredTracker(copyRow: stored.copyRow, book: stored.book, tracker: Tracker(stored.book))
     }
 
-    /// Stores the steps that a rule has made.
+    /// Stores the steps that a rule of the tracker has returned.
     static func store(_ steps: [Tracker.Step], of copy: Int64, _ db: Database) throws {
         for step in steps {
             switch step {
@@ -42,7 +42,7 @@ struct StoredTracker {
         }
     }
 
-    /// Returns the position for a new reading, and moves the readings behind it.
+    /// Returns the position for a new reading. If other readings follow it, their positions are increased by one.
     private static func position(before next: ID<Reading>?, of copy: Int64, _ db: Database) throws -> Int {
         let occupied = try next.flatMap {
             try db.value(Int.self, "SELECT position FROM reading WHERE uuid = ?", [$0.rawValue])
@@ -67,18 +67,18 @@ struct StoredTracker {
 }
 
 extension LibraryFile {
-    /// Returns the moment of a person's act, with what the tracker does automatically: dates only if the library's setting
-    /// allows them.
+    /// Returns the moment of a person's act, with everything that the tracker may do automatically then. The tracker may set
+    /// dates only if the library's setting allows it.
     func moment(_ db: Database, _ now: Date) throws -> Tracker.Moment {
         let isOn = try value(of: .automaticDates, db) == "1"
         return Tracker.Moment(now: now, zone: zone, automatic: isOn ? [.dates, .progress] : [.progress])
     }
 }
 
-/// Readings as rows, each with its latest progress entry.
+/// Functions that fetch and store readings and progress entries.
 enum StoredReadings {
-    /// - Parameter copies: ids of rows as one JSON argument.
-    /// - Returns: the readings of each copy, oldest first.
+    /// - Parameter copies: the row ids of the copies, as one JSON argument.
+    /// - Returns: the readings of each copy, oldest first, by the copy's row id. Each reading has its latest progress entry.
     static func fetch(_ db: Database, of copies: String) throws -> [Int64: [Reading]] {
         var readings: [Int64: [Reading]] = [:]
         try db.forEachRow(
@@ -110,14 +110,14 @@ enum StoredReadings {
         } else if let percent = row["percent"] as Int? {
             amount = .percent(Double(percent) / 100)
         } else {
-            throw RowDecodingError(what: "a progress entry without page and percent")
+            throw RowDecodingError(what: "a progress entry has neither a page nor a percentage")
         }
         return ProgressEntry(
             id: ID(rawValue: id), at: Date(milliseconds: row["at"]), amount: amount, isAutomatic: row["isAutomatic"],
             session: (row["sessionID"] as String?).map { ID(rawValue: $0) })
     }
 
-    /// Inserts a reading without its progress.
+    /// Inserts a reading, but not its progress entries.
     static func insert(_ reading: Reading, at position: Int, of copy: Int64, _ db: Database) throws {
         try db.run(
             "INSERT INTO reading (uuid, copy, position, state, started, finished, stopped) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -127,7 +127,7 @@ enum StoredReadings {
             ])
     }
 
-    /// Stores a person's correction of an entry.
+    /// Stores a progress entry that a person has corrected.
     static func update(_ entry: ProgressEntry, _ db: Database) throws {
         try db.run(
             "UPDATE progressEntry SET at = ?, page = ?, percent = ?, isAutomatic = ? WHERE uuid = ?",
@@ -137,7 +137,7 @@ enum StoredReadings {
             ])
     }
 
-    /// Inserts a progress entry, with its session if that is stored.
+    /// Inserts a progress entry. If its session is stored, the entry refers to it.
     static func insert(_ entry: ProgressEntry, of reading: ID<Reading>, _ db: Database) throws {
         try db.run(
             """
@@ -152,7 +152,7 @@ enum StoredReadings {
 }
 
 extension Reading {
-    /// Decodes a reading without its progress.
+    /// Decodes a reading, but not its progress.
     init(row: Row) throws {
         self.init(
             id: ID(rawValue: row["uuid"]), state: try row.word("state"), started: try row.day("started"),
@@ -160,7 +160,7 @@ extension Reading {
     }
 }
 
-/// Sessions as rows, each with the book that was read in it.
+/// Functions that fetch and store sessions. A fetched session comes with the book that was read in that session.
 enum StoredSessions {
     private static let selection = """
         SELECT session.uuid, session.start, session."end", session.startPage, session.endPage,
@@ -170,7 +170,7 @@ enum StoredSessions {
 
         """
 
-    /// Fetches the running session, also one of a book in the trash or of a cancelled reading.
+    /// Fetches the running session, even if its book is in the trash or its reading was cancelled.
     static func running(_ db: Database) throws -> SessionRecord? {
         try db.row(selection + "WHERE session.\"end\" IS NULL").map(record)
     }
@@ -185,7 +185,8 @@ enum StoredSessions {
         ).map(record)
     }
 
-    /// Fetches a copy's sessions by reading and time, newest first. This order comes from the indexes, without a sort.
+    /// Fetches a copy's sessions, newest reading first, and within each reading newest session first. The indexes give this order
+    /// without a sort.
     static func of(_ copy: ID<Copy>, limit: Int, offset: Int, _ db: Database) throws -> [SessionRecord] {
         try db.rows(
             selection + """
@@ -204,7 +205,7 @@ enum StoredSessions {
         ).map(record)
     }
 
-    /// Computes the totals of a copy's sessions in SQL, as ``SessionTotals/init(_:)`` does.
+    /// Computes the totals of a copy's sessions in SQL, in the same way as ``SessionTotals/init(_:)``.
     static func totals(of copy: ID<Copy>, _ db: Database) throws -> SessionTotals {
         let row = try db.row(
             """
@@ -223,7 +224,7 @@ enum StoredSessions {
 
     /// Inserts a running session.
     ///
-    /// - Throws: ``SessionError/alreadyActive`` if another one is running, whichever process has started it.
+    /// - Throws: ``SessionError/alreadyActive`` if another session is running, even if another process has started it.
     static func start(_ session: Session, of reading: ID<Reading>, _ db: Database) throws {
         do {
             try insert(session, of: reading, db)
@@ -263,9 +264,9 @@ enum StoredSessions {
             "DELETE FROM progressEntry WHERE session = (SELECT id FROM session WHERE uuid = ?)", [id.rawValue])
     }
 
-    /// Updates the progress entry of a session to the session as it is now.
+    /// Updates the progress entry of a session after an edit of the session.
     ///
-    /// - Returns: false if it has none.
+    /// - Returns: false if the session has no progress entry.
     static func updateEntry(of session: Session, endedBefore: Date?, _ db: Database) throws -> Bool {
         try db.run(
             """
@@ -286,7 +287,7 @@ enum StoredSessions {
 }
 
 extension Session {
-    /// Decodes a session from the columns uuid, start, end, startPage and endPage.
+    /// Decodes a session from the columns `uuid`, `start`, `end`, `startPage` and `endPage`.
     init(row: Row) {
         self.init(
             id: ID(rawValue: row["uuid"]), start: Date(milliseconds: row["start"]),

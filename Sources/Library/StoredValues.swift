@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 
 extension Database {
-    /// Executes a statement, which is compiled once per connection.
+    /// Executes a statement, which is compiled only once per connection.
     func run(_ sql: String, _ arguments: StatementArguments = []) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
@@ -12,8 +12,8 @@ extension Database {
         try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// Calls `body` with each row in turn. Faster than ``rows(_:_:)``, because GRDB finds a column of the current row by name at
-    /// once, but compares names in a copied row.
+    /// Calls `body` with each row in turn. This is faster than ``rows(_:_:)``, because GRDB finds a column of the current row by
+    /// its name directly, but has to compare names in a copied row.
     func forEachRow(_ sql: String, _ arguments: StatementArguments = [], _ body: (Row) throws -> Void) throws {
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
         while let row = try rows.next() { try body(row) }
@@ -23,7 +23,7 @@ extension Database {
         try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// The first column of the first row.
+    /// Returns the first column of the first row.
     func value<Value: DatabaseValueConvertible>(
         _ type: Value.Type, _ sql: String, _ arguments: StatementArguments = []
     ) throws -> Value? {
@@ -41,13 +41,13 @@ extension Row {
 
     func optionalWord<Word: RawRepresentable>(_ column: String) throws -> Word? where Word.RawValue == String {
         if self[column] as String? != nil { return try word(column) }
-        // GRDB returns NULL for a missing column too.
+        // GRDB returns NULL also if the column does not exist, which has to be an error here.
         return try hasNull(atIndex: index(forColumn: column)) ? nil : word(column)
     }
 
     private func index(forColumn column: String) throws -> Int {
         guard let index = columnNames.firstIndex(of: column) else {
-            throw RowDecodingError(what: "no column \(column)")
+            throw RowDecodingError(what: "the column \(column) is missing")
         }
         return columnNames.distance(from: columnNames.startIndex, to: index)
     }
@@ -65,25 +65,25 @@ extension Row {
         do {
             return try ISBN(ean13: digits)
         } catch {
-            throw RowDecodingError(what: "a stored ISBN is wrong: \(error)")
+            throw RowDecodingError(what: "a stored ISBN is invalid: \(error)")
         }
     }
 }
 
-/// A stored value that has no meaning in the domain.
+/// An error about a stored value that has no meaning in the domain.
 struct RowDecodingError: Error {
     var what: String
 }
 
-/// Numbers as one JSON argument, so that lists of any length share one statement.
+/// Returns the numbers as one JSON argument, so that lists of any length share one compiled statement.
 func jsonList(_ numbers: some Collection<Int64>) -> String {
     "[" + numbers.map(String.init).joined(separator: ",") + "]"
 }
 
-/// Texts as one JSON argument.
+/// Returns the texts as one JSON argument, so that lists of any length share one compiled statement.
 func jsonList(_ texts: some Collection<String>) -> String { JSONValue(Array(texts)).text }
 
-/// Returns the id of the row with this key, which is inserted if there is none.
+/// Returns the id of the row with a key, and inserts the row if there is none.
 func findOrInsert(
     _ db: Database, find: String, _ key: StatementArguments, insert: String, _ values: StatementArguments
 ) throws -> Int64 {
@@ -92,7 +92,7 @@ func findOrInsert(
     return db.lastInsertedRowID
 }
 
-/// Encodes a value as JSON with sorted keys, so that equal values give equal texts.
+/// Encodes a value as JSON with sorted keys, so that equal values result in equal texts.
 func encodeJSON(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -105,10 +105,11 @@ func decodeJSON<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> 
 }
 
 extension Date {
-    /// Milliseconds since 1970. Instants are stored like this because SQLite's JSON would round a floating-point number.
+    /// The number of milliseconds since 1970. Dates are stored as integers because SQLite's JSON would round a floating-point
+    /// number.
     var milliseconds: Int64 {
         let value = (timeIntervalSince1970 * 1000).rounded()
-        // Limited to the years 0 to 9999: anything else comes from a wrong clock or import.
+        // The result is limited to the years 0 to 9999, because any other date comes from a wrong clock or a faulty import.
         return Int64(max(-62_167_219_200_000, min(253_402_300_799_999, value.isNaN ? 0 : value)))
     }
 
@@ -124,15 +125,16 @@ extension Duration {
 }
 
 extension String {
-    /// Returns the text cleaned and cut after `limit` characters, on one line unless texts with this limit have lines; `nil`
-    /// if nothing is left.
+    /// Returns the text, cleaned and cut after `limit` characters; `nil` if nothing is left. The result is a single line, unless
+    /// texts with this limit may have several lines.
     func storable(_ limit: Int) -> String? {
         let cleaned = prefix(bytes: limit * TextLimit.bytesPerCharacter).cleaned(forLimit: limit)
         let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned(forLimit: limit)
         return cut.isEmpty ? nil : cut
     }
 
-    /// Returns the longest beginning that fits into `bytes` of UTF-8, cut between Unicode scalars.
+    /// Returns the longest beginning of the text that fits into the given number of bytes of UTF-8. It is cut between Unicode
+    /// scalars.
     private func prefix(bytes: Int) -> String {
         guard utf8.count > bytes else { return self }
         var end = utf8.index(startIndex, offsetBy: bytes)

@@ -19,7 +19,8 @@ extension LibraryFile: ReadingLog {
     public func setDates(
         _ edit: DateEdit, of copy: ID<Copy>, reading: ID<Reading>?, at now: Date
     ) async throws -> TrackingResult {
-        try await track(copy, at: now, "dates of a reading") { _, tracker, _ in try tracker.setDates(edit, of: reading)
+        try await track(copy, at: now, "changed the dates of a reading") { _, tracker, _ in
+            try tracker.setDates(edit, of: reading)
         }
     }
 
@@ -50,11 +51,11 @@ extension LibraryFile: ReadingLog {
         }
     }
 
-    /// Applies a rule of the tracker to a copy outside the trash and stores the resulting steps as one change.
+    /// Applies a rule of the tracker to a copy that is not in the trash, and stores the resulting steps as one change.
     ///
     /// - Parameters:
-    ///   - past: the time of an event that is recorded later, for the rule's day and time.
-    ///   - what: the text behind the title in the change's summary.
+    ///   - past: the time of an event that is recorded later. The rule uses it instead of `now`.
+    ///   - what: the text that follows the title in the change's summary.
     func track(
         _ copy: ID<Copy>, at now: Date, past: Date? = nil, _ what: String,
         _ rule: @escaping @Sendable (Database, inout Tracker, Tracker.Moment) throws -> [Tracker.Step]
@@ -75,7 +76,7 @@ extension LibraryFile: ReadingLog {
 }
 
 extension Tracker.Step {
-    /// The reading that the step changes.
+    /// The reading that the step changes; `nil` if it changes only the status.
     fileprivate var reading: ID<Reading>? {
         switch self {
         case .status: nil
@@ -188,7 +189,7 @@ extension LibraryFile {
         try await read { db in try StoredSessions.totals(of: copy, db) }
     }
 
-    /// Runs a change of a session, and returns the session as it is then.
+    /// Runs a change of a session, and returns the session in its new state.
     private func changeSession(
         at now: Date, _ body: @escaping @Sendable (Database) throws -> (session: ID<Session>, summary: String)
     ) async throws -> SessionRecord {
@@ -196,7 +197,7 @@ extension LibraryFile {
             try await change(.edit, at: now) { db, change in
                 let (id, summary) = try body(db)
                 guard var record = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
-                // An edit without effect has no summary and is no change.
+                // An edit without effect has no summary and does not count as a change.
                 record.change = summary.isEmpty ? nil : change
                 return (record, "\(quoted(record.displayTitle)): \(summary)")
             }
@@ -214,13 +215,14 @@ extension LibraryFile {
 }
 
 extension SessionRecord {
-    /// A running session can be changed even if its book is in the trash, so that it can be ended.
+    /// Refuses to change a session whose book is in the trash. A running session can be changed nevertheless, so that it can be
+    /// ended.
     fileprivate func checkOutsideTrash() throws {
         if isInTrash, !session.isRunning { throw InTrashRefusal(copy) }
     }
 }
 
-/// Applies a rule to the book of a session, even if it is in the trash.
+/// Applies a rule of the tracker to the book of a session, even if the book is in the trash.
 private func applyToTracker(
     _ record: SessionRecord, _ db: Database, _ rule: (inout Tracker) -> [Tracker.Step]
 ) throws {
@@ -228,7 +230,7 @@ private func applyToTracker(
     try StoredTracker.store(rule(&stored.tracker), of: stored.copyRow, db)
 }
 
-/// Returns the page that a reading had reached at a time.
+/// Returns the page that a reading had reached at a given time.
 private func page(of reading: Reading, at time: Date, _ pageCount: Int?, _ db: Database) throws -> Int {
     var then = reading
     then.progress = try db.row(
@@ -241,7 +243,7 @@ private func page(of reading: Reading, at time: Date, _ pageCount: Int?, _ db: D
 }
 
 extension Session {
-    /// The session in a change's summary.
+    /// The description of the session in a change's summary.
     fileprivate var summary: String {
         guard let minutes else { return "running session" }
         return "session of \(minutes) min" + (endPage.map { " to page \($0)" } ?? "")
@@ -262,14 +264,14 @@ extension LibraryFile {
     public func deleteProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, at now: Date
     ) async throws -> TrackingResult {
-        try await track(copy, at: now, "deleted an entry of its history") { db, tracker, _ in
+        try await track(copy, at: now, "deleted an entry from its history") { db, tracker, _ in
             let found = try FoundEntry(entry, of: copy, db)
             return try tracker.forget(found.entry, in: found.reading, beside: found.other)
         }
     }
 }
 
-/// A progress entry of a copy, and the latest other entry of the same reading.
+/// A progress entry of a copy, with its reading and the latest other entry of that reading.
 private struct FoundEntry {
     let entry: ProgressEntry
     let reading: ID<Reading>
@@ -278,7 +280,7 @@ private struct FoundEntry {
     private static let columns =
         "entry.uuid AS entryID, at, page, percent, isAutomatic, session.uuid AS sessionID, reading.uuid AS readingID"
 
-    /// - Throws: ``ReadingRefusal/noSuchEntry``.
+    /// - Throws: ``ReadingRefusal/noSuchEntry`` if the copy has no such entry.
     init(_ id: ID<ProgressEntry>, of copy: ID<Copy>, _ db: Database) throws {
         let row = try db.row(
             """

@@ -4,22 +4,23 @@ import GRDB
 import Synchronization
 
 private let dayLength: Int64 = 86_400_000
-/// The clock is not trusted if the last trace of use is older than this, in milliseconds.
+/// The greatest age of the last trace of use, in milliseconds. If the last trace is older, the clock is not trusted.
 private let longestGap = 7 * dayLength
 
 extension LibraryFile {
-    /// Sweeps the trash once a day, at the day's first change: deletes books that have been in the trash for 30 days with all
-    /// their rows, and equally old changes and answered queue items. This cannot be undone.
+    /// Sweeps the trash once per day, with the day's first change. Deletes books that have been in the trash for 30 days, with
+    /// all their rows, and changes and answered queue items that are equally old. This cannot be undone.
     ///
-    /// A clock that jumped far ahead must not empty the trash. So nothing is deleted unless the file has a trace of use (a sweep,
-    /// a change, a capture) from an earlier day that is at most seven days old. Otherwise only the day is recorded, and the next
-    /// day decides. Traces of the same day do not count, because they were dated by the same clock.
+    /// A clock that has jumped far ahead must not empty the trash. Therefore nothing is deleted unless the file has a trace of
+    /// use (a sweep, a change or a capture) from an earlier day that is at most seven days old. Otherwise only the day is
+    /// recorded, and the next day's sweep decides. Traces from the same day do not count, because the same clock has dated them.
     ///
     /// - Returns: true if the trash was swept now.
     static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
         let day = now.utcDayNumber
         let done = try MaintenanceTask.sweep.lastDone(db)
-        // A different day, not a later one, because a clock that was once far ahead must not stop the sweep for ever.
+        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop the sweep for
+        // ever.
         guard done != day else { return false }
         try MaintenanceTask.sweep.record(db, at: now)
         guard let done, try now.milliseconds - lastTrace(db, before: day, swept: done) <= longestGap else {
@@ -32,7 +33,7 @@ extension LibraryFile {
         return true
     }
 
-    /// Returns the latest instant before `day` at which the library is known to have been used.
+    /// Returns the latest time before `day` at which the library is known to have been used.
     private static func lastTrace(_ db: Database, before day: Int64, swept done: Int64) throws -> Int64 {
         let start = day * dayLength
         return try [
@@ -42,9 +43,9 @@ extension LibraryFile {
         ].compactMap(\.self).max() ?? 0
     }
 
-    /// Purges books that were deleted before `limit`. A book that an import has brought into the trash has the date of its
-    /// deletion elsewhere, so it stays until the import is equally old. Younger changes lose their rows of a purged book, so that
-    /// they can still be undone.
+    /// Purges books that were deleted before `limit`. A book that an import has put into the trash may have an older date of
+    /// deletion, from another library, so it stays until the import itself is older than `limit`. Changes after `limit` lose
+    /// their rows about a purged book, so that they can still be undone.
     private static func sweepTrash(_ db: Database, before limit: Int64) throws {
         let copies = try db.rows(
             """
@@ -56,7 +57,7 @@ extension LibraryFile {
         try purge(db, copies: copies)
     }
 
-    /// Removes copies with all their rows, and editions without any other copy.
+    /// Removes copies with all their rows. Also removes their editions, unless these have other copies.
     ///
     /// - Parameter copies: rows with the columns `id` and `edition`.
     static func remove(_ db: Database, copies: [Row]) throws {
@@ -74,7 +75,7 @@ extension LibraryFile {
         try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
     }
 
-    /// Deletes confirmed and dismissed items with their thumbnails, except those that undo would return to the queue.
+    /// Deletes confirmed and dismissed intake items with their thumbnails, except items that an undo would return to the queue.
     private static func sweepQueue(_ db: Database, before limit: Int64) throws {
         try db.run(
             """
@@ -86,19 +87,19 @@ extension LibraryFile {
 }
 
 extension LibraryFile {
-    /// Purges books: deletes them from the trash now and for good, with all their rows. Their rows in the change log are deleted
-    /// too, so that no undo brings back a part of a book and no copy of its notes stays in the file. A change that has no rows
-    /// left is deleted. The other books of a batch can still be undone, and its summary loses the purged titles.
+    /// Deletes books from the trash for good, with all their rows. Also deletes their rows in the change log, so that no undo
+    /// brings back a part of a book and no copy of its notes stays in the file. A change that has no rows left is deleted. If a
+    /// change also affected other books, it can still be undone for these, and its summary loses the purged titles.
     ///
-    /// SQLite overwrites the space that this frees. Single words may stay in the search index until it is next merged, and the
-    /// sources' records of the ISBN in the queue and the answer cache for as long as these are kept. Earlier backups still have
-    /// everything.
+    /// SQLite overwrites the space that this frees. Single words may stay in the search index until it is next merged. The
+    /// sources' records of the ISBN stay in the intake queue and the answer cache for as long as these are kept. Earlier backups
+    /// still have everything.
     ///
-    /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``; then nothing is removed.
+    /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``. In this case, nothing is removed.
     public func purge(_ ids: [ID<Copy>]) async throws {
         try await write { db in
-            // Overwrites what is freed, from now on with this connection.
-            // Source: https://www.sqlite.org/pragma.html#pragma_secure_delete
+            // From now on, this connection overwrites the space that it frees. Source:
+            // https://www.sqlite.org/pragma.html#pragma_secure_delete
             try db.execute(sql: "PRAGMA secure_delete = ON")
             let copies = try ids.map { id in
                 guard let row = try db.row("SELECT id, edition, deleted FROM copy WHERE uuid = ?", [id.rawValue]) else {
@@ -110,16 +111,16 @@ extension LibraryFile {
             try Self.purge(db, copies: copies)
         }
         hasChanged.store(true, ordering: .relaxed)
-        // The books are deleted even if this fails; a picture that is left over is removed by the next sweep.
+        // The books are deleted even if this fails, and the next sweep removes any picture that is left over.
         try? await sweepCovers()
     }
 
-    /// Removes copies with all their rows and their part of the change log. No change may be open.
+    /// Removes copies with all their rows, and with their rows in the change log. No change may be open when this is called.
     ///
     /// - Parameter copies: rows with the columns `id` and `edition`.
     static func purge(_ db: Database, copies: [Row]) throws {
         guard !copies.isEmpty else { return }
-        // A temporary change collects the keys of the rows that are removed.
+        // A temporary change collects the keys of the removed rows.
         try db.run(
             "INSERT INTO change (uuid, at, station, kind, summary) VALUES (?, 0, '', 'trash', '')",
             [ID<Change>().rawValue])
@@ -131,10 +132,10 @@ extension LibraryFile {
         try deleteLog(db, ofRowsIn: scratch)
     }
 
-    /// Deletes from the log the rows of the copies that were removed earlier, such as a deleted note or a removed tag. No index
-    /// finds these, so this reads the whole log, once for all copies.
+    /// Deletes the log entries about rows that the copies had lost earlier, such as a deleted note or a removed tag. No index
+    /// finds these entries, so this reads the whole log, but only once for all copies.
     ///
-    /// - Parameter copies: ids of rows as one JSON argument.
+    /// - Parameter copies: the row ids of the copies, as one JSON argument.
     private static func deleteEarlierLog(_ db: Database, copies: String) throws {
         try db.run(
             """
@@ -151,7 +152,7 @@ extension LibraryFile {
             """, [copies])
     }
 
-    /// Deletes from the log all rows that the temporary change has logged, and that change.
+    /// Deletes all log entries about the rows that the temporary change has removed, and then the temporary change.
     private static func deleteLog(_ db: Database, ofRowsIn scratch: Int64) throws {
         let titles = try PurgedTitles(db, scratch: scratch)
         try db.run(
@@ -167,15 +168,15 @@ extension LibraryFile {
     }
 }
 
-/// Removes purged books from the change history: deletes changes that were about nothing else, and the titles from the summaries
-/// of the others.
+/// Removes purged books from the change history. Deletes changes that were only about these books, and removes their titles from
+/// the summaries of other changes.
 struct PurgedTitles {
     private let db: Database
-    /// The changes that lose rows.
+    /// The ids of the changes that lose rows.
     private let changes: Set<Int64>
     private let titles: Set<String>
 
-    /// Collects the titles. Must run before the rows that `scratch` has logged are deleted.
+    /// Collects the titles of the purged books. Must be called before their log entries are deleted.
     init(_ db: Database, scratch: Int64) throws {
         self.db = db
         let rows = try db.rows(
@@ -190,12 +191,12 @@ struct PurgedTitles {
         titles = Set(rows.flatMap { [$0["old"] as String?, $0["new"] as String?] }.compactMap(\.self))
     }
 
-    /// Removes the titles. Must run after the rows were deleted.
+    /// Removes the titles of the purged books. Must be called after their log entries were deleted.
     func remove() throws {
         for change in changes { try removeIfEmpty(change) }
         for title in titles {
-            // A title that another book has as well is no trace of this one.
-            // The index has folded titles followed by their subtitles.
+            // A title that another book has too stays, because it does not reveal the purged book. The index has each folded
+            // title, followed by its subtitle.
             let folded = title.searchFolded
             let other = try db.row(
                 "SELECT 1 FROM edition WHERE folded >= ? AND folded < ? AND title = ? LIMIT 1",
@@ -211,7 +212,8 @@ struct PurgedTitles {
         }
     }
 
-    /// Deletes a change that has nothing left to undo. New names, and authors that came or went with their books, do not count.
+    /// Deletes a change that has nothing left to undo. New tags and shelves do not count, and neither do authors and subjects
+    /// that were added or removed with their books.
     private func removeIfEmpty(_ change: Int64) throws {
         try db.run(
             """

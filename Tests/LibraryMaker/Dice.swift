@@ -17,12 +17,13 @@ struct Dice: RandomNumberGenerator {
     /// Returns a number from 0 to `count` - 1.
     mutating func below(_ count: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(count)).high) }
 
-    /// Returns true once in `count` times.
+    /// Returns true once in `count` times on average.
     mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
-    /// Returns a number from 0 to `count` - 1, low numbers much more often, approximately by Zipf's law.
+    /// Returns a number from 0 to `count` - 1. Low numbers are much more frequent, approximately by Zipf's law.
     mutating func skewed(_ count: Int) -> Int {
-        // exp(u * ln(count + 1)) - 1 without the platform's logarithm: halves the range at random, then spreads evenly.
+        // This approximates exp(u * ln(count + 1)) - 1 without the platform's logarithm. It divides the range a random number of
+        // times, and then chooses evenly.
         var (low, high) = (0, count)
         while high - low > 1, next() & 1 == 0 { high = low + max(1, (high - low) / 4) }
         low = min(low, high - 1)

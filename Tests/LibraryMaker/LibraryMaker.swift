@@ -2,20 +2,20 @@ import Bookplate
 import GRDB
 import Library
 
-/// Generates a library of any size, always the same for the same seed: titles in nine languages, few authors with many books,
-/// tags, shelves, readings with progress and sessions, notes and quotes.
+/// Generates a library of any size, which is always the same for the same seed. It has titles in nine languages, a few authors
+/// with many books, tags, shelves, readings with progress and sessions, notes and quotes.
 ///
 /// - Parameters:
 ///   - path: the path of the new library.
-///   - copies: the number of books. Some are second copies of an edition, one in 200 is in the trash.
-///   - sessions: the number of sessions of the first book. Others have none to some dozens.
-/// - Throws: ``LibraryError``, or GRDB's error.
+///   - copies: the number of books. Some of them are second copies of an edition, and one in 200 is in the trash.
+///   - sessions: the number of sessions for the first book. The other books have between none and a few dozen.
+/// - Throws: ``LibraryError``, or an error from GRDB.
 public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions: Int = 0) async throws {
-    // The library itself creates the schema.
+    // The library creates its schema when it is opened.
     try LibraryFile.open(at: path, device: "maker").close()
     let queue = try DatabaseQueue(path: path)
     try await queue.writeWithoutTransaction { db in
-        // Nothing here needs to survive a power cut.
+        // A generated library need not survive a power cut.
         try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = -200000")
     }
     var maker = LibraryMaker(seed: seed, copies: copies)
@@ -53,10 +53,10 @@ struct LibraryMaker {
     /// Noon of 2026-11-21, in milliseconds. All generated times are earlier.
     private static let now: Int64 = 1_795_262_400_000
     private static let day: Int64 = 86_400_000
-    /// The library grows over twelve years.
+    /// The time during which books were added: twelve years, in milliseconds.
     private static let span = 12 * 365 * day
 
-    /// Inserts authors, tags and shelves.
+    /// Inserts the authors, tags and shelves.
     mutating func insertNames(_ db: Database) throws {
         let author = try db.cachedStatement(sql: "INSERT INTO author (id, name, folded) VALUES (?, ?, ?)")
         var names: Set<String> = []
@@ -77,7 +77,7 @@ struct LibraryMaker {
         }
     }
 
-    /// Inserts one copy with all its rows, and an edition unless it is a second copy.
+    /// Inserts one copy with all its rows. Unless it is a second copy, its edition is inserted too.
     mutating func insertBook(_ db: Database, number: Int, sessions: Int?) throws {
         let edition: Int64
         if editions.count > 10, texts.dice.once(in: 25) {
@@ -188,16 +188,16 @@ struct LibraryMaker {
         }
     }
 
-    /// - Parameter sessions: `nil` for a random number.
+    /// - Parameter sessions: the number of sessions; `nil` for a random number.
     private mutating func insertReading(
         _ db: Database, copy: Int64, position: Int, _ state: String, from start: Int64, pages: Int?, sessions: Int?
     ) throws {
         readings += 1
         let reading = readings
-        // Books that were added recently were read before.
+        // A book that was added recently was read before it was added.
         let started = min(start, Self.now - 260 * Self.day) + Int64(texts.dice.below(200)) * Self.day
         let last = min(Self.now, started + Int64(1 + texts.dice.below(40)) * Self.day)
-        // One in eight has no date.
+        // One reading in eight has incomplete dates, with only a year or only a year and a month.
         func text(_ instant: Int64, _ length: Int) -> String {
             String(CalendarDay(number: Int(instant / Self.day)).description.prefix(length))
         }
@@ -242,7 +242,7 @@ struct LibraryMaker {
     }
 }
 
-/// Returns the n-th of many valid ISBNs, not in order.
+/// Returns one of many valid ISBNs by its number. The ISBNs are not in ascending order.
 private func isbn(_ number: Int) -> String {
     let body = "978" + String(String(1_000_000_000 + number * 618_033_989 % 1_000_000_000).dropFirst())
     let sum = body.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }

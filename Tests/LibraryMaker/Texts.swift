@@ -19,7 +19,7 @@ struct Texts {
             default: title.append(character)
             }
         }
-        // As on covers: the pattern's words are unchanged, and the first letter is a capital.
+        // As on covers, the words of the pattern are unchanged, and the first letter is a capital letter.
         return title.prefix(1).uppercased() + title.dropFirst()
     }
 

@@ -1,16 +1,16 @@
-/// A language's words for titles; every list was made up for this generator.
+/// The words of one language from which titles are made. All lists were made up for this generator.
 struct Tongue: Sendable {
-    /// ISO 639-1.
+    /// The ISO 639-1 code of the language.
     let code: String
     let nouns: [String]
     let adjectives: [String]
-    /// `#` is a noun, `%` an adjective, `@` an invented proper name.
+    /// The patterns of titles. In a pattern, `#` is replaced by a noun, `%` by an adjective, and `@` by an invented proper name.
     let patterns: [String]
 }
 
 private func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
-/// Each is used as often as it is in this list.
+/// The languages of titles. A language that is in this list several times is used more often.
 let tongues = [
     english, english, english, english, german, french, spanish, polish, turkish, greek, russian, japanese, arabic,
 ]
@@ -96,7 +96,7 @@ let givenNames = words(
     Teresa Ursula Viktor Wanda Xenia Yasemin Zoë Ángel Brigid Chiara Dmitri Emine Frances Gökhan Harold İpek J.M. T.R. Ödön
     """)
 
-/// Syllables of invented names of people and places.
+/// The syllables from which the names of people and places are made.
 let syllables = words(
     """
     ka lo mi ra ven dor tal sen bri gar hul nes ot pel qui rus sta tor und val wes yar zen als bor cas dun el fen gri hol \
@@ -118,7 +118,7 @@ let shelfNames = [
     "Étagère",
 ]
 
-/// The words of notes, common ones first.
+/// The words from which notes and quotes are made, most common words first.
 let remarkWords = words(
     """
     the a of and to in is it was that with for on as but not his her they this be at have from or one by what all when \

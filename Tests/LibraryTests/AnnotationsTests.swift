@@ -61,7 +61,7 @@ import Testing
         #expect(try await library.quotes(named: id).isEmpty)
     }
 
-    /// The acts on a book with one note and one quote.
+    /// The acts on the annotations of a book with one note and one quote.
     enum Act: CaseIterable { case addNote, addQuote, editNote, editKind, editQuote, clearPage, deleteNote, deleteBoth }
 
     @Test(arguments: Act.allCases) func `every act is one change that can be undone`(act: Act) async throws {

@@ -63,7 +63,7 @@ import Testing
         #expect(saved.count == 1)
         let books = try await library.books(with: [isbn(1)])[isbn(1)]
         #expect(books?.count == 2 && books?.allSatisfy { $0.displayAuthors == "J. R. R. Tolkien" } == true)
-        // Not even to fill the gap of a deleted author.
+        // A source does not even fill the gap that a deleted author has left.
         _ = try await library.deleteAuthors(["J. R. R. Tolkien"], at: noon)
         let third = try await library.candidate(isbn(1), record("Book 1", by: ["JRR Tolkien"]))
         _ = try await library.add([third.confirm(by: .person, anotherCopy: true)], at: noon)
@@ -83,7 +83,7 @@ import Testing
         #expect(try await people(two) == ["Z, author", "A, author"])
         #expect(try await people(three) == ["A, translator"])
         #expect(try await library.authors().map(\.name) == ["A", "Z"])
-        // The book can be edited like any other afterwards.
+        // After the merge, the book can be edited like any other book.
         _ = try await library.update(one.id, at: noon) { $0.edition.metadata.authors.append(Contributor(name: "New")) }
         #expect(try await people(one).last == "New, author")
         for _ in 0..<2 {
@@ -131,7 +131,7 @@ import Testing
         }
         _ = try await library.renameAuthor("J. Doe", to: "J. Doe", at: noon)
         #expect(try await library.dump() == before)
-        // Another spelling of the same author is a new name.
+        // A change that affects only case is still a rename.
         #expect(try await library.renameAuthor("Jane Doe", to: "JANE DOE", at: noon).author.name == "JANE DOE")
     }
 

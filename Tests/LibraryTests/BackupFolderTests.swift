@@ -21,7 +21,7 @@ import Testing
         let own = folder("backups")
         var removed = 0
         for day in 0..<30 { removed += try await library.backup(into: own, at: after(days: day)).removed.count }
-        // Day 29 is a Sunday, so its week and the three before it end on days 29, 22, 15 and 8.
+        // Day 29 is a Sunday, so its week and the three weeks before it end on the days 29, 22, 15 and 8.
         let kept = [8, 15, 22, 23, 24, 25, 26, 27, 28, 29]
         let rotation = BackupRotation(prefix: "library-")
         #expect(names(in: own) == kept.map { rotation.name(at: after(days: $0)) })
@@ -93,7 +93,7 @@ import Testing
             try await library.backup(into: disk.path, at: after(days: 1))
         }
         #expect(error?.category == .permission)
-        // The backups there can still be listed and restored.
+        // The backups on the disk can still be listed and restored.
         #expect(try LibraryFile.backups(in: disk.path).map(\.books) == [1])
         try disk.remount("rw")
         await #expect(throws: LibraryError.self) {
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `is synced if the file system can sync folders, and otherwise that is no error`() throws {
-        // procfs answers EINVAL to fsync of a folder, like some file systems of FUSE.
+        // Like some FUSE file systems, procfs answers EINVAL to an fsync of a folder.
         let descriptor = open("/proc", O_RDONLY)
         #expect(fsync(descriptor) == -1 && errno == EINVAL)
         close(descriptor)
@@ -171,7 +171,7 @@ import Testing
         #expect(try await library.backUpIfDue(at: after(hours: 14)) == nil)
         #expect(try await library.backUpIfDue(at: after(hours: 37))?.made.count == 1)
         #expect(names(in: folder("backups")).count == 3)
-        // A copy under another name elsewhere is not the day's backup.
+        // A copy with another name in another folder does not count as the day's backup.
         _ = try await library.backup(to: folder("b.sqlite"))
         #expect(try await library.backUpIfDue(at: after(hours: 60)) != nil)
     }

@@ -126,7 +126,7 @@ import Testing
         #expect(names(in: folder("disk/covers")) == [book.edition.id.rawValue])
         let backup = try #require(library.defaultBackupPath(at: noon))
         _ = try await library.backup(to: backup)
-        // A library that is open under one name cannot be replaced under another.
+        // A library that is open under one name cannot be replaced under another name.
         for name in ["home/library.sqlite", "disk/real.sqlite"] {
             #expect(throws: LibraryError.inUse(path: folder("disk/real.sqlite"))) {
                 try LibraryFile.restore(from: backup, to: folder(name), at: noon)

@@ -31,7 +31,7 @@ import Testing
         #expect(restored.books == 50)
         let again = try LibraryFile.open(at: path)
         #expect(try await again.dump() == before)
-        // The previous library is not lost.
+        // The previous library was moved aside and is not lost.
         let aside = try LibraryFile.open(at: try #require(restored.movedAside.first))
         #expect(try await aside.books(matching: BookQuery()).total == 51)
     }
@@ -69,7 +69,7 @@ import Testing
         guard case .noRoom? = error else { throw try #require(error) }
         #expect(names(in: disk.path) == ["b.sqlite"])
         #expect(try bytes(of: disk("b.sqlite")) == old)
-        // There is room at first, then another program fills the disk.
+        // There is enough room at first, but then another program fills the disk.
         try disk.grow(to: 16 << 20)
         await #expect(throws: LibraryError.diskFull(path: disk("b.sqlite"))) {
             try await library.backup(to: disk("b.sqlite")) { _ in try fill(disk("other")) }
@@ -186,7 +186,7 @@ import Testing
     }
 }
 
-/// Writes until the disk is full.
+/// Writes a file until the disk is full.
 private func fill(_ path: String) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     defer { close(descriptor) }

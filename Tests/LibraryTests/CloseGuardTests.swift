@@ -17,7 +17,7 @@ import Testing
             }
         }
         for await _ in begun {}
-        // It does not wait for ever: this read is still running.
+        // The guard does not wait for ever, although this read is still running.
         guardian.close(within: .zero)
         #expect(!hasRead.isSet)
         await #expect(throws: CancellationError.self) { try await guardian.perform {} }

@@ -26,7 +26,7 @@ import Testing
 
     @Test func `a fetched picture is stored, and the edition no longer needs one`() async throws {
         let (one, two) = try await (edition(1), edition(2))
-        // Newest first, because a person looks at what was just scanned.
+        // The newest editions come first, because a person looks at the books that were just scanned.
         #expect(try await library.editionsWithoutCover(limit: 9).map(\.edition) == [two, one])
         #expect(try await library.editionsWithoutCover(limit: 1).map(\.edition) == [two])
         #expect(try await library.cover(of: one) == nil)
@@ -53,7 +53,7 @@ import Testing
         #expect(try await library.keptCover(of: one) == nil)
         try await library.keepCover([1, 2], of: one)
         #expect(try await library.keptCover(of: one) == KeptCover(isOwn: false, bytes: 2, stored: noon))
-        // A fetched picture cannot be removed like this.
+        // A fetched picture cannot be removed in this way.
         #expect(try await !library.removeOwnCover(of: one))
         clock.now = noon.addingTimeInterval(5)
         try await library.keepOwnCover([3], of: one)
@@ -69,7 +69,7 @@ import Testing
     @Test func `a person's photo stays until its removal is committed`() async throws {
         let one = try await edition(1)
         try await library.keepOwnCover([1], of: one)
-        // Fails at the commit, not before.
+        // With this trigger, the transaction fails at the commit, not before.
         try await library.write { db in
             try db.execute(
                 sql: """
@@ -117,7 +117,7 @@ import Testing
         try await library.keepCover([1], of: one)
         let other = try LibraryFile.open(at: folder("library.sqlite"))
         let photo = AfterCommit { [path = folder("covers/") + one.rawValue] in
-            // Stores a photo between the commit that removes the picture's row and the removal of its file.
+            // This stores a photo after the commit that removes the picture's row, but before the picture's file is removed.
             try other.database.write { db in try db.execute(sql: "UPDATE cover SET state = 'person', bytes = 1") }
             try replaceFile(path, with: [2], mode: 0o600)
         }
@@ -193,7 +193,7 @@ private final class AfterCommit: TransactionObserver, Sendable {
     }
 }
 
-/// A wall clock that a test sets.
+/// A wall clock that a test can set.
 final class HandClock: Sendable {
     private let instant = Mutex(noon)
 

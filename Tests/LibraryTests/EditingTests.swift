@@ -98,11 +98,11 @@ import Testing
         let batch = try await confirm(0..<4, by: .advance)
         let change = try #require(try await one.add(batch, at: noon)[0].change)
         #expect(try await one.lastChange()?.summary == "saved \"Book 0\" and 3 more with --yes")
-        // A book that was owned or saved already was not saved by this confirmation.
+        // A book that was already owned or saved does not count as saved by this confirmation.
         _ = try await one.add([batch[0]] + (try await confirm(0..<1, by: .person)), continuing: change, at: noon)
         _ = try await one.add(try await confirm(4..<5, by: .advance), continuing: change, at: noon)
         #expect(try await one.lastChange()?.summary == "saved \"Book 0\" and 4 more with --yes")
-        // One confirmation of a card, and the batch was no longer confirmed in advance as a whole.
+        // As soon as a person confirms one card, the batch as a whole no longer counts as confirmed in advance.
         _ = try await one.add(try await confirm(5..<6, by: .person), continuing: change, at: noon)
         #expect(try await one.lastChange()?.summary == "saved \"Book 0\" and 5 more")
         _ = try await one.add(try await confirm(6..<7, by: .advance), continuing: change, at: noon)

@@ -14,7 +14,7 @@ import Testing
     {
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         try await library.save(dune, record("Dune"))
-        // SQLite then returns SQLITE_FULL, as for ENOSPC.
+        // With this limit, SQLite returns SQLITE_FULL, as it does after ENOSPC.
         try await library.database.writeWithoutTransaction { db in
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             try db.execute(sql: "PRAGMA max_page_count = \(pages)")
@@ -161,10 +161,10 @@ import Testing
     }
 }
 
-/// True if a small disk can be mounted here, tried once.
+/// True if a small disk can be mounted on this machine. This is tried only once.
 let canMount: Bool = getuid() == 0 && (try? SmallDisk(bytes: 1 << 20)) != nil
 
-/// A tmpfs that is removed at the end of the test.
+/// A small disk (a tmpfs) that is removed at the end of the test.
 final class SmallDisk: Sendable {
     let path: String
     private let folder = Folder()
@@ -181,7 +181,7 @@ final class SmallDisk: Sendable {
     func callAsFunction(_ name: String) -> String { path + "/" + name }
 
     func grow(to bytes: Int) throws {
-        // MS_REMOUNT of sys/mount.h.
+        // The number 32 is MS_REMOUNT from sys/mount.h.
         guard mount("tmpfs", path, "tmpfs", 32, "size=\(bytes)") == 0 else {
             throw LibraryError(errno: errno, path: path)
         }

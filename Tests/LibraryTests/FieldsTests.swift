@@ -81,7 +81,7 @@ struct TextField: Sendable, CustomTestStringConvertible {
                 #expect(text.isClean && text.count <= field.limit && !text.isEmpty, "\(hostile)")
                 #expect(TextLimit.hasLines(field.limit) || !text.contains(where: \.isNewline), "\(hostile)")
             }
-            // The emoji of a family, 41 bytes, is one character.
+            // The emoji of a family has 41 bytes, but is one character.
             if hostile == .family { #expect(field.read(after).map(\.count) == [32]) }
             if try await library.dump() != before { _ = try await library.undo(change, at: noon) }
         } catch is TextRefusal {

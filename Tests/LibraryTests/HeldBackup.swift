@@ -6,7 +6,7 @@ import Testing
 @testable import Library
 
 extension LibraryFile {
-    /// Makes a backup that pauses after its first pages until `act` is done.
+    /// Makes a backup that pauses after its first pages until `act` has ended.
     func backup(to target: String, during act: () async throws -> Void) async throws -> CopyReport {
         let (parts, continuation) = AsyncStream.makeStream(of: Double.self)
         let gate = Gate()
@@ -31,12 +31,13 @@ extension LibraryFile {
     }
 }
 
-/// Blocks a thread once.
+/// A gate that blocks a thread once.
 private final class Gate: Sendable {
     private let wasHeld = Atomic(false)
     private let way = DispatchSemaphore(value: 0)
 
-    /// Only for a reader's own thread, which may block. The limit ends a broken test.
+    /// Blocks the thread until the gate is opened. May be called only on a reader's own thread, which may block. The time limit
+    /// ends a broken test.
     func hold() throws {
         if wasHeld.exchange(true, ordering: .relaxed) { return }
         guard way.wait(timeout: .now() + 600) == .success else { throw CancellationError() }

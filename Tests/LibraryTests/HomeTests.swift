@@ -6,7 +6,7 @@ import Testing
 
 @testable import Library
 
-/// Collects the values of a listing.
+/// Collects the events of a timeline.
 final class Events: Sendable {
     private let events = Mutex<[TimelineEvent]>([])
     var list: [TimelineEvent] { events.withLock { $0 } }
@@ -121,7 +121,7 @@ final class Events: Sendable {
         #expect(entries.allSatisfy { $0.contains("USING COVERING INDEX progressEntryByReading") }, "\(entries)")
     }
 
-    /// Returns the query plan of every statement that the body runs.
+    /// Returns the query plan of every statement that `body` runs.
     private func plans(
         arguments: String, _ body: @escaping @Sendable (Database) throws -> Void
     ) async throws -> [(sql: String, plan: [String])] {

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// Texts that must not break any field: each is stored clean and within its limit, or refused.
+/// Texts that must not break any field. A field must store each text clean and within the field's limit, or refuse it.
 enum HostileText: String, CaseIterable, Sendable {
     case megabytes, manyCharacters, nul, onlyNul, family, override, rightToLeft, accents, whiteSpace, invisible
     case ends, lineBreaks, damaged, quotes, escape

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// Imports of books that another import has added and a person has changed since.
+/// Tests of imports of books that an earlier import has added, and that a person has changed after that.
 @Suite struct ImportAgainTests {
     let library: LibraryFile
 
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// A book in our own JSON format.
+    /// Returns a record of a book in Bookplate's own JSON format.
     private func record(
         _ title: String, _ copies: [CopyRecord], id: String, isbn: ISBN? = nil, by author: String = "Frank Herbert"
     ) -> ImportRow {
@@ -76,7 +76,7 @@ import Testing
         let again = try await take([row])[0]
         #expect(again.outcome == .unchanged(id))
         #expect(try await library.dump() == before)
-        // Nor does it come back from another file.
+        // The removed ISBN does not come back from another file either.
         _ = try await take([.book(imported("Dune", odyssey, request: "other:1") { $0.record.copy.rating = 1 })])
         #expect(try await library.book(id)?.edition.isbn == nil)
     }
@@ -157,7 +157,7 @@ import Testing
         #expect(
             try Set(results.map(id)) == ["a", "b", "c"].map { ID(rawValue: $0) }.reduce(into: []) { $0.insert($1) })
         #expect(try await library.book(stored.id)?.edition.isbn == nil)
-        // A known copy gets no new edition because a person has changed its ISBN since.
+        // A known copy does not get a new edition if a person has changed its ISBN after the first import.
         try await library.write { db in try db.run("UPDATE edition SET uuid = 'x', isbn = NULL WHERE uuid = 'e1'") }
         let again = try await take([record("Poems", [copy("a")], id: "e1", isbn: odyssey)])
         #expect(try id(again[0]) == ID(rawValue: "a"))

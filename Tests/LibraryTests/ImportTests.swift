@@ -4,7 +4,7 @@ import Testing
 
 @testable import Library
 
-/// A row of a tracker's file.
+/// Returns a row as it is read from a tracker's file.
 func imported(
     _ title: String?, _ isbn: ISBN? = nil, by author: String = "Frank Herbert", request: String? = nil, row: Int = 2,
     _ more: (inout ImportedBook) -> Void = { _ in }
@@ -189,7 +189,7 @@ func asRead(_ book: inout ImportedBook) {
         guard case .refused(let reason) = results[1].outcome, case .refused = results[3].outcome else {
             throw LibraryError.noSuchBook(ID(rawValue: "\(results)"))
         }
-        #expect(reason.contains("the library does not accept a value in it"))
+        #expect(reason.contains("the library does not accept a value in this row"))
         #expect(try await library.find("") == ["A", "B"])
         let rest = try await library.dump().filter { $0.contains("Bad") }
         #expect(rest.isEmpty)

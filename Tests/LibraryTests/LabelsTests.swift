@@ -9,7 +9,7 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory() }
 
-    /// Returns one shelf, or all tags.
+    /// Returns the name of a copy's shelf, or the names of its tags.
     private func labels(_ kind: Label.Kind, of copy: ID<Copy>) async throws -> [String] {
         let copy = try #require(try await library.book(copy)?.copy)
         return kind == .tag ? copy.tags : [copy.shelf].compactMap(\.self)
@@ -51,7 +51,8 @@ import Testing
         }
     }
 
-    /// The acts on the labels "one" (books 1 and 2, and one in the trash), "two" (books 2 and 3) and "none".
+    /// The acts on three labels. The label "one" is on the books 1 and 2 and on a book in the trash. The label "two" is on book
+    /// 3, and as a tag also on book 2. The label "none" is on no book.
     enum Act: CaseIterable {
         case make, put, putAgain, take, rename, respell, merge, mergeTwo, delete, deleteTwo
     }
@@ -78,8 +79,8 @@ import Testing
                 put
                     == LabelChange(
                         label: Label(kind: kind, name: "none", books: 2), changedBooks: 2, change: change))
-            let place = kind == .tag ? "under the tag" : "on the shelf"
-            summary = "put \"Book 1\" and 1 more \(place) \"none\""
+            let books = "\"Book 1\" and 1 more"
+            summary = kind == .tag ? "tagged \(books) with \"none\"" : "put \(books) on the shelf \"none\""
             after = kind == .tag ? ["none 2", "one 2", "two 2"] : ["none 2", "one 1", "two 0"]
         case .putAgain:
             let again = try await library.addLabel(kind, "One", to: [one.id], at: noon)
@@ -87,7 +88,9 @@ import Testing
             (summary, after) = (nil, ["none 0", "one 2", "two \(twos)"])
         case .take:
             #expect(try await library.removeLabel(kind, "ONE", from: [one.id, three.id], at: noon).changedBooks == 1)
-            (summary, after) = ("took \"Book 1\" off the \(kind) \"one\"", ["none 0", "one 1", "two \(twos)"])
+            summary =
+                kind == .tag ? "removed the tag \"one\" from \"Book 1\"" : "took \"Book 1\" off the shelf \"one\""
+            after = ["none 0", "one 1", "two \(twos)"]
         case .rename:
             let renamed = try await library.renameLabel(kind, "ONE", to: " Uno ", at: noon)
             let change = try await library.lastChange()?.id

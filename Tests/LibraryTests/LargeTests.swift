@@ -7,7 +7,7 @@ import Testing
 
 @testable import Library
 
-/// 100,000 books with `script/test --long`.
+/// True for `script/test --long`, with which the libraries have 100,000 books.
 private let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] != nil
 
 @Suite struct `A large library` {
@@ -69,7 +69,7 @@ private final class ReportedProgress: Sendable {
 
     func add(_ done: Int, _ total: Int) { steps.withLock { $0.append((done, total)) } }
 
-    /// True if the progress rose to the end.
+    /// True if the reported number of rows rose in each step, up to the total.
     var isRising: Bool {
         steps.withLock { steps in
             zip(steps, steps.dropFirst()).allSatisfy { $0.0 < $1.0 } && steps.last.map { $0.0 == $0.1 } == true

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Library
 
-/// Two processes with one queue: each test has the file open twice.
+/// Tests of two processes that share one queue. Each test has the file open twice.
 @Suite struct LeaseTests {
     let folder = Folder()
     let one: LibraryFile
@@ -91,7 +91,7 @@ import Testing
 
     @Test func `a title typed while the authors arrive keeps the authors`() async throws {
         let id = try await enqueue()
-        // The person saw an empty item when the edit began.
+        // When the person began the edit, the item was still empty.
         _ = try await two.record([id: found("Dune")], at: noon)
         try await one.edit(id) { metadata, preset in
             metadata.title = "Mine"

@@ -66,7 +66,7 @@ import Testing
             var query = BookQuery()
             query.limit = .max
             one.set(&query)
-            // Values within one filter combine with OR. The two filters are of different kinds or the same.
+            // Values of the same kind of filter are combined with OR, so two different filters of the same kind are skipped.
             let isSameKind = other != index && Self.isSameKind(one.name, two.name)
             guard !isSameKind else { continue }
             two.set(&query)
@@ -139,7 +139,8 @@ import Testing
             seen += page.books.map(\.id)
             query.after = page.next
             guard query.after != nil, round < 12 else { break }
-            // Removes a book that was shown, the last one shown and one that was not; adds others before and behind.
+            // Each round removes the first and the last book of the page, and a book that has not been shown yet. Then it adds
+            // one book near the beginning of the order and one near the end.
             let ids = [
                 page.books[0].id, page.books[9].id, wanted.last { !seen.contains($0.id) && !gone.contains($0.id) }?.id,
             ]
@@ -153,7 +154,7 @@ import Testing
         }
         let added = Set(seen).subtracting(wanted.map(\.id))
         let old = seen.filter { !added.contains($0) }
-        // Each book once, in its order, except those that were removed before their turn.
+        // Each book is shown once and in order, except books that were removed before they were shown.
         #expect(Set(seen).count == seen.count)
         let expected = wanted.map(\.id).filter { old.contains($0) || !gone.contains($0) }
         #expect(old == Array(expected.prefix(old.count)))

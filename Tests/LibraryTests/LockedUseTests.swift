@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `A locked library` {
     let folder = Folder()
 
-    /// Acquires the lock that only one writer can have at a time.
+    /// Acquires the lock that only one writer can have at a time, and returns the connection that has it.
     private func locker() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// A library of version 1, which had statuses but no readings, opened by this program.
+/// Tests of opening a library with version 1 of the schema, which had statuses but no readings.
 @Suite struct `A library from before the tracker` {
     let folder = Folder()
     let library: LibraryFile
@@ -53,7 +53,7 @@ import Testing
         library = try LibraryFile.open(at: path)
     }
 
-    /// Returns status and readings of a copy, such as `read finished`.
+    /// Returns the status and the readings of a copy, such as `read finished`.
     private func status(_ number: Int) async throws -> String? {
         try await library.book(ID(rawValue: "c\(number)")).map { book in
             ([book.copy.status.rawValue] + book.copy.readings.map(\.state.rawValue)).joined(separator: " ")

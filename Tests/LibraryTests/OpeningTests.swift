@@ -50,7 +50,7 @@ import Testing
         try await library.save(dune, record("Dune"))
     }
 
-    /// A file that must be refused and left as it is.
+    /// The kinds of files that must be refused and left as they are.
     enum Refused: String, CaseIterable {
         case text, binary, foreign, foreignWithLog, newer, newerInLog, halved, cutInHeader, damagedSchema, noPages
     }
@@ -208,7 +208,7 @@ import Testing
         try Dictionary(uniqueKeysWithValues: names(in: folder.path).map { ($0, try bytes(of: folder($0))) })
     }
 
-    /// Copies a database from the disk while it is open, which is the state that a killed process leaves.
+    /// Copies the files of a database while it is open. The copy is in the state in which a killed process leaves a database.
     private func copyWithLog(_ name: String, to copy: String) throws {
         try write(bytes(of: folder(name)), to: folder(copy))
         try write(bytes(of: folder(name + "-wal")), to: folder(copy + "-wal"))

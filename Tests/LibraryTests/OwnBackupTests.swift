@@ -8,7 +8,7 @@ import Testing
 
 private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 86_400) }
 
-/// Two libraries with the same name on devices with the same name, and one memory stick for both.
+/// Two libraries with the same name, on devices with the same name. They share one memory stick.
 @Suite struct `The backups of several libraries in one folder` {
     let folder = Folder()
     var stick: String { folder("stick") }
@@ -61,7 +61,7 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         let both = try own(nil, in: stick)
         #expect(both.backups.count == 2 && both.areMixed)
         #expect(both.backups[0].at == after(days: 5))
-        // The backup beside the library is its own, but the others may be its own as well.
+        // The backup beside the library belongs to it, but the other backups may belong to it too.
         let beside = folder("mine/backups")
         _ = try await mine.backup(into: beside, at: after(days: 2))
         #expect(try own(nil, in: beside, stick).areMixed)
@@ -78,7 +78,7 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         let restored = try LibraryFile.open(at: path, device: "raspi")
         #expect(try await restored.identity() == id)
         try restored.close()
-        // Without a previous library, the backup's id is kept.
+        // If there is no previous library, the restored library has the id of the backup.
         _ = try LibraryFile.restore(from: report.path, to: folder("new.sqlite"), at: noon)
         let new = try LibraryFile.open(at: folder("new.sqlite"))
         #expect(try await new.identity() == other.identity())

@@ -36,7 +36,7 @@ import Testing
                 """)
         }
         #expect(images == 0)
-        // The remaining changes can be undone in order, as if the book had never been there.
+        // The remaining changes can be undone in order, as if the purged book had never existed.
         #expect(try await kinds() == [.save])
         while let change = try await library.lastChange() { _ = try await library.undo(change.id, at: noon) }
         #expect(try await library.find("").isEmpty)

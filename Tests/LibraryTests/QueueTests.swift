@@ -40,7 +40,7 @@ import Testing
         #expect(try await library.items(in: [.waiting]).map(\.id) == [early[0].id, late[0].id])
         #expect(try await library.items(in: [.dismissed]).map(\.id) == [early[1].id])
         #expect(try await library.items(in: []).isEmpty)
-        #expect(try await library.lastChange()?.summary == "dismissed 1 in the intake queue")
+        #expect(try await library.lastChange()?.summary == "dismissed 1 item from the intake queue")
     }
 
     @Test func `an item is leased to one process until the lease ends`() async throws {
@@ -55,7 +55,7 @@ import Testing
         let leased = try await (first.map(\.id.rawValue), second.map(\.id.rawValue))
         #expect(leased.0.count + leased.1.count == 30)
         #expect(Set(leased.0 + leased.1).count == 30)
-        // One process has the item, so the other is refused.
+        // One process has leased the item, so the other process does not get it.
         let other = leased.0.contains(items[0].id.rawValue) ? two : one
         #expect(try await other.lease([items[0].id], limit: 1, for: .seconds(60), at: noon).isEmpty)
         #expect(try await two.lease(nil, limit: 99, for: .seconds(60), at: noon.addingTimeInterval(61)).count == 30)
@@ -181,7 +181,7 @@ import Testing
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(7 * 86_400 + 1)).keys) == [dune])
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(-60)).keys) == [dune])
 
-        // A later "no record" does not replace a found record, and an answer from the cache keeps its age.
+        // A later not-found answer does not replace a found record, and an answer that came from the cache keeps its age.
         try await library.keep([LookupAnswer(isbn: dune, outcome: .notFound(asked: []))], at: noon)
         try await library.keep(Array(now.values), at: noon.addingTimeInterval(6 * 86_400))
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(8 * 86_400)).keys) == [dune])

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 @testable import Library
 
-// Random acts of the tracker, labels and annotations, which are the same for the same seed.
+// Random acts on readings, labels and annotations. They are the same for the same seed.
 extension LibraryFile {
     func track(_ book: Book, _ random: inout Numbers, at now: Date) async throws {
         let id = book.id
@@ -72,7 +72,8 @@ extension LibraryFile {
         }
     }
 
-    /// Imports a file in two batches: existing books and new ones, with readings, sessions, notes, tags and a doubt.
+    /// Imports a file in two batches. Its books are both existing and new books, with readings, sessions, notes, tags and a
+    /// doubt.
     func importFile(_ random: inout Numbers, _ words: [String], at now: Date) async throws {
         let run = LibraryImport(into: self, from: "a.csv")
         for part in 0..<2 {
@@ -96,7 +97,7 @@ extension LibraryFile {
 }
 
 extension Error {
-    /// True if the error says that an act does not fit the library's state.
+    /// True if the error says that an act does not fit the state of the library.
     var isRefusal: Bool {
         switch self {
         case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrashRefusal, is AnnotationRefusal,

@@ -10,7 +10,7 @@ func day(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
 func instant(_ text: String) -> Date { try! Date.ISO8601FormatStyle().parse(text) }
 
-/// Inserts rows directly, without the tracker's rules.
+/// Functions that insert rows directly, without the tracker's rules.
 extension LibraryFile {
     @discardableResult
     func insertCopy(
@@ -85,7 +85,7 @@ extension LibraryFile {
         }
     }
 
-    /// Inserts a session of half an hour with its progress entry.
+    /// Inserts a session of half an hour, with its progress entry.
     func insertSession(_ reading: Int64, _ start: String, from: Int, to: Int) async throws {
         let session = try await insertSession(reading, instant(start), minutes: 30, from: from, to: to)
         try await insertEntry(reading, instant(start).addingTimeInterval(1800), page: to, session: session)

@@ -8,7 +8,7 @@ import Testing
     private let rotation = BackupRotation(prefix: "library-")
     private let day = 86_400.0
 
-    /// Returns the names of one backup a day, newest first.
+    /// Returns the names of one backup per day, newest first.
     private func daily(_ days: some Sequence<Int>, from now: Date = noon) -> [String] {
         days.map { rotation.name(at: now.addingTimeInterval(-Double($0) * day)) }
     }
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `keeps the newest of the last seven days and of the last four weeks`() {
-        // 2026-11-21 is a Saturday: its week began 5 days earlier, and earlier weeks ended 6, 13 and 20 days earlier.
+        // 2026-11-21 is a Saturday. Its week began 5 days earlier, and the weeks before it ended 6, 13 and 20 days earlier.
         #expect(kept(daily(0..<60)) == daily([0, 1, 2, 3, 4, 5, 6, 13, 20]))
     }
 
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `a clock far behind removes no good backup`() {
         let good = daily(0..<9)
-        // A Raspberry Pi without a network starts in 1970 and makes some backups, day by day.
+        // The clock of a Raspberry Pi without a network starts in 1970, and the Pi makes some backups, one per day.
         var names = good
         for day in 0..<30 {
             let now = Date(timeIntervalSince1970: Double(day) * 86_400)
@@ -70,7 +70,7 @@ import Testing
             #expect(names.contains(rotation.name(at: now)))
             #expect(names.starts(with: good))
         }
-        // When the clock is right again, the oldest backups are removed, which are those of 1970.
+        // When the clock is right again, the oldest backups are removed. These are the backups from 1970.
         #expect(kept(names).starts(with: daily(0..<7)))
     }
 

@@ -11,14 +11,14 @@ let noon = Date(timeIntervalSince1970: 1_795_262_400)
 let dune = try! ISBN("978-0-441-17271-9")
 let odyssey = try! ISBN("9780140449266")
 
-/// Returns the n-th of many valid ISBNs.
+/// Returns one of many valid ISBNs by its number.
 func isbn(_ number: Int) -> ISBN {
     let digits = "978" + String(String(1_000_000_000 + number).dropFirst())
     let sum = digits.utf8.enumerated().reduce(0) { $0 + Int($1.element - 48) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
     return try! ISBN(ean13: digits + String((10 - sum % 10) % 10))
 }
 
-/// A record of a source.
+/// Returns a record as a source would give it.
 func record(
     _ title: String, by authors: [String] = ["Frank Herbert"], from source: SourceName = .openLibrary,
     _ more: (inout Metadata) -> Void = { _ in }
@@ -42,18 +42,18 @@ func confirmed(
 }
 
 extension LibraryFile {
-    /// Captures ISBNs without leases.
+    /// Captures ISBNs without leasing the items.
     func capture(_ detections: [Detection], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem]
     {
         try await enqueue(detections, preset: preset, lease: .zero, at: now)
     }
 
-    /// Updates a book to `book`.
+    /// Updates the stored book to `book`.
     func update(_ book: Book, at now: Date) async throws -> ID<Change> {
         try await update(book.id, at: now) { $0 = book }.change
     }
 
-    /// Captures one ISBN, gives the item a record and confirms it.
+    /// Captures one ISBN, gives the captured item a record, and returns the item as a candidate.
     func candidate(_ isbn: ISBN, _ metadata: Metadata, preset: Preset = Preset()) async throws -> Candidate {
         let items = try await capture(
             [Detection(isbn: isbn, raw: isbn.digits, origin: .photo)], preset: preset, at: noon)
@@ -62,7 +62,7 @@ extension LibraryFile {
         return Candidate(item: found[0])
     }
 
-    /// Saves one book and returns the stored one.
+    /// Saves one book, and returns it as it is stored.
     @discardableResult
     func save(_ isbn: ISBN?, _ metadata: Metadata, preset: Preset = Preset(), at now: Date = noon) async throws -> Book
     {
@@ -81,7 +81,7 @@ extension LibraryFile {
         return try await books(matching: query).books.map(\.displayTitle)
     }
 
-    /// Returns every row of every table that is logged in changes, as text.
+    /// Returns, as text, every row of every table that is logged in changes.
     func dump() async throws -> [String] {
         try await read { db in
             try trackedTables.flatMap { table in
@@ -114,7 +114,7 @@ final class Folder: Sendable {
     }
 }
 
-/// Returns the names in a folder, sorted, without the side file with the locks.
+/// Returns the sorted names in a folder, without the side file that has the locks.
 func names(in folder: String) -> [String] {
     fileNames(in: folder).filter { !$0.hasSuffix("-lock") && $0 != "." && $0 != ".." }.sorted()
 }

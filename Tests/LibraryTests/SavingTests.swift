@@ -93,13 +93,13 @@ import Testing
         let preset = Preset(shelf: "Hall", isWishlist: isWish)
         var candidate = try await library.candidate(dune, record("Dune"), preset: preset)
         candidate.existing = try #require(try await library.books(with: [dune])[dune])
-        // It is not reported as owned before, and saving agrees.
+        // Before it is saved, the candidate does not count as owned, and saving treats it in the same way.
         #expect(candidate.owned == nil)
         let results = try await library.add([candidate.confirm(by: .person)], at: noon)
         guard case .saved(read.id, let change) = results[0] else { throw UndoRefusal.noSuchChange }
         let books = try #require(try await library.books(with: [dune])[dune])
         #expect(books.count == 1 && books[0].copy.isOwned == !isWish && books[0].copy.isOnWishlist == isWish)
-        // A read book stays Read.
+        // A book that was read keeps the status Read.
         #expect(books[0].copy.status == .read && books[0].copy.readings == read.copy.readings)
         candidate.existing = books
         #expect((candidate.owned != nil) == !isWish)
@@ -220,7 +220,7 @@ import Testing
         book.copy.shelf = "Attic"
         _ = try await library.update(book, at: noon)
         let readings = try #require(try await library.book(book.id)).copy.readings
-        // On Hold has a reading.
+        // A book that is On Hold has a reading.
         #expect(readings.map(\.state) == [.open])
         book.copy.readings = readings
         #expect(try await library.book(book.id) == book)

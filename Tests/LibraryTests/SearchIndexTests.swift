@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// The search index is up to date after every write.
+/// Tests that the search index is up to date after every write.
 @Suite struct SearchIndexTests {
     let folder = Folder()
     let library: LibraryFile
@@ -24,7 +24,7 @@ import Testing
         let now = try await index()
         let stale = try await library.read { db in try db.value(Int.self, "SELECT count(*) FROM searchStale") }
         #expect(stale == 0, comment)
-        // FTS5's own check of its word lists against its content.
+        // This runs FTS5's own check that its word lists agree with its content.
         try await library.write { db in
             try db.execute(sql: "INSERT INTO searchText (searchText) VALUES ('integrity-check')")
         }
@@ -44,7 +44,7 @@ import Testing
         #expect(kinds.isSuperset(of: [.save, .edit, .trash, .restore]))
     }
 
-    /// Runs one random act: one of the commands, or a write of a row.
+    /// Runs one random act, which is one of the commands or a direct write of a row.
     private func act(_ random: inout Numbers, _ words: [String]) async throws {
         var query = BookQuery()
         query.inTrash = random.next(4) == 0

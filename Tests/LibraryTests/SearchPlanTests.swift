@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// Checks query plans instead of times.
+/// Checks the speed of searches by their query plans instead of their times.
 @Suite struct SearchPlanTests {
     let folder = Folder()
     let library: LibraryFile
@@ -28,7 +28,8 @@ import Testing
         }
     }
 
-    /// True if a line is the scan of a whole table. Word lists, values of one argument and subqueries are no tables.
+    /// Returns true if a line is a scan of a whole table. Word lists, the values of an argument and subqueries do not count as
+    /// tables.
     private func isWholeTable(_ line: String) -> Bool {
         line.hasPrefix("SCAN ")
             && ![

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Library
 
-/// The results of searches, their order and their reasons.
+/// Tests of the results of searches, their order, and the texts that explain them.
 @Suite struct SearchRankTests {
     let library: LibraryFile
 
-    /// Books, oldest first.
+    /// Adds the books that are searched, oldest first.
     init() async throws {
         library = try LibraryFile.inMemory()
         let books:

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-// Sessions together with other connections, the trash, undo and a full disk.
+// Tests of sessions together with other connections, the trash, undo and a full disk.
 extension SessionTests {
     @Test func `one that is running survives a closed library and a killed process`() async throws {
         let id = try await book().id

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { library = try LibraryFile.open(at: folder("library.sqlite"), zone: .gmt) }
 
-    /// `after` seconds from noon.
+    /// Returns the time that is `after` seconds after noon.
     func at(_ after: TimeInterval) -> Date { noon.addingTimeInterval(after) }
 
     func book(_ status: Copy.Status = .toRead, pageCount: Int? = 382) async throws -> Book {
@@ -115,7 +115,7 @@ import Testing
         let day: TimeInterval = 86_400
         let first = try await library.addSession(
             of: id, start: at(-2 * day), end: at(-2 * day + 1800), startPage: nil, endPage: 60, at: noon)
-        // It starts a book that is To Read, on that day.
+        // The session sets a To Read book to Reading, and starts the reading on the day of the session.
         #expect(try await library.book(id)?.copy.reading?.started?.description == "2026-11-19")
         #expect(try await library.book(id)?.copy.reading?.currentPage(of: 382) == 60)
         _ = try await library.recordProgress(.page(145), of: id, at: noon)
@@ -123,7 +123,7 @@ import Testing
             of: id, start: at(-day), end: at(-day + 1800), startPage: nil, endPage: 100, at: noon)
         #expect(first.session.startPage == 0 && second.session.startPage == 60)
         #expect(try await library.book(id)?.copy.reading?.currentPage(of: 382) == 145)
-        // Overlapping another one is allowed.
+        // A session may overlap another session.
         _ = try await library.addSession(
             of: id, start: at(-day + 60), end: at(-day + 600), startPage: 3, endPage: nil, at: noon)
         #expect(
@@ -142,7 +142,7 @@ import Testing
         func page() async throws -> Int? { try await library.book(id)?.copy.reading?.currentPage(of: 382) }
         _ = try await library.setStatus(.reading, of: id, on: nil, at: at(36_000))
         let before = try await library.dump()
-        // At 20:30 of the same day, recorded at 22:00.
+        // The session was at 20:30 on the same day, and is recorded at 22:00.
         let first = try await library.addSession(
             of: id, start: at(30_600), end: at(32_400), startPage: nil, endPage: 40, at: at(36_000))
         #expect(try await page() == 40)
@@ -157,7 +157,7 @@ import Testing
         #expect(next.session.startPage == 40)
         #expect(try await page() == 60)
         _ = try await library.deleteSession(next.session.id, at: at(36_000))
-        // After its time was corrected to a day before, it is still the current page.
+        // After the session's time was moved to a day earlier, its page is still the current page.
         _ = try await library.editSession(
             added.session.id, SessionEdit(start: at(-2 * day), minutes: 30), at: at(36_000))
         #expect(try await page() == 40)

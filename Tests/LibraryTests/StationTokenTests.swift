@@ -25,7 +25,7 @@ import Testing
         }
         _ = try await library.revoke(stations[0], at: .now)
         _ = try await library.pair(ID(), named: "one more", at: .now)
-        // There are never more revoked stations than the limit and the new one.
+        // The number of revoked stations is never more than one above the limit.
         for station in stations.dropFirst() { _ = try await library.revoke(station, at: .now) }
         for number in 1...10 {
             let station = ID<PairedStation>()

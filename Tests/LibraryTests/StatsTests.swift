@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `The library's stats` {
     let library: LibraryFile
-    /// A Sunday noon in Berlin.
+    /// A Sunday at noon in Berlin.
     let now = instant("2026-05-10T10:00:00Z")
 
     init() throws { library = try LibraryFile.inMemory() }
@@ -29,7 +29,8 @@ import Testing
             var sessions: [Session] = []
             var entries: [ProgressEntry] = []
             for _ in 0..<25 {
-                // Around the two changes of the clock, at most hours of the day, in any order.
+                // The times are around the two changes between summer time and winter time. They cover most hours of the day, and
+                // are in any order.
                 let start = instant(["2025-10-24T00:00:00Z", "2026-03-27T00:00:00Z"][chance.below(2)])
                     .addingTimeInterval(Double(chance.below(288)) * 1800)
                 if chance.below(3) == 0 {
@@ -75,7 +76,7 @@ import Testing
         #expect(march.map(text) == whole.filter { $0.day == day("2026-03-28") }.map(text))
     }
 
-    /// Returns a day with its pace rounded, because the last digits of a sum depend on the order of addition.
+    /// Returns a day as text. Its pace is rounded, because the last digits of a sum depend on the order of addition.
     private func text(_ day: DayStats) -> String {
         let pace = day.pace.value.map { String(Int(($0 * 1000).rounded())) } ?? "-"
         return "\(day.day) \(day.pages)p \(day.minutes)m \(day.sessions)s \(day.entries)e \(pace) \(day.pace.count)"

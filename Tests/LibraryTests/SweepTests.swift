@@ -9,7 +9,7 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory() }
 
-    /// Makes a change that does not matter, some days after noon.
+    /// Makes a change that is not important, a number of days after noon.
     private func change(day: Int) async throws {
         try await library.set("goal", to: "\(day)", at: noon.addingTimeInterval(Double(day) * 86_400))
     }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `a clock that jumped far ahead does not empty the trash`() async throws {
         let book = try await trashed()
-        // Not even if something was captured with that clock just before.
+        // The trash stays even if a book was captured with the same clock just before.
         _ = try await capture(day: 3650)
         try await change(day: 3650)
         #expect(try await library.book(book) != nil)
@@ -104,7 +104,7 @@ import Testing
         #expect(try await library.item(candidate.item.id) != nil)
         try await change(day: 31)
         #expect(try await library.item(candidate.item.id) == nil)
-        // The request is still known.
+        // The request of the remaining book is still known.
         let copy = try #require(try await library.books(with: [dune])[dune]?.first?.id)
         #expect(try await library.add([request], at: noon) == [.alreadySaved(copy)])
     }

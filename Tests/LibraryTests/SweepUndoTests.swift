@@ -6,7 +6,7 @@ import Testing
 
 @testable import Library
 
-/// Returns an instant some days after noon.
+/// Returns the time that is a number of days after noon.
 private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number) * 86_400) }
 
 @Suite struct `The trash and undo` {
@@ -30,7 +30,7 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
         _ = try await LibraryImport(into: library, from: "a.csv").importRows(books.map { .book($0) }, at: now)
     }
 
-    /// Makes changes that do not matter.
+    /// Makes changes that are not important, on the given days.
     private func changes(on days: Int...) async throws {
         for number in days { try await library.set("goal", to: "\(number)", at: day(number)) }
     }
@@ -91,10 +91,10 @@ private func day(_ number: Int) -> Date { noon.addingTimeInterval(Double(number)
             }
         }
         try await library.purge(ids)
-        // One scan for rows of readings, one for all other rows.
+        // One scan is for rows that belong to readings, and the other is for all other rows.
         #expect(passes.withLock { $0 } == 2)
         let left = try await library.read { db in try db.value(Int.self, "SELECT count(*) FROM changeRow") }
-        // The save's tag alone is nothing to undo.
+        // A change with only a new tag has nothing to undo, so it is deleted too.
         #expect(left == 0)
     }
 }

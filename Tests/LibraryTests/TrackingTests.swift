@@ -5,7 +5,8 @@ import Testing
 
 @testable import Library
 
-/// A time zone in which noon UTC is the next day, so that the day must come from the reader's calendar.
+/// A time zone in which noon in UTC is already the next day. With it, tests find out whether a day comes from the reader's
+/// calendar.
 private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
 
 @Suite struct TrackingTests {
@@ -93,7 +94,7 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         #expect(try await unsound() == 0)
     }
 
-    /// Returns copies that are not To Read and show no reading of their status.
+    /// Returns the number of copies that are not To Read, and do not show a reading that fits their status.
     private func unsound() async throws -> Int {
         try await library.read { db in
             try StoredBook.fetch(db, "WHERE copy.status <> 'toRead'").count {
@@ -159,7 +160,7 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         }
     }
 
-    /// The acts of the tracker on a book that has a past reading, an open one with progress, and a session.
+    /// The acts of the tracker. They are done to a book that has a past reading, an open reading with progress, and a session.
     enum Act: CaseIterable {
         case toRead, read, hold, drop, page, percent, dates, add, delete, start, stop, addSession, editSession
         case clearPage, deleteSession, deleteRunning

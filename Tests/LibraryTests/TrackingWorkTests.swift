@@ -7,7 +7,7 @@ import Testing
 @testable import Library
 
 @Suite struct `Ten thousand sessions of one book` {
-    /// Every statement that was run, once.
+    /// The statements that a connection has run, each of them once.
     private final class Statements: Sendable {
         private let texts = Mutex<Set<String>>([])
         func add(_ text: String) { texts.withLock { _ = $0.insert(text) } }
@@ -72,7 +72,8 @@ import Testing
         for (sql, plan) in try await plans(of: ran) {
             let scans = plan.filter { step in
                 ["SCAN session", "SCAN progressEntry", "SCAN entry", "SCAN reading"].contains { step.hasPrefix($0) }
-                    // In the order of the index, up to the end of the page; or an index with one row at most.
+                    // These two scans are allowed. One follows the order of the index and stops at the end of the page, and the
+                    // index of the other has at most one row.
                     && step != "SCAN session USING INDEX sessionByStart"
                     && step != "SCAN session USING INDEX sessionRunning"
             }
@@ -101,7 +102,7 @@ import Testing
         let rule = SessionTotals(sessions)
         #expect(totals.sessions == rule.sessions && totals.minutes == rule.minutes && totals.pages == rule.pages)
         #expect(totals.lastRead == rule.lastRead)
-        // The order of addition differs.
+        // The two sums are added in different orders, so their last digits may differ.
         let (pace, wanted) = (try #require(totals.meanPace), try #require(rule.meanPace))
         #expect(abs(pace - wanted) < 1e-6)
         #expect(try await library.sessionTotals(of: ID()) == SessionTotals([]))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Library
 
-/// Random walks through everything that a person can do to a library.
+/// Tests with random walks through everything that a person can do to a library.
 @Suite struct UndoWalkTests {
     let library: LibraryFile
 
@@ -23,12 +23,12 @@ import Testing
             _ = try await library.undo(change.id, at: noon)
         }
         #expect(try await library.dump().filter { !$0.hasPrefix("intakeItem") } == start)
-        // A capture is no change, so items that were confirmed or dismissed wait again.
+        // A capture is not a change, so its item remains. Items that were confirmed or dismissed are waiting again.
         #expect(try await library.items(in: [.confirmed, .dismissed]).isEmpty)
     }
 
-    /// A name that a later book shares, such as a tag, survives the undo of its change. So some acts on names are refused
-    /// after others were undone out of order. All other changes can be undone back to the beginning.
+    /// A name that a later book also has, such as a tag, stays when the change that added it is undone. So after changes were
+    /// undone in any order, the undo of some acts on names is refused. All other changes can be undone back to the beginning.
     @Test(arguments: [4, 6, 9, 10], [false, true])
     func `changes undone in any order leave a sound library, and a refused undo changes nothing`(
         seed: UInt64, withTracker: Bool
@@ -62,14 +62,14 @@ import Testing
         }
         #expect(try await unsound() == 0)
         if withTracker { return }
-        // Tags and shelves that a later book shares survive their change.
+        // Tags and shelves that later books also had stay when the changes that added them are undone.
         let rest = try await library.dump().filter { row in
             !["intakeItem", "tag", "shelf"].contains { row.hasPrefix($0 + " ") }
         }
         #expect(rest == start)
     }
 
-    /// Returns rows with references to nothing, and editions and authors without references to them.
+    /// Returns the number of rows that refer to missing rows, plus the number of editions and authors to which no row refers.
     private func unsound() async throws -> Int {
         try await library.read { db in
             try db.rows("PRAGMA foreign_key_check").count
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// Makes one random change. A refused one changes nothing.
+    /// Makes one random change, and checks that a refused change has no effect.
     private func step(_ random: inout Numbers, _ number: Int, withTracker: Bool = true) async throws {
         var query = BookQuery()
         query.inTrash = random.next(3) == 0
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Runs one random act of the tracker, labels or annotations, or an import. A refused one changes nothing.
+    /// Runs one random act on readings, labels or annotations, or an import. Checks that a refused act has no effect.
     private func track(_ random: inout Numbers, _ books: [Book], _ words: [String], at now: Date) async throws {
         guard let book = books.randomElement(using: &random) else { return }
         let before = try await library.read { db in try rowCounts(db) }
@@ -130,7 +130,7 @@ import Testing
             default: try await library.importFile(&random, words, at: now)
             }
         } catch let error where error.isRefusal {
-            // This includes the log: a refused act is no change.
+            // The row counts include the log, because a refused act must not be logged as a change.
             let after = try await library.read { db in try rowCounts(db) }
             #expect(after == before)
         }
@@ -143,11 +143,11 @@ import Testing
         }
         let summaries = try await library.changes(limit: 1000).map(\.summary)
         let words = [
-            ": Reading", ": To Read", ": page ", " %", ": dates of a reading", ": added a reading",
+            ": Reading", ": To Read", ": page ", " %", ": changed the dates of a reading", ": added a reading",
             ": deleted a reading",
             ": started a session", ": session of", ": added a session", ": edited a", ": deleted a session", "note",
             "quote",
-            "under the tag", "off the tag", "renamed the tag", "merged the tag", "deleted the tag",
+            "tagged ", "removed the tag", "renamed the tag", "merged the tag", "deleted the tag",
             "renamed the author",
             "merged the author", "deleted the author", "imported ", "setting",
         ]
@@ -155,7 +155,7 @@ import Testing
     }
 }
 
-/// The same numbers for the same seed. Source: SplitMix64, Steele, Lea and Flood 2014.
+/// Random numbers that are the same for the same seed. Source: SplitMix64, Steele, Lea and Flood 2014.
 struct Numbers: RandomNumberGenerator {
     private var state: UInt64
 

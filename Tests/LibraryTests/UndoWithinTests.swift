@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-/// One change that changes the same rows several times.
+/// Tests of a change that changes the same rows several times.
 @Suite struct UndoWithinTests {
     let library: LibraryFile
 
@@ -18,7 +18,7 @@ import Testing
         var metadata = Metadata()
         metadata.title = title
         metadata.authors = [Contributor(name: author)]
-        // Two ids of a tracker are two editions, unless they have the same ISBN.
+        // Two ids from the same tracker are two editions, so only rows with an ISBN get such an id.
         metadata.identifiers = [isbn == nil ? "shelfmark" : "goodreads": [String(number)]]
         var book = ImportedBook(
             row: number, source: "goodreads", request: "goodreads:\(number)", metadata: metadata,
@@ -66,7 +66,7 @@ import Testing
         }
         let before = try await library.dump()
         var change: ID<Change>?
-        // Several transactions of one change, as in an import.
+        // The change consists of several transactions, as in an import.
         for _ in 0..<4 {
             let plan = random
             change = try await library.change(.edit, continuing: change, at: noon) { db, id in

@@ -75,13 +75,14 @@ import Testing
             let copy = try await library.insertCopy(
                 "\(number)", chance.below(20) == 0 ? .read : .reading, added: added.rfc3339,
                 columns: chance.below(30) == 0 ? ["deleted": now.milliseconds] : [:])
-            // Some have an earlier reading than the one that is shown. Its activity does not count.
+            // Some books have another reading before the reading that is shown. The activity in that earlier reading does not
+            // count.
             let readings = 1 + chance.below(2)
             for position in 0..<readings {
                 let reading = try await library.insertReading(
                     copy.row, position + 1 < readings ? .finished : .open, position: position)
                 for _ in 0..<chance.below(3) {
-                    // Whole days, so that many have the same time.
+                    // The times differ by whole days, so that many of them are the same.
                     let at = now.addingTimeInterval(-Double(chance.below(60)) * 86_400)
                     if chance.below(2) == 0 {
                         try await library.insertEntry(reading, at, page: 10, automatic: chance.below(3) == 0)

@@ -5,30 +5,30 @@ import Glibc
 
 /// The result of a backup or a restore.
 public struct CopyReport: Sendable, Equatable {
-    /// The file that was written.
+    /// The path of the file that was written.
     public var path: String
     public var bytes: Int
-    /// The number of books in it, without the trash.
+    /// The number of books in the copy, not counting the trash.
     public var books: Int
     /// The paths to which a restore has moved the previous library and its side files.
     public var movedAside: [String] = []
-    /// The older backups that were removed.
+    /// The paths of the older backups that were removed.
     public var removed: [String] = []
-    /// True if a restore has removed the access code or revoked stations because the previous library, which has the current ones,
-    /// could not be read.
+    /// True if a restore has removed the access code or revoked stations. It does so if the previous library, which has the
+    /// current access code and stations, could not be read.
     public var isAccessClosed = false
 }
 
 extension LibraryFile {
-    /// Makes a consistent copy while others read and write: writes it under another name, checks it (`integrity_check` and the
-    /// number of rows of every table), syncs it and renames it into place. Until then, and if anything fails, an existing file
-    /// stays.
+    /// Makes a consistent copy of the library, while other connections can read and write. Writes the copy under another name,
+    /// checks it (with `integrity_check` and the number of rows of every table), syncs it and renames it to its final name. An
+    /// existing file stays until the copy is complete, and also if anything fails.
     ///
-    /// Replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate library.
+    /// This replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate library.
     ///
     /// - Parameters:
-    ///   - target: the file to write or replace. Links are followed.
-    ///   - progress: receives the fraction done, 0 to 1. If it throws, the backup ends.
+    ///   - target: the path of the file to write or replace. Links are followed.
+    ///   - progress: the function that receives the completed fraction, from 0 to 1. If it throws, the backup ends.
     /// - Throws: ``LibraryError``.
     public func backup(
         to target: String, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
@@ -47,7 +47,7 @@ extension LibraryFile {
                 try destination.checkRoom(for: db)
                 let facts = try copyLibrary(db, to: copy, named: target, progress: progress)
                 guard facts.rows == expected else {
-                    throw LibraryError.corrupt(path: target, what: "the copy has other rows than the library")
+                    throw LibraryError.corrupt(path: target, what: "a copy of it has different numbers of rows")
                 }
                 return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
             }
@@ -62,7 +62,7 @@ extension LibraryFile {
                 endPartial(partial)
             }
             let error = LibraryError.translated(error, path: target)
-            // Damage in the copy comes from the library.
+            // If the copy is damaged, then so is the library.
             if case LibraryError.corrupt(_, let what) = error {
                 throw LibraryError.corrupt(path: path ?? ":memory:", what: what)
             }
@@ -71,11 +71,11 @@ extension LibraryFile {
     }
 }
 
-/// Copies a database into a file without side files, and checks and syncs it.
+/// Copies a database into a single file without side files, and checks and syncs the file.
 ///
 /// - Parameters:
 ///   - path: a file that does not exist yet.
-///   - name: the path of the file in errors.
+///   - name: the path that errors report for the file.
 /// - Throws: GRDB's error, or ``LibraryError``.
 func copyLibrary(
     _ source: Database, to path: String, named name: String, progress: @escaping (Double) throws -> Void
@@ -90,10 +90,10 @@ func copyLibrary(
             guard state.totalPageCount > 0 else { return }
             try progress(Double(state.completedPageCount) / Double(state.totalPageCount))
         }
-        // The copied header says that there is a write-ahead log. Without one, the backup is a single file that can be read from a
-        // read-only medium.
+        // The copied header says that there is a write-ahead log. This turns the log off, so that the backup is a single file and
+        // can be read from a read-only medium.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")
-        let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "no answer"
+        let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "the check gave no result"
         guard error == "ok" else { throw LibraryError.corrupt(path: name, what: error) }
         let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
         return (try rowCounts(db), books)
@@ -120,21 +120,23 @@ func removeDatabase(_ path: String) {
 
 /// The result of a day's backup.
 public struct DailyBackup: Sendable {
-    /// The backup beside the library, then the second one, if there was a folder for it.
+    /// The reports of the backup beside the library, and of the second backup if one was made.
     public var made: [CopyReport] = []
-    /// The error of the second backup. The first one was made.
+    /// The error of the second backup; `nil` if it was made or not requested. The first backup was made in either case.
     public var secondError: (any Error)?
 }
 
 extension LibraryFile {
-    /// Makes the day's backup, in UTC, unless it exists: for a service's timer, and for a program that has changed something. Of
-    /// several processes that call this at once, one makes it.
+    /// Makes the backup of the current day in UTC, unless it has already been made. A service calls this by a timer, and other
+    /// programs call it after they have changed something. If several processes call it at once, only one of them makes the
+    /// backup.
     ///
     /// - Parameters:
-    ///   - second: the folder for a second backup, such as a memory stick's.
-    ///   - progress: receives the fraction done of each, 0 to 1. If it throws, the backup ends.
-    /// - Returns: `nil` if the day has its backup, another process is making it, or the library is in memory.
-    /// - Throws: ``LibraryError``. Then the day has no backup, and the next call tries again.
+    ///   - second: the folder for a second backup, for example on a memory stick.
+    ///   - progress: the function that receives the completed fraction of each backup, from 0 to 1. If it throws, the backup
+    ///     ends.
+    /// - Returns: `nil` if the day's backup has already been made, another process is making it, or the library is in memory.
+    /// - Throws: ``LibraryError``. In this case the day has no backup, and the next call tries again.
     public func backUpIfDue(
         at now: Date, copying second: String? = nil,
         progress: @escaping @Sendable (Double) throws -> Void = { _ in }
@@ -142,7 +144,7 @@ extension LibraryFile {
         guard let own = folderBeside("backups"), let lock else { return nil }
         guard try await isBackupDue(at: now), try lock.attempt(.exclusive, .backup) else { return nil }
         defer { try? lock.release(.backup) }
-        // The previous holder of the lock may have made it just now.
+        // The previous holder of the lock may just have made the backup.
         guard try await isBackupDue(at: now) else { return nil }
         var daily = DailyBackup()
         daily.made.append(try await backup(into: own, at: now, progress: progress))
@@ -158,11 +160,12 @@ extension LibraryFile {
 
     private func isBackupDue(at now: Date) async throws -> Bool {
         let done = try await read { db in try MaintenanceTask.backup.lastDone(db) }
-        // A different day, not a later one, because a clock that was once far ahead must not stop backups for ever.
+        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop backups for
+        // ever.
         return done != now.utcDayNumber
     }
 
-    /// Records that the day has its backup. This is not a change that can be undone.
+    /// Records that today's backup was made. The record is not part of the change history, so it cannot be undone.
     func recordBackup(at now: Date) async throws {
         try await write { db in try MaintenanceTask.backup.record(db, at: now) }
     }

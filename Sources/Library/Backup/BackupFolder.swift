@@ -4,25 +4,28 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// A backup in a folder.
+/// A file in a backup folder.
 public struct StoredBackup: Sendable, Equatable {
     public var path: String
-    /// The time at which it was begun, from its name; if that has none, the time of the last write.
+    /// The time at which the backup was begun, taken from the file's name. If the name has no time, this is the time of the last
+    /// write.
     public var at: Date
     public var bytes: Int
-    /// The number of books in it, without the trash; `nil` if it cannot be read.
+    /// The number of books in the backup, not counting the trash; `nil` if the file cannot be read.
     public var books: Int?
-    /// The reason why it cannot be read.
+    /// The reason why the file cannot be read; `nil` if it can.
     public var problem: String?
-    /// The ``LibraryFile/identity()`` of its library; `nil` if it cannot be read, or is from a time when libraries had none.
+    /// The ``LibraryFile/identity()`` of the library that was backed up; `nil` if the file cannot be read, or was made when
+    /// libraries did not have ids.
     public var library: String?
 }
 
 extension LibraryFile {
-    /// Returns the folder `backups` beside a library, which need not exist.
+    /// Returns the path of the folder `backups` beside a library. The folder need not exist.
     public static func ownBackupFolder(of library: String) -> String { folder(of: realPath(library)) + "/backups" }
 
-    /// Lists the libraries in a folder, whatever their names, newest first; none if the folder does not exist.
+    /// Lists all library files in a folder, regardless of their names, newest first. The list is empty if the folder does not
+    /// exist.
     ///
     /// - Throws: ``LibraryError`` if the folder cannot be read. A file that cannot be read is listed with its problem.
     public static func backups(in folder: String) throws -> [StoredBackup] {
@@ -59,16 +62,16 @@ extension LibraryFile {
 }
 
 extension LibraryFile {
-    /// Makes a backup in a folder, named by the time in UTC, and removes older ones that ``BackupRotation`` does not keep. In a
-    /// folder other than the library's own, the name has the device and the library's id too, so that several libraries can
-    /// share a memory stick and none removes another's backups.
+    /// Makes a backup in a folder, and removes older backups that ``BackupRotation`` does not keep. The file name contains the
+    /// time in UTC. In a folder other than the library's own, it also contains the device and the library's id, so that several
+    /// libraries can share a memory stick without removing each other's backups.
     ///
-    /// In the library's own folder this counts as the day's backup; see ``backUpIfDue(at:copying:progress:)``.
+    /// A backup in the library's own folder counts as the day's backup; see ``backUpIfDue(at:copying:progress:)``.
     ///
     /// - Parameters:
-    ///   - folder: created if it does not exist.
-    ///   - progress: receives the fraction done, 0 to 1. If it throws, the backup ends.
-    /// - Throws: ``LibraryError``. Then no older backup was removed.
+    ///   - folder: the path of the folder, which is created if it does not exist.
+    ///   - progress: the function that receives the completed fraction, from 0 to 1. If it throws, the backup ends.
+    /// - Throws: ``LibraryError``.
     public func backup(
         into folder: String, at now: Date, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
     ) async throws -> CopyReport {
@@ -76,35 +79,37 @@ extension LibraryFile {
         let rotation = isOwn ? ownRotation : try await sharedRotation()
         if isOwn { try createFolderBeside(folder) }
         var report = try await backup(to: folder + "/" + rotation.name(at: now), progress: progress)
-        // The group has access to the service's backups as to its library. EPERM: a file system without modes, such as FAT.
+        // The group has the same access to the service's backups as to its library. A file system without modes, such as FAT,
+        // answers EPERM.
         if isOwn, chmod(report.path, try fileMode(in: folder)) != 0, errno != EPERM {
             throw LibraryError(errno: errno, path: report.path)
         }
         for name in rotation.surplus(fileNames(in: folder), now: now) {
-            // An old backup that cannot be removed does no harm; the next backup tries again.
+            // An old backup that cannot be removed does no harm, because the next backup tries again.
             if unlink(folder + "/" + name) == 0 { report.removed.append(folder + "/" + name) }
         }
         if isOwn { try await recordBackup(at: now) }
         return report
     }
 
-    /// The rotation of the folder `backups` beside the library.
+    /// The rotation for the folder `backups` beside the library.
     private var ownRotation: BackupRotation { BackupRotation(prefix: Self.stem(of: path) + "-") }
 
-    /// Returns the rotation of any other folder.
+    /// Returns the rotation for any folder other than the library's own folder `backups`.
     private func sharedRotation() async throws -> BackupRotation {
         let prefix = Self.sharedPrefix(of: path, device: device)
         return BackupRotation(prefix: "\(prefix)\(try await identity())-")
     }
 
-    /// Returns the beginning of the names of a library's backups: its own name without the ending.
+    /// Returns the beginning of the names of a library's backups, which is the library's file name without `.sqlite`.
     static func stem(of path: String?) -> String {
         path.map(name(of:)).map { $0.hasSuffix(".sqlite") ? String($0.dropLast(7)) : $0 } ?? "library"
     }
 
-    /// Returns the beginning of the names of a library's backups in a shared folder, before the library's id: `library-raspi-`.
+    /// Returns the part of the names of a library's backups in a shared folder that comes before the library's id, such as
+    /// `library-raspi-`.
     static func sharedPrefix(of path: String?, device: String) -> String {
-        // Characters that FAT allows, and no slash.
+        // The name must contain only characters that FAT allows, and no slash.
         let host = String(device.unicodeScalars.map { $0.isPortable ? Character($0) : "_" }.prefix(60))
         return "\(stem(of: path))-\(host)-"
     }
@@ -116,7 +121,7 @@ extension LibraryFile {
 }
 
 extension Unicode.Scalar {
-    /// POSIX's portable file name characters (XBD 3.282).
+    /// True for the characters of POSIX's portable file names (XBD 3.282).
     fileprivate var isPortable: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": true
@@ -125,28 +130,29 @@ extension Unicode.Scalar {
     }
 }
 
-/// The backups of one library among those in a folder.
+/// The backups in a list that belong to one library.
 public struct OwnBackups: Sendable, Equatable {
-    /// The backups, newest first, without those that cannot be read.
+    /// The backups that can be read, newest first.
     public var backups: [StoredBackup]
-    /// True if they may be of several libraries, so that a person must choose one.
+    /// True if the backups may belong to several libraries, so that a person has to choose one of them.
     public var areMixed: Bool
 }
 
 extension LibraryFile {
-    /// Chooses the backups with the id of the library at `path`. If the id is unknown, chooses those with names as the library
-    /// gives them.
+    /// Chooses the backups that have the id of the library at `path`. If the id is unknown, chooses the backups whose names the
+    /// library could have given.
     ///
     /// - Parameters:
     ///   - identity: the library's ``identity()``; `nil` if it cannot be read.
-    ///   - device: the device name that it was opened with; the host name by default.
+    ///   - device: the device name with which the library was opened; the host name by default.
     public static func ownBackups(
         among backups: [StoredBackup], of path: String, identity: String?, device: String? = nil
     ) -> OwnBackups {
         let readable = backups.filter { $0.problem == nil }.sorted { ($0.at, $0.path) > ($1.at, $1.path) }
         let own = realPath(ownBackupFolder(of: path))
         let rotation = BackupRotation(prefix: stem(of: realPath(path)) + "-")
-        // A backup beside the library with the library's name is its own, even if it is older than the ids.
+        // A backup beside the library with the library's name belongs to the library, even if it has no id because it was made
+        // when libraries did not have ids.
         func isBeside(_ backup: StoredBackup) -> Bool {
             realPath(folder(of: backup.path)) == own && rotation.instant(of: name(of: backup.path)) != nil
         }
@@ -166,18 +172,18 @@ extension LibraryFile {
     }
 }
 
-/// The target of a backup, with checks that nothing else is lost there.
+/// The target of a backup. It checks that a backup does not destroy another file.
 struct BackupTarget {
-    /// The path with links resolved.
+    /// The path of the target, with links resolved.
     let path: String
 
     /// - Parameter target: a path in an existing folder.
     init(_ target: String) { path = realPath(target) }
 
-    /// Checks that nothing is lost if a backup replaces the file at the target.
+    /// Checks that nothing is lost if a backup replaces the file at the target path.
     ///
-    /// - Parameter library: the path of the library; `nil` for one in memory.
-    /// - Throws: ``LibraryError/wouldOverwrite(path:what:)``.
+    /// - Parameter library: the path of the library; `nil` for a library in memory.
+    /// - Throws: ``LibraryError/wouldOverwrite(path:what:)`` if the file is neither an older backup nor empty.
     func check(against library: String?) throws(LibraryError) {
         let present = try fileFacts(path)
         for suffix in library == nil ? [] : ["", "-wal", "-shm", "-journal", "-lock"] {
@@ -191,7 +197,7 @@ struct BackupTarget {
         }
         guard let present else { return }
         guard present.st_mode & S_IFMT == S_IFREG else { throw refusal("a folder or device") }
-        // SQLite would take an existing log for that of the new file.
+        // SQLite would use an existing write-ahead log as the log of the new file.
         guard try fileFacts(path + "-wal")?.st_size ?? 0 == 0 else { throw refusal("a database that is in use") }
         guard present.st_size > 0 else { return }
         let header: FileHeader
@@ -207,9 +213,9 @@ struct BackupTarget {
         }
     }
 
-    /// Checks that the disk has room for the copy, so that a smaller memory stick is not filled up in vain.
+    /// Checks that the disk has room for the copy, so that a backup does not fill up a small memory stick and then fail.
     ///
-    /// - Throws: ``LibraryError/noRoom(path:needed:free:)``.
+    /// - Throws: ``LibraryError/noRoom(path:needed:free:)`` if there is not enough room.
     func checkRoom(for db: Database) throws {
         let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let needed = try pages * (Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
@@ -217,20 +223,20 @@ struct BackupTarget {
         guard statvfs(folder(of: path), &facts) == 0 else { throw LibraryError(errno: errno, path: path) }
         let (bytes, isHuge) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
         let free = isHuge ? .max : Int64(clamping: bytes)
-        // A file system that does not report its size (some of FUSE's) is tried.
+        // Some FUSE file systems do not report their size. A backup is tried on these.
         guard facts.f_blocks == 0 || free >= needed else {
             throw LibraryError.noRoom(path: path, needed: needed, free: free)
         }
     }
 
-    /// Returns a unique path beside the target for the copy until it is complete.
+    /// Returns a unique path beside the target. The copy is written there, and stays there until it is complete.
     func partial() -> String { "\(folder(of: path))/\(Self.prefix)\(UUID().uuidString.lowercased())" }
 
-    /// Removes the partial copies of backups that were killed a day ago or earlier.
+    /// Removes partial copies that are at least a day old. They come from backups that were killed.
     func removeLeftovers(at now: Date) {
         for name in fileNames(in: folder(of: path)) where name.hasPrefix(Self.prefix) {
             let leftover = folder(of: path) + "/" + name
-            // A leftover that cannot be removed must not fail the backup.
+            // If a leftover cannot be removed, the backup must still succeed.
             guard let facts = try? fileFacts(leftover), facts.st_mode & S_IFMT == S_IFREG,
                 facts.st_mtim.tv_sec < Int(now.timeIntervalSince1970) - 86_400
             else { continue }
@@ -243,21 +249,23 @@ struct BackupTarget {
     private func refusal(_ what: String) -> LibraryError { .wouldOverwrite(path: path, what: what) }
 }
 
-/// The rotation of backups in a folder: it keeps the newest of each of the last seven days that have one, and the newest of each
-/// of the last four weeks that have one. Days are in UTC, as in the names, and weeks begin on Monday (ISO 8601).
+/// The rotation of the backups in a folder. It keeps the newest backup of each of the last seven days on which a backup was made,
+/// and the newest backup of each of the last four weeks in which one was made. Days are in UTC, as in the file names, and weeks
+/// begin on Monday (ISO 8601).
 ///
-/// Only backups with this library's names take part, so a person's copy under another name is never removed.
+/// Only files with the names of this library's backups take part, so a copy that a person has given another name is never
+/// removed.
 struct BackupRotation {
     static let keptDays = 7
     static let keptWeeks = 4
 
-    /// The beginning of the names of a library's backups, up to the time: `library-`.
+    /// The part of the names of a library's backups that comes before the time, such as `library-`.
     let prefix: String
 
     /// Returns the name of a backup, such as `library-2026-11-21T120000Z.sqlite`.
     func name(at now: Date) -> String { prefix + stamp(now) + Self.ending }
 
-    /// Returns the time at which a backup of this name was begun; `nil` if it is not a name of this library's backups.
+    /// Returns the time at which the backup with a name was begun; `nil` if the name is not that of a backup of this library.
     func instant(of name: String) -> Date? {
         guard name.hasPrefix(prefix), name.hasSuffix(Self.ending),
             name.utf8.count == prefix.utf8.count + Self.stampLength + Self.ending.utf8.count
@@ -267,8 +275,9 @@ struct BackupRotation {
 
     /// Returns the names of the backups to remove.
     ///
-    /// A backup dated later than `now` is neither removed nor counted: either that clock was ahead, or this one is behind. So
-    /// whatever the clock, earlier backups are not cleared away, and the one just made always stays.
+    /// A backup with a date later than `now` is neither removed nor counted, because either the clock was ahead then, or it is
+    /// behind now. So even if the clock is wrong, earlier backups are not all removed, and the backup that was just made always
+    /// stays.
     ///
     /// - Parameters:
     ///   - names: the names of the files in one folder, in any order.
@@ -283,7 +292,7 @@ struct BackupRotation {
         var weeks: [Int64] = []
         return own.filter { backup in
             let day = Int64((Double(backup.second) / 86_400).rounded(.down))
-            // 1970-01-01 was a Thursday, so days 4, 11, … begin a week.
+            // 1970-01-01 was a Thursday, so days 4, 11, … are the first days of weeks.
             let week = Int64((Double(day + 3) / 7).rounded(.down))
             let isDaily = days.last != day && days.count < Self.keptDays
             if isDaily { days.append(day) }
@@ -316,12 +325,12 @@ struct BackupRotation {
 /// Returns a time as part of a file name, such as `2026-11-21T021500Z`.
 func stamp(_ now: Date) -> String { now.ISO8601Format().replacing(":", with: "") }
 
-/// The partial copies of the running backups of each library instance.
+/// The paths of the partial copies of running backups, by library instance.
 private let partials = Mutex<[String: Set<String>]>([:])
 
 extension LibraryFile {
-    /// Removes the partial copies of this instance's running backups, for a program that a signal is about to end. A backup
-    /// that continues after this fails.
+    /// Removes the partial copies of this instance's running backups. A program calls this when a signal is about to end it. If a
+    /// backup still continues after this, it fails.
     public func abandonBackups() { partials.withLock { $0[holder]?.forEach(removeDatabase) } }
 
     func beginPartial(_ path: String) { partials.withLock { _ = $0[holder, default: []].insert(path) } }

@@ -3,10 +3,10 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Returns the id of this library: eight random hexadecimal digits, which its backups have too.
+    /// Returns the id of this library, which consists of eight random hexadecimal digits. The library's backups have the same id.
     public func identity() async throws -> String {
         guard let id = try await read(Self.storedIdentity) else {
-            throw LibraryError.corrupt(path: path ?? ":memory:", what: "it has no id")
+            throw LibraryError.corrupt(path: path ?? ":memory:", what: "its id is missing")
         }
         return id
     }
@@ -16,13 +16,14 @@ extension LibraryFile {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    /// - Returns: `nil` for a file of version 1, which has no id.
+    /// - Returns: the id in a file; `nil` for a file with version 1 of the schema, which has no id.
     @Sendable static func storedIdentity(_ db: Database) throws -> String? {
         guard try db.tableExists("identity") else { return nil }
         return try String.fetchOne(db, sql: "SELECT id FROM identity")
     }
 
-    /// Changes the id of a file that no process has open. A file of version 1 gets an id when it is migrated.
+    /// Changes the id in a file that no process has open. A file with version 1 of the schema stays as it is, and gets an id when
+    /// it is migrated.
     static func setIdentity(_ id: String, of path: String) throws {
         let file = try DatabaseQueue(path: path, configuration: configuration())
         defer { try? file.close() }

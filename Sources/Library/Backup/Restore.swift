@@ -4,19 +4,19 @@ import GRDB
 import Glibc
 
 extension LibraryFile {
-    /// Replaces a library by a backup. The backup is copied beside the library, and the copy is checked, before anything is
-    /// changed. Then the previous library, whatever its condition, is moved aside with its side files, never deleted.
+    /// Replaces a library with a backup. Before anything is changed, the backup is copied beside the library, and the copy is
+    /// checked. Then the previous library is moved aside with its side files, even if it is damaged. It is never deleted.
     ///
-    /// Network access stays that of the previous library, not that of the backup: all sign-ins end, the access code is that of the
-    /// previous library, and a station that it has revoked stays revoked. If the previous library cannot be read, the code is
-    /// removed and all stations are revoked (``CopyReport/isAccessClosed``).
+    /// The settings for network access come from the previous library, not from the backup: the access code is that of the
+    /// previous library, and a station that it has revoked stays revoked. All sign-ins end. If the previous library cannot be
+    /// read, the access code is removed and all stations are revoked (``CopyReport/isAccessClosed``).
     ///
     /// - Parameters:
-    ///   - backup: a file that ``backup(to:progress:)`` has made, or a library.
+    ///   - backup: the path of a file that ``backup(to:progress:)`` has made, or of a library.
     ///   - path: the path of the library, which need not exist.
-    ///   - identity: the id of the previous library, which the restored one keeps, so that the backups stay its own; `nil` keeps
-    ///     the backup's id.
-    /// - Throws: ``LibraryError``; ``LibraryError/inUse(path:)`` if any process has the library open.
+    ///   - identity: the id of the previous library, which the restored library keeps, so that the previous library's backups
+    ///     still belong to it. With `nil`, the restored library has the backup's id.
+    /// - Throws: ``LibraryError``, which is ``LibraryError/inUse(path:)`` if any process has the library open.
     public static func restore(
         from backup: String, to path: String, keeping identity: String? = nil, at now: Date
     ) throws -> CopyReport {
@@ -28,12 +28,13 @@ extension LibraryFile {
             throw LibraryError.inUse(path: path)
         }
         do {
-            // A killed restore may have left one. Under both locks, no other process uses it.
+            // A restore that was killed may have left such a file. No other process uses the file while this process has both
+            // locks.
             removeDatabase(incoming)
             var report = try copyChecked(backup, to: incoming)
             if let identity { try setIdentity(identity, of: incoming) }
             report.isAccessClosed = try RestoredAccess.apply(RestoredAccess.read(from: path), to: incoming, at: now)
-            // EPERM for one's own file: a file system without modes, such as FAT.
+            // A file system without modes, such as FAT, answers EPERM.
             guard chmod(incoming, location.mode) == 0 || errno == EPERM else {
                 throw LibraryError(errno: errno, path: incoming)
             }
@@ -59,7 +60,7 @@ extension LibraryFile {
                 let expected = try rowCounts(db)
                 let facts = try copyLibrary(db, to: incoming, named: incoming, progress: { _ in })
                 guard facts.rows == expected else {
-                    throw LibraryError.corrupt(path: backup, what: "its copy has other rows")
+                    throw LibraryError.corrupt(path: backup, what: "a copy of it has different numbers of rows")
                 }
                 return facts
             }
@@ -71,8 +72,8 @@ extension LibraryFile {
         }
     }
 
-    /// Renames the library and its side files. The main file gets its new name before it loses the old one, so that no process
-    /// finds the library missing and creates an empty one.
+    /// Renames the library and its side files. The main file gets its new name before it loses its old one, so that no process
+    /// finds the library missing and creates an empty library.
     private static func moveAside(_ path: String, at now: Date) throws -> [String] {
         guard try fileFacts(path) != nil else { return [] }
         var aside = "\(path).before-restore-\(stamp(now))"
@@ -82,7 +83,8 @@ extension LibraryFile {
             aside = "\(path).before-restore-\(stamp(now))-\(count)"
         }
         if link(path, aside) != 0 {
-            // Without hard links (FAT, some containers) the library is missing for a moment, but both locks are held.
+            // If there are no hard links (on FAT, or in some containers), the library is missing for a moment, but this process
+            // has both locks then.
             guard rename(path, aside) == 0 else { throw LibraryError(errno: errno, path: path) }
         }
         var moved = [aside]
@@ -96,7 +98,8 @@ extension LibraryFile {
 }
 
 extension LibraryLocation {
-    /// Does the work of ``prepare()`` for a path whose present file need not be a library.
+    /// Creates the folders and the side file with the locks, as ``prepare()`` does. The file that is now at the path need not be
+    /// a library.
     func prepareForReplacement() throws(LibraryError) -> LibraryLock {
         try createFolder(folder(of: path))
         if let network = try FileSystemKind.network(at: folder(of: path)) {
@@ -107,12 +110,12 @@ extension LibraryLocation {
 }
 
 extension DatabaseError {
-    /// True if the disk that was written to had no room or failed, rather than the file that was read.
+    /// True if the error is about the disk that was written to, not about the file that was read.
     fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
 }
 
 /// The network access of a library: its access code, wrong codes and stations. A restore takes these from the library that it
-/// replaces, because a backup is older than codes that were changed and stations that were revoked since.
+/// replaces, because codes may have been changed and stations may have been revoked since the backup was made.
 struct RestoredAccess: Sendable {
     private struct Station: Sendable {
         var selector: String
@@ -126,10 +129,12 @@ struct RestoredAccess: Sendable {
 
     /// Reads the access of a library that no process has open.
     ///
-    /// - Returns: `nil` if there is none, or it cannot be read: it is mostly replaced because it is damaged.
+    /// - Returns: `nil` if there is no library at the path, or if it cannot be read. Most libraries are replaced because they are
+    ///   damaged.
     static func read(from path: String) -> RestoredAccess? {
         do {
-            // A read-only connection leaves an empty log and its index behind. Only files that were there before are moved aside.
+            // A read-only connection leaves an empty log and its index behind. These are removed, because only files that were
+            // there before are to be moved aside.
             var made: [String] = []
             for suffix in ["-wal", "-shm"] where try fileFacts(path + suffix) == nil { made.append(path + suffix) }
             defer { for file in made { unlink(file) } }
@@ -141,13 +146,13 @@ struct RestoredAccess: Sendable {
             defer { try? file.close() }
             return try file.read { db in try RestoredAccess(db) }
         } catch {
-            // Then the caller closes all access, and reports it.
+            // In this case the caller closes all access, and reports this.
             return nil
         }
     }
 
     private init(_ db: Database) throws {
-        // Older schemas do not have these tables.
+        // A library with an older schema does not have these tables.
         if try db.tableExists("accessCode") {
             code = try db.row("SELECT hash, since FROM accessCode").map { ($0["hash"], $0["since"]) }
             wrongCodes = try db.rows("SELECT address, count, last, until FROM wrongCode").map {
@@ -161,11 +166,12 @@ struct RestoredAccess: Sendable {
         }
     }
 
-    /// Applies the access to a copy that no process has open: ends its sign-ins, replaces its code and wrong codes, and revokes its
-    /// stations except those that have access here, which keep the token that they have here.
+    /// Applies a network access to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
+    /// access code and its wrong codes. A station that `access` contains gets the token and the state that it has there. All
+    /// other stations are revoked.
     ///
-    /// - Parameter access: `nil` closes all access.
-    /// - Returns: true if something was closed only because `access` is `nil`.
+    /// - Parameter access: the access to apply; `nil` closes all access.
+    /// - Returns: true if a code was removed or a station revoked because `access` is `nil`.
     static func apply(_ access: RestoredAccess?, to path: String, at now: Date) throws -> Bool {
         let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
         defer { try? file.close() }

@@ -1,13 +1,14 @@
 import Bookplate
 import GRDB
 
-/// The end of a summary when every book of the change was confirmed in advance. Titles are in quotes, so none looks like it.
+/// The suffix of a change's summary if every book of the change was confirmed in advance. Titles are in quotation marks, so a
+/// title cannot be mistaken for this suffix.
 let inAdvanceSuffix = " with --yes"
 
-/// Returns the summary of a change to these books: the first title and how many more. If the change continues an earlier one,
-/// that one's first title stays.
+/// Returns the summary of a change to books, with the first title and the number of further books. If the change already has a
+/// summary with the same verb, its first title stays, and the new titles are added to the number of further books.
 ///
-/// - Parameter verb: how the summary begins, such as `edited`.
+/// - Parameter verb: the beginning of the summary, such as `edited`.
 func summary(_ verb: String, _ titles: [String], of change: ID<Change>, _ db: Database) throws -> String {
     let earlier = try db.value(String.self, "SELECT summary FROM change WHERE uuid = ?", [change.rawValue]) ?? ""
     guard earlier.hasPrefix(verb) else { return verb + quoted(titles) }
@@ -17,7 +18,7 @@ func summary(_ verb: String, _ titles: [String], of change: ID<Change>, _ db: Da
     return "\(first) and \((more.flatMap { Int($0.1) } ?? 0) + titles.count) more"
 }
 
-/// Returns the first title of the books that a change has saved so far, and how many more.
+/// Returns the title of the first book that a change has saved, and the number of further books.
 func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
     let rows = "FROM changeRow JOIN change ON change.id = changeRow.change WHERE uuid = ? AND tableName = 'copy'"
     let count = try db.value(Int.self, "SELECT count(DISTINCT key) \(rows)", [change.rawValue]) ?? 0
@@ -31,16 +32,16 @@ func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
     return quoted(first) + (count > 1 ? " and \(count - 1) more" : "")
 }
 
-/// A name or title in quotes, cut if it is long.
+/// Returns a name or title in quotation marks, cut if it is long.
 func quoted(_ name: String?) -> String { "\"\(name?.storable(80) ?? "Untitled")\"" }
 
-/// The first title and how many more.
+/// Returns the first title in quotation marks, and the number of further titles.
 func quoted(_ titles: [String]) -> String {
     guard let first = titles.first else { return "no book" }
     return titles.count > 1 ? "\(quoted(first)) and \(titles.count - 1) more" : quoted(first)
 }
 
-/// "no book", "1 book", "12 books".
+/// Returns a number of books in words: "no book", "1 book" or "12 books".
 func bookCount(_ count: Int) -> String {
     switch count {
     case 0: "no book"
@@ -50,7 +51,7 @@ func bookCount(_ count: Int) -> String {
 }
 
 extension ProgressEntry.Amount {
-    /// The amount in a change's summary.
+    /// The text for the amount in a change's summary.
     var summary: String {
         switch self {
         case .page(let page): "page \(page)"

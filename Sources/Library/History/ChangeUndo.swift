@@ -1,17 +1,18 @@
 import GRDB
 
-/// Undoes the rows of one change, last first, inside the caller's transaction.
+/// Undoes one change, row by row, inside the caller's transaction. The last row comes first.
 ///
-/// Every row must still be as the change left it, else the whole undo is refused. Only rows that other books share by now stay:
-/// an author, tag, subject or shelf that others use, and an edition with copies from elsewhere, with all its rows.
+/// Every row must still be as the change left it; otherwise, the whole undo is refused. An inserted row stays if other books use
+/// it now. This applies to an author, tag, subject or shelf, and to an edition with copies that the change has not added, with
+/// all its rows.
 ///
-/// A change may have changed one row many times, as an import does if its file has a book twice. So a row that stays must be
-/// skipped in all of its logged versions: one that is undone would clash with those that are skipped.
+/// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays, all its
+/// logged versions have to be skipped, because an undone version would conflict with the skipped ones.
 ///
-/// An import of 100,000 books is one change with a million rows. They are read in batches, and SQLite compares and undoes them
-/// itself, without decoding their values here.
+/// An import of 100,000 books is one change with a million rows. The rows are read in batches, and SQLite itself compares and
+/// undoes them, without decoding their values here.
 struct ChangeUndo {
-    /// A row was changed after the change.
+    /// A row is no longer as the change left it.
     struct RowChangedError: Error {
         var table: String
         var key: String
@@ -19,7 +20,8 @@ struct ChangeUndo {
 
     private let db: Database
     private let change: Int64
-    /// Rows that lose a copy or an edition by this undo, and are removed if that was their last.
+    /// The editions that lose a copy by this undo. Each is removed if it has no copy left. Authors and subjects are treated in
+    /// the same way.
     private var touchedEditions: Set<Int64> = []
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
@@ -30,8 +32,8 @@ struct ChangeUndo {
         self.change = change
     }
 
-    /// - Parameter progress: receives the number of rows that are undone and their total. If it throws, the caller's transaction
-    ///   is rolled back.
+    /// - Parameter progress: the function that receives the number of rows that have been undone, and the total number of rows.
+    ///   If it throws, the caller's transaction is rolled back.
     mutating func run(progress: (Int, Int) throws -> Void = { _, _ in }) throws {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         let total = try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
@@ -74,7 +76,7 @@ struct ChangeUndo {
             }
             try db.run(table.deletionIfUnchanged, [row.key, after])
             guard db.changesCount == 0 else { return }
-            // The row was removed or changed, or an earlier schema has logged it with fewer columns.
+            // The row was removed or changed, or it was logged by an earlier schema with fewer columns.
             guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
             try db.run(table.deletion, [row.key])
         case (let before?, let after?):
@@ -100,8 +102,8 @@ struct ChangeUndo {
         }
     }
 
-    /// Returns true if other rows refer to an inserted row by now, so that it stays. References by the change itself were made
-    /// later, and so are undone already.
+    /// Returns true if other rows now refer to an inserted row, so that it has to stay. References that the change itself has
+    /// made were made after the insertion, so they have already been undone.
     private func isUsedByOthers(_ row: LoggedRow) throws -> Bool {
         switch row.table {
         case "author": try exists("SELECT 1 FROM editionAuthor WHERE author = ? LIMIT 1", [row.rowID])
@@ -112,8 +114,8 @@ struct ChangeUndo {
         }
     }
 
-    /// Returns true if a row belongs to an edition that the change has inserted and that has copies from elsewhere by now. The
-    /// answer does not depend on how much is undone already, so that it is the same for all rows of an edition.
+    /// Returns true if a row belongs to an edition that the change has inserted, and that now has copies that the change has not
+    /// added. The answer does not depend on how much has already been undone, so it is the same for all rows of an edition.
     private func isOfKeptEdition(_ row: LoggedRow) throws -> Bool {
         let edition: Int64?
         switch row.table {
@@ -138,7 +140,7 @@ struct ChangeUndo {
         try db.row(query, arguments) != nil
     }
 
-    /// Returns true if the row exists with the image's values. Columns that a later migration has added do not count.
+    /// Returns true if the row exists and has the values of a logged image. Columns that a later migration has added are ignored.
     private func isPresent(_ json: String, in table: Table) throws -> Bool {
         let image = try Self.image(db, json)
         let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
@@ -168,9 +170,9 @@ private struct LoggedRow {
     let key: String
     let before: String?
     let after: String?
-    /// The column `id` of the image.
+    /// The value of the column `id` in the logged image.
     let rowID: DatabaseValue
-    /// ``rowID`` if it is a number: that of a request is a text.
+    /// The ``rowID`` if it is a number; `nil` for a request, whose id is a text.
     var number: Int64? { Int64.fromDatabaseValue(rowID) }
     let edition: Int64?
     let author: Int64?
@@ -186,11 +188,12 @@ private struct LoggedRow {
 private struct Table {
     let name: String
     let keys: [String]
-    /// `"id" = ?`, one parameter for each of ``keys``.
+    /// The condition that selects a row, such as `"id" = ?`, with one parameter for each of ``keys``.
     let identity: String
-    /// The statement that deletes a row; ?1 is its logged key.
+    /// The statement that deletes a row. The parameter ?1 is the row's logged key.
     let deletion: String
-    /// The statement that deletes a row if it still has the image ?2, as the trigger writes it; ?1 is its logged key.
+    /// The statement that deletes a row if its image is still the same. The parameter ?1 is the row's logged key, and ?2 is the
+    /// image as a trigger has written it.
     let deletionIfUnchanged: String
 
     init(_ db: Database, _ name: String) throws {
@@ -209,9 +212,10 @@ extension Array {
     fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
 }
 
-/// The tables whose rows are logged in changes, and for some of them the only columns that count.
+/// The tables whose rows are logged in changes. If a table has `columns`, only these columns are logged.
 ///
-/// Leases, lookups, covers and the answer cache are not a person's work, so they are not logged and undo does not change them.
+/// Leases, lookups, covers and the answer cache are not a person's work, so they are not logged, and an undo does not change
+/// them.
 let trackedTables: [(name: String, columns: Set<String>?)] = [
     ("edition", nil), ("author", nil), ("editionAuthor", nil), ("subject", nil), ("editionSubject", nil),
     ("identifier", nil), ("shelf", nil), ("copy", nil), ("tag", nil), ("copyTag", nil), ("request", nil),
@@ -220,11 +224,12 @@ let trackedTables: [(name: String, columns: Set<String>?)] = [
 ]
 
 extension Schema {
-    /// Creates the triggers that log row images, for the tables as they are after a migration.
+    /// Creates the triggers that log the images of rows. They fit the tables as they are after a migration.
     ///
     /// Source of the method: https://www.sqlite.org/undoredo.html
     static func createUndoTriggers(_ db: Database) throws {
-        // All at once: after a trigger is created, GRDB reads the whole schema again to find the columns of the next table.
+        // All triggers are created at once, because after each statement that creates one, GRDB reads the whole schema again to
+        // find the columns of the next table.
         var triggers: [String] = []
         // An older schema has only some of the tables.
         for table in trackedTables where try db.tableExists(table.name) {
@@ -259,9 +264,9 @@ extension Schema {
     }
 }
 
-/// Returns the SQL expression of a row's image: a JSON object of its columns in the table's order.
+/// Returns the SQL expression for the image of a row, which is a JSON object with the row's columns in the table's order.
 ///
-/// - Parameter row: `OLD.` or `NEW.` in a trigger.
+/// - Parameter row: the prefix of the columns, which is `OLD.` or `NEW.` in a trigger.
 func rowImage(_ columns: [String], of row: String = "") -> String {
     "json_object(" + columns.map { "'\($0)', \(row)\"\($0)\"" }.joined(separator: ", ") + ")"
 }

@@ -33,8 +33,9 @@ extension LibraryFile: History {
 
     /// Undoes one change, completely or not at all.
     ///
-    /// - Parameter progress: receives the number of rows that are undone and their total. If it throws, nothing is undone.
-    /// - Throws: ``UndoRefusal``, ``LibraryError``.
+    /// - Parameter progress: the function that receives the number of rows that have been undone, and the total number of rows.
+    ///   If it throws, nothing is undone.
+    /// - Throws: ``UndoRefusal`` or ``LibraryError``.
     public func undo(
         _ id: ID<Change>, at now: Date, progress: @escaping @Sendable (Int, Int) throws -> Void
     ) async throws -> Change {
@@ -59,7 +60,7 @@ extension LibraryFile: History {
             hasChanged.store(true, ordering: .relaxed)
             return undone
         } catch LibraryError.constraint {
-            // Later rows refer to a row that would be removed, or have a name that would come back.
+            // A later row refers to a row that the undo would remove, or has a name that the undo would bring back.
             let refusal: UndoRefusal? = try await read { db in
                 guard let row = try db.row("SELECT \(Change.columns) FROM change WHERE uuid = ?", [id.rawValue]) else {
                     return nil
@@ -72,8 +73,8 @@ extension LibraryFile: History {
     }
 }
 
-/// Returns the newest change after `id` that has changed the row and is not undone; if there is none, the newest change of all,
-/// because undoing changes in reverse order always works.
+/// Returns the newest change after `id` that has changed the row and has not been undone. If there is none, returns the newest of
+/// all later changes, because undoing changes in reverse order always works.
 private func laterChange(_ db: Database, than id: Int64, table: String?, key: String?) throws -> Change? {
     let sameRow = try db.row(
         """
@@ -90,7 +91,7 @@ private func laterChange(_ db: Database, than id: Int64, table: String?, key: St
 }
 
 extension UndoRefusal {
-    /// The reason why a change cannot be continued.
+    /// Creates the refusal for a change that cannot be continued.
     init(of id: ID<Change>, _ db: Database) throws {
         let row = try db.row(
             "SELECT \(Change.columns) FROM change WHERE uuid = ? AND undone IS NOT NULL", [id.rawValue])
@@ -99,15 +100,15 @@ extension UndoRefusal {
 }
 
 extension LibraryFile {
-    /// The days for which a change can be undone and a book stays in the trash.
+    /// The number of days for which a change can be undone, and for which a book stays in the trash.
     public static let keptDays = Trash.keptDays
 
-    /// Runs `body` as one change: all that it does to the tracked tables is logged row by row, in the same transaction.
+    /// Runs `body` as one change. Everything that it does to the tracked tables is logged row by row, in the same transaction.
     ///
     /// - Parameters:
-    ///   - earlier: a change of the same kind that this continues, if it still exists and is not undone.
-    ///   - mustContinue: throws ``UndoRefusal`` if `earlier` cannot be continued, instead of beginning another change.
-    ///   - body: receives the change's id; returns its result and the change's summary.
+    ///   - earlier: a change of the same kind. If it still exists and has not been undone, it is continued.
+    ///   - mustContinue: true to throw ``UndoRefusal`` if `earlier` cannot be continued; false to begin another change.
+    ///   - body: the function that receives the change's id, and returns its result and the change's summary.
     func change<Result: Sendable>(
         _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, mustContinue: Bool = false, at now: Date,
         _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
@@ -117,7 +118,7 @@ extension LibraryFile {
 
     /// Runs `body` as one change, as ``change(_:continuing:mustContinue:at:_:)`` does, and returns the change.
     ///
-    /// - Returns: `change` is `nil` if nothing has changed.
+    /// - Returns: the result of `body` and the id of the change; `change` is `nil` if nothing has changed.
     func changed<Result: Sendable>(
         _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, mustContinue: Bool = false, at now: Date,
         _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
@@ -145,7 +146,7 @@ extension LibraryFile {
             return (result, hasSwept, isChange ? id : nil)
         }
         if change != nil { hasChanged.store(true, ordering: .relaxed) }
-        // The change is on the disk even if this fails; a picture that is left over is removed by the next sweep.
+        // The change is on the disk even if this fails, and the next sweep removes any picture that is left over.
         if hasSwept { try? await sweepCovers() }
         return (result, change)
     }

@@ -2,14 +2,14 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Imports deliveries of a station, inside one transaction.
+/// Imports the deliveries of a station, inside one transaction.
 struct DeliveryImport {
     let db: Database
     let station: PairedStation
     private let stationRow: Int64
-    /// The change of all saves; `nil` if no delivery is confirmed.
+    /// The change in which all books are saved; `nil` if no delivery is confirmed.
     let change: ID<Change>?
-    /// The reasons why changes that the station has undone could not be undone here, by change.
+    /// The changes that the station has undone, but that could not be undone here, with the reasons.
     let keptChanges: [String: String]
     let now: Date
 
@@ -25,19 +25,21 @@ struct DeliveryImport {
         let stored = try StoredDelivery.one(db, delivery.id)
         if let stored {
             guard stored.station == station.id else {
-                return refused(delivery, "another station has an item of this id")
+                return refused(delivery, "another station has already sent an item with this id")
             }
-            // The same delivery again, or one that a newer one has overtaken.
+            // The same delivery has come again, or a newer delivery has already arrived.
             if delivery.revision <= stored.revision { return try stored.receipt(db) }
         }
-        guard delivery.id.rawValue.isUUID, delivery.revision > 0 else { return refused(delivery, "its id is no UUID") }
-        guard let isbn = delivery.isbn else { return refused(delivery, "its number is no ISBN") }
+        guard delivery.id.rawValue.isUUID, delivery.revision > 0 else {
+            return refused(delivery, "the item's id is not a UUID")
+        }
+        guard let isbn = delivery.isbn else { return refused(delivery, "the item's number is not an ISBN") }
         if let item = try StoredItem.one(db, delivery.id) {
-            guard stored != nil else { return refused(delivery, "the hub has an item of this id") }
+            guard stored != nil else { return refused(delivery, "the hub already has an item with this id") }
             try update(item, from: delivery)
         } else if stored != nil {
-            // The item was answered so long ago that the queue does not have it any more.
-            return refused(delivery, "it was answered at the hub long ago")
+            // The item was answered so long ago that it is no longer in the queue.
+            return refused(delivery, "the item was answered at the hub long ago")
         } else {
             try insert(delivery, isbn)
         }
@@ -47,14 +49,14 @@ struct DeliveryImport {
         return try result.receipt(db)
     }
 
-    /// Returns a refusal, which is not stored: the delivery is refused again if it comes again.
+    /// Returns a refusal of a delivery. It is not stored, so if the delivery comes again, it is refused again.
     private func refused(_ delivery: HubDelivery, _ reason: String) -> HubReceipt {
         HubReceipt(
             id: delivery.id, revision: delivery.revision, state: delivery.state, outcome: .refused, reason: reason)
     }
 
-    /// Returns the time of the capture by the station's clock, if that is plausible, else now: a device without a battery starts in
-    /// 1970, and an item from the future would stay last in the queue.
+    /// Returns the time of the capture by the station's clock if it is plausible; otherwise, the present time. The clock of a
+    /// device without a battery starts in 1970, and an item from the future would stay last in the queue.
     private func captureTime(of delivery: HubDelivery) -> Date {
         guard let captured = Date(rfc3339: delivery.captured), captured <= now, captured >= Self.earliest else {
             return now
@@ -62,7 +64,7 @@ struct DeliveryImport {
         return captured
     }
 
-    /// 2020-01-01, before the first version of this program.
+    /// The earliest plausible time of a capture: 2020-01-01, before the first version of this program.
     private static let earliest = Date(timeIntervalSince1970: 1_577_836_800)
 
     private func insert(_ delivery: HubDelivery, _ isbn: ISBN) throws {
@@ -83,7 +85,8 @@ struct DeliveryImport {
             ])
     }
 
-    /// Updates a waiting item with the station's preset and the fields that a person has filled there. The hub's own metadata stays.
+    /// Updates a waiting item with the station's preset, and with the fields that a person has filled in at the station. The
+    /// hub's own metadata stays.
     private func update(_ stored: StoredItem, from delivery: HubDelivery) throws {
         guard stored.item.state == .waiting else { return }
         var metadata = stored.item.metadata
@@ -107,7 +110,7 @@ struct DeliveryImport {
             ])
     }
 
-    /// Applies the item's state at the station, unless what was done here contradicts it.
+    /// Gives the item the state that it has at the station, unless this contradicts an act at the hub.
     private func applyState(
         of delivery: HubDelivery, _ isbn: ISBN, after stored: StoredDelivery?, _ result: inout StoredDelivery
     ) throws {
@@ -116,9 +119,9 @@ struct DeliveryImport {
         case .confirmed: try save(delivery, isbn, &result)
         case .waiting, .dismissed:
             if state == .confirmed {
-                // Undone at the station, but still a book here.
+                // The save was undone at the station, but the book is still in the library.
                 result.outcome = .kept
-                result.reason = stored?.change.flatMap { keptChanges[$0] } ?? "it was confirmed at the hub"
+                result.reason = stored?.change.flatMap { keptChanges[$0] } ?? "the item was confirmed at the hub"
             } else if delivery.state == .dismissed || stored?.state == .dismissed {
                 try set(delivery.state, of: delivery.id)
             }
@@ -128,7 +131,7 @@ struct DeliveryImport {
 
     private func save(_ delivery: HubDelivery, _ isbn: ISBN, _ result: inout StoredDelivery) throws {
         guard let change, let confirmation = delivery.confirmation else {
-            (result.outcome, result.reason) = (.refused, "it does not say what was confirmed")
+            (result.outcome, result.reason) = (.refused, "the station did not send what was confirmed")
             return
         }
         let confirmed: Confirmed
@@ -149,9 +152,9 @@ struct DeliveryImport {
             (result.outcome, result.copy) = (.saved, copy)
             try set(.confirmed, of: delivery.id)
         case .owned(let book):
-            // Two stations have captured it: a person at the hub decides whether it is another copy.
+            // Two stations have captured the book, so a person at the hub decides whether this is another copy.
             (result.outcome, result.copy) = (.owned, book.id)
-            result.reason = "the hub has it: \(book.displayTitle)"
+            result.reason = "the hub already has this book: \(book.displayTitle)"
             try set(.waiting, of: delivery.id)
         }
     }
@@ -168,7 +171,7 @@ extension HubDelivery {
 }
 
 extension Preset {
-    /// The preset as stored, with cleaned names and at most 100 tags.
+    /// The preset in the form in which it is stored, with cleaned names and at most 100 tags.
     fileprivate var storable: Preset {
         Preset(
             shelf: shelf?.storable(TextLimit.name), tags: tags.prefix(100).compactMap { $0.storable(TextLimit.name) },
@@ -176,7 +179,7 @@ extension Preset {
     }
 }
 
-/// A row of the table delivery.
+/// The latest delivery of an intake item, as a row of the table delivery.
 struct StoredDelivery {
     let id: ID<IntakeItem>
     let station: ID<PairedStation>
@@ -194,7 +197,7 @@ struct StoredDelivery {
         (self.change, self.copy) = (change, copy)
     }
 
-    /// - Returns: `nil` if no station has delivered the item.
+    /// - Returns: the latest delivery of an item; `nil` if no station has delivered the item.
     static func one(_ db: Database, _ id: ID<IntakeItem>) throws -> StoredDelivery? {
         try db.row(
             "SELECT delivery.*, station.uuid FROM delivery JOIN station ON station.id = delivery.station WHERE item = ?",
@@ -221,7 +224,7 @@ struct StoredDelivery {
             ])
     }
 
-    /// Returns a receipt with the item's present state. An item that the queue does not have any more was answered.
+    /// Returns a receipt with the item's present state. An item that is no longer in the queue counts as dismissed.
     func receipt(_ db: Database) throws -> HubReceipt {
         let now = try StoredItem.one(db, id)?.item.state ?? .dismissed
         return HubReceipt(id: id, revision: revision, state: now, outcome: outcome, copy: copy, reason: reason)

@@ -28,10 +28,11 @@ extension LibraryFile: HubIntake {
         return receipts
     }
 
-    /// Undoes here what the station has undone since it was saved, also if it was confirmed again after that. Undo is idempotent, so
-    /// this need not be in the transaction that records the delivery.
+    /// Undoes the changes here whose books the station has undone since they were saved, even if the station has confirmed the
+    /// books again after that. An undo can be repeated without harm, so this need not be in the transaction that records the
+    /// delivery.
     ///
-    /// - Returns: the reasons why changes could not be undone, by change.
+    /// - Returns: the changes that could not be undone, with the reasons.
     private func applyUndos(
         _ deliveries: [HubDelivery], from station: ID<PairedStation>, at now: Date
     ) async throws -> [String: String] {
@@ -55,7 +56,7 @@ extension LibraryFile: HubIntake {
             do {
                 _ = try await undo(ID(rawValue: change), at: now)
             } catch UndoRefusal.alreadyUndone {
-                // Undone by an earlier delivery or at the hub.
+                // The change was already undone, by an earlier delivery or at the hub.
             } catch let refusal as UndoRefusal {
                 reasons[change] = "\(refusal)"
             }
@@ -124,7 +125,7 @@ extension LibraryFile: HubIntake {
 }
 
 extension [HubDelivery] {
-    /// The deliveries in order, in groups that were confirmed in one act, or not confirmed.
+    /// The deliveries in their order, in groups. Each group was confirmed in one act, or was not confirmed.
     fileprivate var groupedByAct: [[HubDelivery]] {
         reduce(into: []) { groups, delivery in
             if let last = groups.last?.last, last.confirmation?.act == delivery.confirmation?.act {

@@ -3,7 +3,8 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Opens a station's outbox, or creates it: a library in which every change of the queue waits for the hub.
+    /// Opens a station's outbox, or creates it. An outbox is a library file in which every change of the intake queue waits until
+    /// it is sent to the hub.
     ///
     /// - Parameter hub: the address of the hub, which is stored when the outbox is created and never changes.
     /// - Throws: ``LibraryError``.
@@ -37,7 +38,7 @@ extension LibraryFile: Outbox {
         let copy = ID<Copy>(rawValue: id.rawValue)
         switch stored.item.state {
         case .confirmed: return .alreadySaved(copy)
-        // Just now answered at the hub.
+        // The item has just been answered at the hub.
         case .dismissed: throw LibraryError.notWaiting(id, .dismissed)
         case .waiting: break
         }
@@ -165,10 +166,10 @@ extension LibraryFile: Outbox {
                     stored.row,
                 ])
         }
-        // The item was changed here since: the next delivery decides.
+        // The item was changed here after this delivery, so the next delivery decides.
         guard max(sent, delivered ?? 0) >= revision else { return nil }
         let title = stored.item.metadata?.title.map { ", \($0)" } ?? ""
-        let why = receipt.reason?.storable(TextLimit.name) ?? "it does not say why"
+        let why = receipt.reason?.storable(TextLimit.name) ?? "the hub gave no reason"
         let reason = "\(stored.item.isbn.hyphenated)\(title): \(why)"
         let isNews = delivered != nil
         switch receipt.outcome {
@@ -180,7 +181,7 @@ extension LibraryFile: Outbox {
         guard stored.item.state == .waiting || receipt.outcome == .kept, receipt.state != stored.item.state,
             receipt.state != .waiting
         else { return nil }
-        // Answered at the hub, so it need not be sent.
+        // The item was answered at the hub, so it need not be sent.
         try db.run(
             "UPDATE intakeItem SET state = ?, leaseHolder = NULL, leaseUntil = NULL WHERE id = ?",
             [receipt.state.rawValue, stored.row])
@@ -190,14 +191,14 @@ extension LibraryFile: Outbox {
     }
 }
 
-/// A confirmation in the outbox, as stored JSON.
+/// A confirmation in the outbox, in the form in which it is stored as JSON.
 private struct StoredConfirmation: Codable {
     var metadata: Metadata
     var preset: Preset
     var anotherCopy: Bool
     var act: String
 
-    /// Returns the book that the hub will make of it.
+    /// Returns the book that the hub will create from this confirmation.
     func book(of item: IntakeItem) -> Book {
         var copy = Copy(id: ID(rawValue: item.id.rawValue), added: item.captured)
         (copy.shelf, copy.tags, copy.status) = (preset.shelf, preset.tags, preset.status)
@@ -207,7 +208,7 @@ private struct StoredConfirmation: Codable {
 }
 
 extension HubDelivery {
-    /// Decodes a row with the outbox's columns.
+    /// Decodes a row that has the columns of the outbox.
     fileprivate init(row: Row) throws {
         let item = try StoredItem(row: row).item
         let confirmed =

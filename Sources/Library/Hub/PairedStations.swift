@@ -3,8 +3,8 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: PairedStations {
-    /// The limit of stations: more than a household has, and few enough that a stolen access code cannot fill the disk. As many
-    /// revoked stations are kept.
+    /// The largest number of paired stations. It is more than a household has, but small enough that a stolen access code cannot
+    /// be used to fill the disk. The same number of revoked stations is kept.
     private static let limit = 200
 
     public func pair(
@@ -31,7 +31,8 @@ extension LibraryFile: PairedStations {
         return (station, token.text)
     }
 
-    /// Deletes the stations that were revoked first, beyond the limit, except those that have delivered something.
+    /// Deletes the stations that were revoked first if there are more revoked stations than the limit. Stations that have
+    /// delivered something are kept.
     private static func deleteOldRevoked(_ db: Database) throws {
         try db.run(
             """
@@ -41,7 +42,7 @@ extension LibraryFile: PairedStations {
             """, [limit])
     }
 
-    /// Returns a unique name, such as "Pi", "Pi 2" or "Pi 3", because two devices can have one host name.
+    /// Returns a unique name, such as "Pi", "Pi 2" or "Pi 3", because two devices can have the same host name.
     private static func freeName(_ db: Database, _ name: String, for id: ID<PairedStation>) throws -> String {
         let others = Set(
             try db.rows("SELECT name FROM station WHERE uuid <> ?", [id.rawValue]).map { $0["name"] as String })
@@ -61,7 +62,7 @@ extension LibraryFile: PairedStations {
             return PairedStation(row: row)
         }
         guard let station = found else { return nil }
-        // To the minute, because a write for every request would wear a memory card out.
+        // The last use is recorded at most once per minute, because a write for every request would wear out a memory card.
         if abs(now.timeIntervalSince(station.lastUsed ?? .distantPast)) >= 60 {
             try await lastUse.record {
                 try await write { db in
@@ -104,16 +105,17 @@ extension PairedStation {
 }
 
 extension String {
-    /// True if the text is a UUID in lower case, as an ``ID`` writes it.
+    /// True if the text is a UUID in lower case, which is how an ``ID`` writes it.
     var isUUID: Bool { UUID(uuidString: self)?.uuidString.lowercased() == self }
 }
 
-/// A station's token: a selector that finds its row, and a secret of 256 random bits, of which only the hash is stored.
+/// A station's token. It consists of a selector, which finds the station's row, and a secret of 256 random bits. Only the hash of
+/// the secret is stored.
 struct StationToken {
     let selector: String
     let secret: String
 
-    /// Makes a new token from the kernel's random numbers.
+    /// Makes a new token from random numbers of the kernel.
     init() {
         selector = Secret.random(bytes: 12)
         secret = Secret.random(bytes: 32)
@@ -128,9 +130,9 @@ struct StationToken {
 
     var text: String { "\(selector).\(secret)" }
 
-    /// The hash of the secret. A fast hash suffices, because nobody guesses 256 random bits.
+    /// The hash of the secret. A fast hash is enough, because nobody can guess 256 random bits.
     var hash: String { SHA256.digest(of: secret.utf8).hexadecimal }
 
-    /// Returns true if the hash is this token's, in a time that does not depend on the hash.
+    /// Returns true if a stored hash belongs to this token. The time that this takes does not depend on the hash.
     func has(hash stored: String) -> Bool { Secret.areEqual(hash, stored) }
 }

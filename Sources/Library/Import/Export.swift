@@ -3,12 +3,13 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Exports everything that a person can have entered, as of one moment, in a fixed order: the same library gives the same
-    /// records. Memory is bounded, and others can read and write meanwhile.
+    /// Exports everything that a person can have entered, from one consistent state of the library. The order is fixed, so the
+    /// same library always results in the same records. Memory use is limited, and other connections can read and write at the
+    /// same time.
     ///
-    /// Leaves out the intake queue, pictures of covers, the answer cache and the change history.
+    /// The export leaves out the intake queue, the pictures of covers, the answer cache and the change history.
     ///
-    /// - Parameter receive: receives the records one by one. If it throws, the export ends.
+    /// - Parameter receive: the function that receives the records one by one. If it throws, the export ends.
     public func export(_ receive: @Sendable @escaping (LibraryRecord) throws -> Void) async throws {
         try await read { db in
             try receive(.library(version: LibraryRecord.version))
@@ -40,13 +41,13 @@ extension LibraryFile {
         }
     }
 
-    /// Returns the number of books that an export has, including the trash.
+    /// Returns the number of books in an export, including books in the trash.
     public func editionCount() async throws -> Int {
         try await read { db in try db.value(Int.self, "SELECT count(*) FROM edition") ?? 0 }
     }
 }
 
-/// The records of some hundred editions, fetched with one query for each table.
+/// The records of a few hundred editions, which are fetched with one query for each table.
 private struct ExportedBooks {
     private(set) var records: [BookRecord] = []
 

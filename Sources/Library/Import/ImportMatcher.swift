@@ -1,11 +1,11 @@
 import Bookplate
 import GRDB
 
-/// Finds the book of the library that an imported row means.
+/// Finds the book in the library that belongs to an imported row.
 struct ImportMatcher {
     let db: Database
 
-    /// Returns the copy that this request has saved before.
+    /// Returns the copy that a request has already saved; `nil` if it has not saved one.
     func copy(ofRequest request: String) throws -> Int64? {
         try db.value(Int64.self, "SELECT copy FROM request WHERE id = ?", [request])
     }
@@ -27,8 +27,9 @@ struct ImportMatcher {
         try db.value(Int64.self, "SELECT edition FROM copy WHERE id = ?", [copy])
     }
 
-    /// Finds an edition by other systems' ids, then by ISBN, then by title and first author without regard to case and diacritics.
-    /// Two different ISBNs, or two different ids of one system, are two editions, whatever their titles.
+    /// Finds an edition by the ids of other systems, then by its ISBN, and then by title and first author, ignoring case and
+    /// diacritics. Two different ISBNs, or two different ids from one system, belong to two editions, even if their titles are
+    /// the same.
     func edition(_ isbn: ISBN?, _ metadata: Metadata) throws -> Int64? {
         for (scheme, values) in metadata.identifiers.sorted(by: { $0.key < $1.key }) where namesEditions(scheme) {
             for value in values {
@@ -59,7 +60,8 @@ struct ImportMatcher {
         }?["id"]
     }
 
-    /// Returns true if another system distinguishes the two editions: both have ids of one scheme, and none in common.
+    /// Returns true if another system distinguishes two editions. This is so if both have ids of the same scheme, but none in
+    /// common.
     private func isDifferent(_ edition: Int64, from identifiers: [String: [String]]) throws -> Bool {
         let offered = identifiers.filter { namesEditions($0.key) && !$0.value.isEmpty }
         guard !offered.isEmpty else { return false }
@@ -70,17 +72,17 @@ struct ImportMatcher {
         }
     }
 
-    /// Returns the edition's copy that a row without an id means: preferably one outside the trash, then an owned one, then the
-    /// oldest.
+    /// Returns the copy of an edition that is chosen for a row without an id of its own. Copies that are not in the trash are
+    /// preferred, then owned copies, and then older copies.
     ///
-    /// - Parameter claimed: the copies that other rows have become already.
+    /// - Parameter claimed: the copies that already belong to other rows.
     func copy(of edition: Int64, except claimed: Set<Int64> = []) throws -> Int64? {
         try db.rows(
             "SELECT id FROM copy WHERE edition = ? ORDER BY deleted IS NOT NULL, isOwned DESC, id LIMIT 1000", [edition]
         ).lazy.map { $0["id"] as Int64 }.first { !claimed.contains($0) }
     }
 
-    /// Returns true if ids of this scheme identify editions, not works or the copies of one library.
+    /// Returns true if the ids of a scheme identify editions, not works or the copies of one library.
     private func namesEditions(_ scheme: String) -> Bool {
         ["goodreads", "librarything", "openlibrary", "amazon", "google", "oclc"].contains(scheme)
     }

@@ -2,24 +2,25 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Fills the gaps of a book that is in the library already from an imported record. Each step returns the names of what it has
-/// filled, for a person.
+/// Fills the gaps of a book in the library from an imported record. Each step returns the names of the fields that it has filled,
+/// which are shown to a person.
 ///
-/// A copy is filled once: if the same row is imported again, a person may have removed what the copy lacks. Only a copy that was
-/// never begun here still gets readings, because the row may come from a newer export.
+/// A copy is filled only once, because when the same row is imported again, a person may have removed the data that the copy
+/// lacks. Only a copy that was never begun here still gets readings, because the row may come from a newer export.
 struct ImportMerger {
     let db: Database
     let stored: StoredBook
     /// True if the same row was imported before.
     let isKnown: Bool
-    /// True if the file had an earlier row of this book.
+    /// True if an earlier row of the file belongs to the same book.
     var isFurther = false
-    /// True if readings, notes and quotes have ids, so that those that are stored already were removed before.
+    /// True if the record's readings, notes and quotes have ids. Then those that are already in the library have been left out of
+    /// the record.
     var hasIdentities = false
 
     private var copy: Copy { stored.book.copy }
 
-    /// Fills gaps of the edition, except fields that a person has edited, even if they are empty.
+    /// Fills the gaps of the edition. Fields that a person has edited stay as they are, even if they are empty.
     func fillEdition(isbn: ISBN?, isbnText: String?, from offered: Metadata) throws -> [String] {
         let old = stored.book.edition
         var new = old
@@ -29,7 +30,7 @@ struct ImportMerger {
             new.metadata == old.metadata
             ? [] : old.metadata.fields(differingFrom: new.metadata).map(\.rawValue).sorted()
         if old.editedFields.contains(.isbn) {
-            // An ISBN that a person has removed stays removed.
+            // If a person has removed the ISBN, it stays removed.
         } else if old.isbn == nil, let isbn,
             try db.row("SELECT 1 FROM edition WHERE isbn = ?", [isbn.digits]) == nil
         {
@@ -46,7 +47,7 @@ struct ImportMerger {
 
     func fillCopy(from record: CopyRecord) throws -> [String] {
         if isKnown {
-            // Any status that a person has set before has left a reading, perhaps a cancelled one.
+            // If a person had set a status before, the copy would have a reading, perhaps a cancelled one.
             let isUntouched = copy.status == .toRead && copy.readings.isEmpty && copy.deleted == nil
             return isUntouched && record.copy.status != .toRead ? try fillReadings(from: record) : []
         }
@@ -93,9 +94,9 @@ struct ImportMerger {
         return ["tags"]
     }
 
-    /// Fills readings. A To Read copy that never had a reading gets the file's status and readings. A single reading without
-    /// dates gets the dates of the file's last reading and the earlier readings, but only if the file's readings have no ids,
-    /// because otherwise they are different readings.
+    /// Fills the readings. A To Read copy that never had a reading gets the status and the readings from the file. If a copy has
+    /// a single reading without dates, this reading gets the dates of the file's last reading, and the file's earlier readings
+    /// are added. This is done only if the readings in the file have no ids, because otherwise they are different readings.
     private func fillReadings(from record: CopyRecord) throws -> [String] {
         guard let last = record.readings.last else { return [] }
         if copy.readings.isEmpty {
@@ -132,8 +133,8 @@ struct ImportMerger {
         return filled
     }
 
-    /// Adds the readings of a further row that end on a day on which no other ends, in order of these days. The status stays that
-    /// of the reading that the book shows.
+    /// Adds the readings of a further row for the same book. Adds only readings that end on a day on which no other reading ends,
+    /// and orders them by this day. The status stays that of the reading that the book shows.
     private func addReadings(from record: CopyRecord) throws -> [String] {
         func end(_ reading: Reading) -> CalendarDay? { reading.finished ?? reading.stopped }
         var all = copy.readings

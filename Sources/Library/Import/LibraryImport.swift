@@ -2,16 +2,17 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// One import into a library: all its rows are one change, which one undo takes back.
+/// One import into a library. All its rows are one change, which can be undone at once.
 public actor LibraryImport: BookImport {
     private let library: LibraryFile
     private let name: String
     private var change: ID<Change>?
-    /// The copies that rows with ids of their own have become, so that two copies of one edition stay two.
+    /// The copies to which rows with ids of their own were imported. No other row is imported to them, so that two copies of one
+    /// edition stay two copies.
     private var claimed: Set<Int64> = []
     private var books = 0
 
-    /// - Parameter name: the name of the file in the change history.
+    /// - Parameter name: the name of the file, which is shown in the change history.
     public init(into library: LibraryFile, from name: String) {
         self.library = library
         self.name = name
@@ -25,8 +26,8 @@ public actor LibraryImport: BookImport {
         } catch {
             imported = .failure(error)
         }
-        // Reset after each call, because an import has no end and the connection may live for months. In a task of its own,
-        // because GRDB refuses to work in a cancelled one.
+        // The settings are reset after each call, because nothing marks the end of an import, and the connection may stay open
+        // for months. This is done in a task of its own, because GRDB refuses to work in a cancelled task.
         try await Task { [library] in try await library.tuneConnection(.standard) }.value
         return try imported.get()
     }
@@ -35,7 +36,8 @@ public actor LibraryImport: BookImport {
         do {
             return try await importBatch(rows, at: now, inSavepoints: false)
         } catch LibraryError.constraint {
-            // A row that the schema refuses must not keep the others out. This is rare, so savepoints are only used then.
+            // If the schema refuses one row, the other rows must still be imported. This is rare, so savepoints are used only in
+            // this case.
             return try await importBatch(rows, at: now, inSavepoints: true)
         }
     }
@@ -74,23 +76,24 @@ extension ImportResult {
     }
 }
 
-/// The settings of the writing connection for a size of transactions.
+/// The settings of the connection that writes, which depend on the size of its transactions.
 struct ConnectionTuning {
-    /// The page cache in KiB.
+    /// The size of the page cache, in KiB.
     let cache: Int
-    /// The length of the log in pages at which it is folded in.
+    /// The length of the write-ahead log, in pages, at which it is copied into the file.
     let checkpoint: Int
 
     /// The storage of statement journals and sorts. Every logged INSERT can fail half-way in its triggers, so SQLite keeps a
-    /// journal of it. In files this was measured as a hundred small writes a book and a third of an import's time.
+    /// journal of it. In measurements, keeping these journals in files took a hundred small writes per book, and a third of the
+    /// time of an import.
     let temporaries: Temporaries
 
-    /// Source: https://www.sqlite.org/pragma.html#pragma_temp_store
+    /// The values of `temp_store`. Source: https://www.sqlite.org/pragma.html#pragma_temp_store
     enum Temporaries: Int { case inFiles = 0, inMemory = 2 }
 
-    /// SQLite's defaults.
+    /// The default settings of SQLite.
     static let standard = ConnectionTuning(cache: 2000, checkpoint: 1000, temporaries: .inFiles)
-    /// For hundreds of books, for which the defaults write the same pages many times.
+    /// The settings for transactions with hundreds of books. With the default settings, these write the same pages many times.
     static let bulk = ConnectionTuning(cache: 32_768, checkpoint: 8000, temporaries: .inMemory)
 }
 
@@ -110,12 +113,12 @@ extension LibraryFile {
     }
 }
 
-/// Imports rows inside one change. A book that is in the library already only gets what it lacks: nothing that a person has
-/// entered is overwritten.
+/// Imports rows inside one change. A book that is already in the library gets only the data that it lacks. Nothing that a person
+/// has entered is overwritten.
 struct RowImporter {
     let db: Database
     let now: Date
-    /// The copies that rows with ids of their own have become.
+    /// The copies to which rows with ids of their own were imported.
     var claimed: Set<Int64>
 
     private var matcher: ImportMatcher { ImportMatcher(db: db) }
@@ -133,7 +136,7 @@ struct RowImporter {
         }
     }
 
-    /// Imports a row in a savepoint, so that a row that the schema refuses changes nothing.
+    /// Imports a row in a savepoint, so that nothing is changed if the schema refuses the row.
     mutating func importInSavepoint(_ row: ImportRow) throws -> ImportResult {
         let before = claimed
         var result: ImportResult?
@@ -146,10 +149,11 @@ struct RowImporter {
             claimed = before
             result = ImportResult(row: row.number, outcome: .refused(reason: Self.reason(error)))
         }
-        return result ?? ImportResult(row: row.number, outcome: .refused(reason: "it gave no result"))
+        return result ?? ImportResult(row: row.number, outcome: .refused(reason: "importing it gave no result"))
     }
 
-    /// Describes the rule of the library that a row breaks, and what to do. SQLite names the table or the condition.
+    /// Describes the rule of the library that a row breaks, and the remedy. The name of the table or condition comes from
+    /// SQLite's message.
     private static func reason(_ error: DatabaseError) -> String {
         let message = error.message ?? ""
         let rest = message.firstIndex(of: ":").map { message[message.index(after: $0)...] } ?? ""
@@ -157,12 +161,12 @@ struct RowImporter {
         switch error.extendedResultCode {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY:
             return
-                "an id in it is already used in the library (\(what)). Give it another id in the file, or none"
+                "the library already uses an id in this row (\(what)). Change or remove this id in the file"
         case .SQLITE_CONSTRAINT_CHECK:
-            return "the library does not accept a value in it (\(what)). Correct it in the file"
-        case .SQLITE_CONSTRAINT_NOTNULL: return "a value is missing (\(what)). Add it in the file"
+            return "the library does not accept a value in this row (\(what)). Correct the value in the file"
+        case .SQLITE_CONSTRAINT_NOTNULL: return "a value is missing in this row (\(what)). Add it in the file"
         default:
-            return "it conflicts with what is in the library (\(what)). Import it alone, or enter the book by hand"
+            return "this row conflicts with the library (\(what)). Import it alone, or enter the book by hand"
         }
     }
 
@@ -178,12 +182,12 @@ struct RowImporter {
             return result(try merge(item, into: known, isKnown: true))
         }
         let own = try book.edition.flatMap(matcher.edition(_:))
-        // An edition with an id comes from our own export. It is never matched by title.
+        // An edition with an id comes from an export of Bookplate, so it is never matched by title.
         var edition =
             try own
             ?? (book.edition == nil
                 ? matcher.edition(confirmed.isbn, confirmed.metadata) : matcher.edition(confirmed.isbn))
-        // If the edition is here under its id, a copy that was not found above is new.
+        // If the library has the edition under the same id, a copy that was not found above is a new copy.
         if let edition, own == nil,
             let copy = try matcher.copy(of: edition, except: book.id == nil ? [] : claimed)
         {
@@ -200,7 +204,7 @@ struct RowImporter {
         }
         var record = book.record
         if let id = book.id { record.copy.id = id }
-        // Its days in the trash begin now.
+        // The copy's days in the trash begin now.
         if record.copy.deleted != nil { record.copy.deleted = now }
         if !book.hasAdded {
             record.copy.added = now
@@ -208,7 +212,7 @@ struct RowImporter {
         }
         if book.id == nil { record.requests = [confirmed.request] }
         record.flags = flags(book)
-        guard let edition else { return result(.refused(reason: "it gave no result")) }
+        guard let edition else { return result(.refused(reason: "importing it gave no result")) }
         let copy = try record.insert(db, of: edition)
         if book.id != nil { claimed.insert(copy) }
         return result(.new(record.copy.id))
@@ -216,7 +220,7 @@ struct RowImporter {
 
     private func merge(_ item: ConfirmedImport, into copy: Int64, isKnown: Bool) throws -> ImportResult.Outcome {
         guard let stored = try StoredBook.fetch(db, "WHERE copy.id = ?", [copy]).first else {
-            throw RowDecodingError(what: "a request without its copy")
+            throw RowDecodingError(what: "a request has no copy")
         }
         let merger = ImportMerger(
             db: db, stored: stored, isKnown: isKnown, isFurther: item.book.isFurther)
@@ -248,13 +252,13 @@ extension ImportRow {
 }
 
 extension LibraryFile {
-    /// Returns a temporary copy of the library. A dry run of an import uses one, so that it reports exactly what the import would
-    /// do, and blocks nobody.
+    /// Returns a temporary copy of the library. The dry run of an import uses such a copy, so that it reports exactly what the
+    /// import would do, without blocking other processes.
     ///
-    /// The copy is a temporary file that SQLite creates and removes. It needs as much room as the library.
+    /// The copy is a temporary file that SQLite creates and removes. It needs as much room on the disk as the library.
     public func temporaryCopy() async throws -> LibraryFile {
         do {
-            // The empty name is SQLite's own temporary database. Source: https://www.sqlite.org/inmemorydb.html
+            // With an empty name, SQLite makes a temporary database. Source: https://www.sqlite.org/inmemorydb.html
             let copy = try DatabaseQueue(path: "", configuration: Self.configuration())
             try database.backup(to: copy)
             return LibraryFile(path: nil, device: device, database: copy, lock: nil, clock: clock, zone: zone)

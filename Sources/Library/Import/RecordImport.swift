@@ -2,7 +2,8 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Imports the records of our own JSON format. Ids are kept; a book that is here under another id is found by ISBN.
+/// Imports records in Bookplate's own JSON format. Ids are kept. If the library has a book under another id, it is found by its
+/// ISBN.
 extension RowImporter {
     mutating func importRecord(_ record: LibraryRecord, row: Int) throws -> ImportResult {
         switch record {
@@ -38,9 +39,9 @@ extension RowImporter {
         ImportResult(row: row, outcome: .other(isNew: isNew))
     }
 
-    /// Runs an INSERT.
+    /// Runs an INSERT statement.
     ///
-    /// - Returns: true if it has added a row.
+    /// - Returns: true if a row was added.
     private func add(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
         try db.run(sql, arguments)
         return db.changesCount > 0
@@ -48,9 +49,9 @@ extension RowImporter {
 
     private mutating func importBook(_ book: BookRecord) throws -> ImportResult.Outcome {
         let offered = book.edition
-        guard !book.copies.isEmpty else { return .refused(reason: "it has no copy") }
+        guard !book.copies.isEmpty else { return .refused(reason: "the book has no copy") }
         let matcher = ImportMatcher(db: db)
-        // Known copies first, so that no other record is matched with them.
+        // The known copies are found first, so that no other record is matched with them.
         var known: [ID<Copy>: Int64] = [:]
         for record in book.copies {
             guard let row = try matcher.copy(record.copy.id) ?? matcher.copy(ofRequest: request(record)) else {
@@ -60,7 +61,7 @@ extension RowImporter {
             claimed.insert(row)
         }
         let own = try matcher.edition(offered.id)
-        // Never matched by title, because two editions with one title are two.
+        // Editions are never matched by title, because two editions with the same title are still two editions.
         let existing = try own ?? matcher.edition(offered.isbn)
         var edition = try existing ?? known.values.min().flatMap(matcher.edition(of:))
         var added: ID<Copy>?
@@ -69,7 +70,7 @@ extension RowImporter {
         for record in book.copies {
             var row = known[record.copy.id]
             let isKnown = row != nil
-            // A copy in the trash of the file is not matched with one here.
+            // A copy that is in the trash of the file is not matched with a copy in the library.
             if row == nil, own == nil, let existing, record.copy.deleted == nil {
                 row = try matcher.copy(of: existing, except: claimed)
             }
@@ -86,7 +87,7 @@ extension RowImporter {
             filled += more.filter { !filled.contains($0) }
         }
         if let added { return .new(added) }
-        guard let merged else { return .refused(reason: "it has no copy") }
+        guard let merged else { return .refused(reason: "the book has no copy") }
         return filled.isEmpty ? .unchanged(merged) : .merged(merged, filled: filled)
     }
 
@@ -104,7 +105,7 @@ extension RowImporter {
         _ record: CopyRecord, _ offered: Edition, into row: Int64, isKnown: Bool
     ) throws -> (ID<Copy>, filled: [String]) {
         guard let stored = try StoredBook.fetch(db, "WHERE copy.id = ?", [row]).first else {
-            throw RowDecodingError(what: "a request without its copy")
+            throw RowDecodingError(what: "a request has no copy")
         }
         let merger = ImportMerger(db: db, stored: stored, isKnown: isKnown, hasIdentities: true)
         var filled = try merger.fillEdition(isbn: offered.isbn, isbnText: offered.isbnText, from: offered.metadata)
@@ -117,7 +118,7 @@ extension RowImporter {
         return (stored.book.id, filled)
     }
 
-    /// Returns the record without notes, quotes and readings that the library has already.
+    /// Returns the record without the notes, quotes and readings that are already in the library.
     private func withoutDuplicates(_ record: CopyRecord) throws -> CopyRecord {
         var record = record
         record.notes = try record.notes.filter { try !has("note", $0.id.rawValue) }
@@ -126,7 +127,7 @@ extension RowImporter {
         return record
     }
 
-    /// Adds progress entries and sessions that a reading here does not have yet.
+    /// Adds the progress entries and sessions that the readings in the library lack.
     private func fillHistory(from record: CopyRecord) throws -> [String] {
         var isFilled = false
         for reading in record.readings {
@@ -146,7 +147,7 @@ extension RowImporter {
 }
 
 extension CopyRecord {
-    /// Inserts the copy with its readings, notes, quotes and flags, all with their own ids.
+    /// Inserts the copy with its readings, notes, quotes and flags. All of them keep their own ids.
     ///
     /// - Returns: the id of the copy's row.
     func insert(_ db: Database, of edition: Int64) throws -> Int64 {
@@ -172,7 +173,7 @@ extension ReadingRecord {
         _ sessions: [Session], _ entries: [ProgressEntry], of reading: ID<Reading>, _ db: Database
     ) throws {
         for session in sessions {
-            // A library has one running session at most: one that runs in the file is left out if another runs here.
+            // A library has at most one running session. If one is running here, a running session from the file is left out.
             if session.isRunning, try StoredSessions.running(db) != nil { continue }
             try StoredSessions.insert(session, of: reading, db)
         }

@@ -1,11 +1,11 @@
 import Glibc
 import SystemPackage
 
-// Calls on files and folders that opening, covers and backups share.
+// Functions for files and folders, which are used for opening, for covers and for backups.
 
-/// Reads a file.
+/// Reads the beginning of a file.
 ///
-/// - Parameter limit: the number of bytes to read at most.
+/// - Parameter limit: the largest number of bytes to read.
 func readFile(_ path: String, limit: Int) throws(LibraryError) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -25,8 +25,8 @@ func readFile(_ path: String, limit: Int) throws(LibraryError) -> [UInt8] {
     return bytes
 }
 
-/// Replaces a file completely or not at all; it is on the disk when this returns. Writes a partial file beside it, syncs and
-/// renames it, and syncs the folder, because rename(2) alone does not survive a power cut.
+/// Replaces a file completely or not at all. The file is on the disk when this function returns. Writes a partial file beside the
+/// file, syncs it and renames it. Then syncs the folder, because rename(2) alone does not survive a power cut.
 func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(LibraryError) {
     let partial = path + ".partial"
     var isCreated = false
@@ -50,8 +50,8 @@ func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(Libra
 /// Syncs a file's content to the disk.
 func syncFile(_ path: String) throws(LibraryError) { try sync(path) }
 
-/// Syncs the names in a file's folder to the disk. File systems that cannot sync a folder (those of FUSE, some network ones)
-/// answer EINVAL or ENOTSUP, which is no error: they write names without it.
+/// Syncs the names in a file's folder to the disk. File systems that cannot sync a folder (FUSE and some network file systems)
+/// answer EINVAL or ENOTSUP. This is not an error, because they write the names without a sync.
 func syncFolder(of path: String) throws(LibraryError) { try sync(folder(of: path), ignoring: [EINVAL, ENOTSUP]) }
 
 private func sync(_ path: String, ignoring harmless: Set<Int32> = []) throws(LibraryError) {
@@ -61,7 +61,7 @@ private func sync(_ path: String, ignoring harmless: Set<Int32> = []) throws(Lib
     guard fsync(descriptor) == 0 || harmless.contains(errno) else { throw LibraryError(errno: errno, path: path) }
 }
 
-/// Returns the folder of `path`; "." for a bare name.
+/// Returns the folder of `path`; "." if the path is only a name.
 func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -70,7 +70,7 @@ func folder(of path: String) -> String {
 /// Returns the last component of a path.
 func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-/// Returns the names in a folder; none if it cannot be read.
+/// Returns the names in a folder; an empty list if the folder cannot be read.
 func fileNames(in folder: String) -> [String] {
     guard let entries = opendir(folder) else { return [] }
     defer { closedir(entries) }
@@ -84,10 +84,10 @@ func fileNames(in folder: String) -> [String] {
     return names
 }
 
-/// Resolves symbolic links, also one whose target does not exist yet. Returns `path` itself if its folder does not exist.
+/// Resolves symbolic links, including a link whose target does not exist yet. Returns `path` itself if its folder does not exist.
 func realPath(_ path: String) -> String {
     var path = path
-    // The kernel follows 40 links at most (path_resolution(7)).
+    // The kernel follows at most 40 links (path_resolution(7)).
     for _ in 0..<40 {
         if let real = resolved(path) { return real }
         guard let target = linkTarget(path) else { break }
@@ -109,7 +109,7 @@ private func linkTarget(_ path: String) -> String? {
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
 }
 
-/// Creates a folder and its parents for their owner alone. Existing folders stay as they are.
+/// Creates a folder and its parent folders, with access for their owner only. Existing folders stay as they are.
 func createFolder(_ path: String) throws(LibraryError) {
     if mkdir(path, 0o700) == 0 { return }
     switch errno {
@@ -121,14 +121,15 @@ func createFolder(_ path: String) throws(LibraryError) {
     }
 }
 
-/// Creates a folder beside a library, with access for the group if the library's own folder has it. An existing folder stays as
-/// it is.
+/// Creates a folder beside a library. The group gets access to the new folder if it has access to the library's own folder. An
+/// existing folder stays as it is.
 func createFolderBeside(_ path: String) throws(LibraryError) {
     let isNew = try fileFacts(path) == nil
     guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return try createFolder(path) }
     guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
-    // The umask must not exclude the group, and new files must belong to the group (inode(7), S_ISGID). The parent folder mostly
-    // passes this bit on; a service must not set it if systemd forbids that (RestrictSUIDSGID).
+    // The umask must not exclude the group, and new files must belong to the group (inode(7), S_ISGID). The new folder usually
+    // inherits this bit from its parent folder. If it has the bit, chmod is not called, because systemd may forbid it to a
+    // service (RestrictSUIDSGID).
     guard let facts = try fileFacts(path), facts.st_mode & 0o7777 != 0o2770 else { return }
     guard chmod(path, 0o2770) == 0 else { throw LibraryError(errno: errno, path: path) }
 }
@@ -141,8 +142,8 @@ func fileFacts(_ path: String) throws(LibraryError) -> stat? {
     return nil
 }
 
-/// Returns the mode of new files in a folder: for owner and group if the group may write to the folder, as in the service's
-/// library, else for the owner alone.
+/// Returns the mode for new files in a folder. The owner and the group get access if the group may write to the folder, as in the
+/// service's library; otherwise, only the owner gets access.
 func fileMode(in folder: String) throws(LibraryError) -> mode_t {
     guard let facts = try fileFacts(folder) else { return 0o600 }
     return facts.st_mode & S_IWGRP != 0 ? 0o660 : 0o600

@@ -3,9 +3,10 @@ import Glibc
 
 /// The location of a library, which is inspected before anything is written there.
 struct LibraryLocation {
-    /// The path with links resolved. Locks, side files, covers and backups are beside the file itself, not beside a link to it.
+    /// The path of the file, with links resolved. Locks, side files, covers and backups are beside the file itself, not beside a
+    /// link to it.
     let path: String
-    /// The mode of new files.
+    /// The permission mode for new files.
     let mode: mode_t
 
     enum State: Equatable { case new, existing }
@@ -13,11 +14,12 @@ struct LibraryLocation {
     init(_ path: String) {
         let path = realPath(path)
         self.path = path
-        // prepare() reports a folder that cannot be read. A folder that does not exist yet will be its owner's alone.
+        // If the folder cannot be read, prepare() reports it. If it does not exist yet, it will be created with access for its
+        // owner only.
         mode = (try? fileMode(in: folder(of: path))) ?? 0o600
     }
 
-    /// Creates the folders and the side file with the locks.
+    /// Creates the library's folders, and the side file that has the locks.
     func prepare() throws(LibraryError) -> LibraryLock {
         let parent = folder(of: path)
         try createFolder(parent)
@@ -29,7 +31,7 @@ struct LibraryLocation {
                 throw LibraryError.foreign(path: path, what: "a folder or device")
             }
             guard access(path, R_OK | W_OK) == 0 else { throw LibraryError(errno: errno, path: path) }
-            // No side files beside another program's file.
+            // The side file must not be created beside another program's file.
             if facts.st_size > 0 { try FileHeader(of: path).check(path: path) }
         }
         // SQLite creates and removes its side files in the folder.
@@ -37,13 +39,14 @@ struct LibraryLocation {
         return try LibraryLock(path: path + "-lock", mode: mode)
     }
 
-    /// Returns true if a write-ahead log with content lies beside the file: a process has it open, or ended without closing it.
+    /// Returns true if there is a write-ahead log with content beside the file. Then either a process has the file open, or a
+    /// process has ended without closing it.
     func hasLeftoverLog() throws(LibraryError) -> Bool { try fileFacts(path + "-wal")?.st_size ?? 0 > 0 }
 
     /// Inspects the file without changing a byte of it.
     ///
     /// - Parameter endedUncleanly: true to check the whole file (`quick_check`).
-    /// - Throws: ``LibraryError`` if it is newer, damaged or not a library.
+    /// - Throws: ``LibraryError`` if the file is damaged, was written by a newer Bookplate, or is not a library.
     func inspect(endedUncleanly: Bool) throws -> State {
         guard let facts = try fileFacts(path), facts.st_size > 0 else { return .new }
         let header = try FileHeader(of: path)
@@ -51,17 +54,18 @@ struct LibraryLocation {
         guard try hasLeftoverLog() else {
             guard facts.st_size >= header.expectedSize else {
                 throw LibraryError.corrupt(
-                    path: path, what: "cut short at \(facts.st_size) of \(header.expectedSize) bytes")
+                    path: path, what: "it ends after \(facts.st_size) of \(header.expectedSize) bytes")
             }
             return .existing
         }
-        // The newest header is in the log, which only SQLite can read. A read-only connection leaves both files as they are.
+        // The newest header is in the write-ahead log, which only SQLite can read. A read-only connection leaves the file and the
+        // log as they are.
         let queue = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
         defer { try? queue.close() }
         try queue.read { db in
             try Schema.checkVersion(db, path: path)
             guard endedUncleanly else { return }
-            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "no answer"
+            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the check gave no result"
             if error != "ok" { throw LibraryError.corrupt(path: path, what: error) }
         }
         return .existing
@@ -76,15 +80,16 @@ struct FileHeader {
     var applicationID: UInt32
     var isPageCountValid: Bool
 
-    /// - Throws: ``LibraryError/foreign(path:what:)`` if it is no SQLite file.
+    /// - Throws: ``LibraryError/foreign(path:what:)`` if the file is not an SQLite file.
     init(of path: String) throws(LibraryError) {
         let bytes = try readFile(path, limit: 100)
         guard bytes.starts(with: Array("SQLite format 3\0".utf8)) else {
             throw LibraryError.foreign(
                 path: path,
-                what: bytes.allSatisfy { $0 >= 0x20 || (9...13).contains($0) } ? "a text file" : "no SQLite database")
+                what: bytes.allSatisfy { $0 >= 0x20 || (9...13).contains($0) }
+                    ? "a text file" : "a file that SQLite cannot read")
         }
-        guard bytes.count == 100 else { throw LibraryError.corrupt(path: path, what: "cut short in its header") }
+        guard bytes.count == 100 else { throw LibraryError.corrupt(path: path, what: "it ends within its header") }
         func number(_ offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         pageSize = size == 1 ? 65536 : size
@@ -94,10 +99,10 @@ struct FileHeader {
         applicationID = number(68)
     }
 
-    /// The size in bytes; 0 if the header does not have it.
+    /// The size of the file in bytes, as its header says; 0 if the header does not say it.
     var expectedSize: Int { isPageCountValid ? pageCount * pageSize : 0 }
 
-    /// - Throws: ``LibraryError`` if the file is newer or another program's.
+    /// - Throws: ``LibraryError`` if the file was written by a newer Bookplate or by another program.
     func check(path: String) throws(LibraryError) {
         guard applicationID == Schema.applicationID else {
             throw LibraryError.foreign(path: path, what: "another program's database")
@@ -108,21 +113,22 @@ struct FileHeader {
     }
 }
 
-/// Distinguishes network file systems from local ones, because WAL needs the shared memory and locks of one kernel
-/// (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host computer").
+/// Distinguishes network file systems from local ones, because SQLite's write-ahead log needs the shared memory and the locks of
+/// one kernel (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host computer").
 enum FileSystemKind {
-    /// The refused types, by their names in mountinfo. The numbers of statfs(2) are of no use, because all FUSE file systems have
-    /// the same, local ones (ntfs-3g, exfat) too.
+    /// The names of the refused types, as mountinfo has them. The numbers that statfs(2) returns are of no use, because all FUSE
+    /// file systems have the same number, including local ones (ntfs-3g, exfat).
     ///
-    /// 9p and virtiofs are allowed although they come from another kernel: they are the ordinary disk of many containers and
-    /// virtual machines, where only one kernel uses the file.
+    /// The types 9p and virtiofs are allowed, although another kernel provides them. They are the ordinary disk of many
+    /// containers and virtual machines, where only one kernel uses the file.
     static let refused: Set<String> = [
         "nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "coda", "lustre", "gfs2", "ocfs2",
         "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.glusterfs", "fuse.davfs", "fuse.davfs2", "fuse.curlftpfs",
         "fuse.gvfsd-fuse", "fuse.ceph", "fuse.ceph-fuse", "fuse.moosefs", "fuse.juicefs", "fuse.gcsfuse",
     ]
 
-    /// Returns the type of the network file system of `folder`; `nil` for a local one, and if it is unknown (no /proc).
+    /// Returns the type of the network file system on which `folder` is; `nil` if the file system is local, or unknown because
+    /// there is no /proc.
     static func network(at folder: String) throws(LibraryError) -> String? {
         var facts = stat()
         guard stat(folder, &facts) == 0 else { throw LibraryError(errno: errno, path: folder) }
@@ -131,10 +137,10 @@ enum FileSystemKind {
         return type.flatMap { refused.contains($0) ? $0 : nil }
     }
 
-    /// Returns the type of a device in mountinfo. Source: proc_pid_mountinfo(5): the third field is the device, and the type
-    /// follows the separator " - ".
+    /// Returns the type of a device's file system, as mountinfo has it. The third field is the device, and the type follows the
+    /// separator " - ". Source: proc_pid_mountinfo(5)
     static func type(ofDevice device: UInt, in mountinfo: String) -> String? {
-        // makedev(3): twelve and twenty bits, interleaved.
+        // The major number has twelve bits and the minor number has twenty, and they are interleaved (makedev(3)).
         let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
         let minor = device & 0xFF | (device >> 12) & ~0xFF
         for line in mountinfo.split(separator: "\n") {
@@ -149,9 +155,9 @@ enum FileSystemKind {
 }
 
 extension LibraryFile {
-    /// Checks that a library could be created at a path where there is none. Writes nothing.
+    /// Checks that a library could be created at a path where there is none. This does not write anything.
     ///
-    /// - Returns: its folder, or the nearest parent folder that exists.
+    /// - Returns: the folder of the path, or the nearest parent folder that exists.
     /// - Throws: ``LibraryError`` if that folder cannot be written or is on a network file system.
     @discardableResult
     public static func checkCreation(at path: String) throws(LibraryError) -> String {

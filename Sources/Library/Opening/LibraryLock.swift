@@ -1,18 +1,20 @@
 import Glibc
 import SystemPackage
 
-/// F_OFD_SETLK of asm-generic/fcntl.h, the same on every Linux; Swift's Glibc module leaves it out because glibc hides it
-/// behind _GNU_SOURCE. Remove when it is imported.
+/// The value of F_OFD_SETLK in asm-generic/fcntl.h, which is the same on every Linux. Swift's Glibc module leaves it out, because
+/// glibc hides it behind _GNU_SOURCE. Remove this constant when the module has it.
 private let setOpenFileLock: Int32 = 37
 
-/// The locks on bytes of the side file `…-lock`. The kernel holds them for this open file description and releases them when the
-/// process dies.
+/// The locks on bytes of the side file `…-lock`. The kernel keeps them for this open file description, and releases them when the
+/// process ends.
 ///
-/// Byte 0 is *opening*: one process at a time creates, checks, migrates or replaces the library. Byte 1 is *in use*: shared by all
-/// processes that have it open, so that a restore knows that it is alone. Byte 2 is *backup*: held by the process that makes the
-/// day's backup. They are locks of open file descriptions (fcntl F_OFD_SETLK, Linux 3.15) instead of flock(2) because one file can
-/// have several, an exclusive lock becomes a shared one without a gap, and two instances in one process exclude each other as two
-/// processes do.
+/// Byte 0 is *opening*. Its holder is the only process that creates, checks, migrates or replaces the library. Byte 1 is *in
+/// use*. All processes that have the library open share it, so that a restore can find out whether it is alone. Byte 2 is
+/// *backup*. Its holder is the process that makes the day's backup.
+///
+/// The locks belong to open file descriptions (fcntl F_OFD_SETLK, Linux 3.15). They are used instead of flock(2) because one file
+/// can have several of them, because an exclusive lock becomes a shared lock without a gap, and because two instances in one
+/// process exclude each other as two processes do.
 final class LibraryLock: Sendable {
     enum Byte: Int, Sendable { case opening = 0, inUse = 1, backup = 2 }
     enum Kind: Sendable { case shared, exclusive, none }
@@ -32,9 +34,9 @@ final class LibraryLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Tries to change a lock without waiting.
+    /// Tries to get, change or release a lock, without waiting.
     ///
-    /// - Returns: true if the change was made.
+    /// - Returns: true if this succeeded; false if a lock of another process or instance prevents it.
     func attempt(_ kind: Kind, _ byte: Byte) throws(LibraryError) -> Bool {
         var request = flock()
         request.l_type =
@@ -56,14 +58,14 @@ final class LibraryLock: Sendable {
         return true
     }
 
-    /// Waits for a lock.
+    /// Waits until this process gets a lock.
     ///
-    /// - Throws: ``LibraryError/locked(path:)`` if another process holds it for longer than `limit`.
+    /// - Throws: ``LibraryError/locked(path:)`` if another process has the lock for longer than `limit`.
     func acquire(_ kind: Kind, _ byte: Byte, within limit: Duration, library: String) throws(LibraryError) {
         let end = ContinuousClock.now.advanced(by: limit)
         while try !attempt(kind, byte) {
             guard ContinuousClock.now < end else { throw LibraryError.locked(path: library) }
-            // F_OFD_SETLKW has no time limit, so this polls.
+            // The waiting call F_OFD_SETLKW has no time limit, so this polls instead.
             usleep(10_000)
         }
     }
@@ -72,7 +74,7 @@ final class LibraryLock: Sendable {
 }
 
 extension LibraryError {
-    /// Converts an error of SystemPackage, which throws nothing but `Errno`.
+    /// Converts an error from SystemPackage, which throws only `Errno`.
     init(system error: any Error, path: String) {
         self.init(errno: (error as? Errno)?.rawValue ?? EIO, path: path)
     }

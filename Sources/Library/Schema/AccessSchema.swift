@@ -1,14 +1,14 @@
 import GRDB
 
 extension Schema {
-    /// Version 4: the kiosk's access code, its sign-ins and the wrong codes. None of them is logged in changes: they are not work
-    /// on the library, and no undo must give access again.
+    /// Creates the tables of version 4: the kiosk's access code, its sign-ins and the wrong codes. They are not logged in
+    /// changes, because they are not a person's work on the library, and an undo must not give access again.
     @Sendable static func createAccess(_ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE accessCode (
                     one INTEGER PRIMARY KEY DEFAULT 1 CHECK (one = 1),
-                    -- As crypt(5) writes it: method, cost, salt and hash.
+                    -- Method, cost, salt and hash, in the format of crypt(5).
                     hash TEXT NOT NULL CHECK (hash GLOB '$*'),
                     since INTEGER NOT NULL
                 ) STRICT;
@@ -16,19 +16,19 @@ extension Schema {
                 CREATE TABLE signIn (
                     id INTEGER PRIMARY KEY AUTOINCREMENT,
                     uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) BETWEEN 1 AND 64),
-                    -- SHA-256 of the token, which is random.
+                    -- The SHA-256 hash of the token, which is random.
                     token BLOB NOT NULL UNIQUE CHECK (length(token) = 32),
                     device TEXT NOT NULL CHECK (length(device) <= 200),
                     created INTEGER NOT NULL,
                     used INTEGER NOT NULL
                 ) STRICT;
 
-                -- Wrong codes by address; '' counts all.
+                -- The number of wrong codes by address; the address '' has the number for all addresses.
                 CREATE TABLE wrongCode (
                     address TEXT PRIMARY KEY CHECK (length(address) <= 64),
                     count INTEGER NOT NULL CHECK (count >= 0),
                     last INTEGER NOT NULL,
-                    -- No code is looked at before.
+                    -- The end of the pause, before which no code is checked.
                     until INTEGER NOT NULL
                 ) STRICT, WITHOUT ROWID;
                 """)

@@ -1,10 +1,11 @@
 import GRDB
 
 extension Schema {
-    /// Version 1. Instants are milliseconds since 1970 in UTC, days are text, and truth values are 0 and 1. `name` columns that
-    /// must be unique without regard to case have the folded form, beside another column with the form as entered.
+    /// Creates the tables of version 1. Times are milliseconds since 1970 in UTC, days are text, and truth values are 0 and 1.
+    /// Where names must be unique ignoring case, the column `name` has the folded form, and another column has the name as it was
+    /// entered.
     ///
-    /// Nothing cascades between the tables that undo tracks: rows are only deleted by statements that the change log sees.
+    /// No deletion cascades between the tables that undo tracks, so that the change log has every deleted row.
     @Sendable static func createFirstSchema(_ db: Database) throws {
         try db.execute(sql: editions)
         try db.execute(sql: copies)
@@ -36,10 +37,10 @@ extension Schema {
             coverURL TEXT,
             previewLink TEXT,
             infoLink TEXT,
-            -- {field: source} and [field]: bookkeeping of the fields above, never searched.
+            -- The sources of the fields above as {field: source}, and the edited fields as [field]. They are never searched.
             fieldSources TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(fieldSources)),
             editedFields TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(editedFields)),
-            -- Title and subtitle without case and diacritics, for search and order.
+            -- The title and the subtitle without case and diacritics, for searching and sorting.
             folded TEXT NOT NULL DEFAULT ''
         ) STRICT;
         CREATE INDEX editionByTitle ON edition (folded);
@@ -99,14 +100,14 @@ extension Schema {
             isOnWishlist INTEGER NOT NULL DEFAULT 0 CHECK (isOnWishlist IN (0, 1)),
             isFavourite INTEGER NOT NULL DEFAULT 0 CHECK (isFavourite IN (0, 1)),
             shelf INTEGER REFERENCES shelf (id),
-            -- In quarter stars.
+            -- The rating in quarter stars.
             rating INTEGER CHECK (rating BETWEEN 1 AND 20),
             added INTEGER NOT NULL,
             deleted INTEGER,
             isPublic INTEGER NOT NULL DEFAULT 0 CHECK (isPublic IN (0, 1)),
             recommendedBy TEXT,
             wouldRecommend INTEGER CHECK (wouldRecommend IN (0, 1)),
-            -- In pages.
+            -- The goal in pages.
             dailyGoal INTEGER CHECK (dailyGoal > 0),
             countsForCulturalGoal INTEGER NOT NULL DEFAULT 0 CHECK (countsForCulturalGoal IN (0, 1)),
             culturalGoalCategory TEXT
@@ -130,20 +131,20 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX copyTagByTag ON copyTag (tag);
 
-        -- What was asked to be saved, and the one copy that came of it.
+        -- Each request to save a book, and the one copy that resulted from it.
         CREATE TABLE request (
             id TEXT PRIMARY KEY CHECK (id <> ''),
             copy INTEGER NOT NULL REFERENCES copy (id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX requestByCopy ON request (copy);
 
-        -- What a person sets for the library, whichever program opens it.
+        -- The settings of the library, which apply to every program that opens it.
         CREATE TABLE setting (
             name TEXT PRIMARY KEY CHECK (name <> ''),
             value TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
 
-        -- A cover's picture is a file in the folder beside the library; this is what is known of it.
+        -- The state of each cover. Its picture is a file in a folder beside the library.
         CREATE TABLE cover (
             edition INTEGER PRIMARY KEY REFERENCES edition (id) ON DELETE CASCADE,
             state TEXT NOT NULL CHECK (state IN ('fetched', 'person', 'missing', 'evicted')),
@@ -165,7 +166,7 @@ extension Schema {
             image TEXT,
             station TEXT NOT NULL,
             captured INTEGER NOT NULL,
-            -- A batch's preset and a source's record, kept whole until a person answers: documents, not yet books.
+            -- The preset of a batch and the record of a source, as whole documents until a person answers.
             preset TEXT NOT NULL CHECK (json_valid(preset)),
             metadata TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
             state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'confirmed', 'dismissed')),
@@ -173,7 +174,7 @@ extension Schema {
             reason TEXT,
             source TEXT,
             attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
-            -- When it is due; NULL when it need not be looked up again.
+            -- The time of the next lookup; NULL if none is needed.
             nextLookup INTEGER,
             leaseHolder TEXT,
             leaseUntil INTEGER,
@@ -193,7 +194,7 @@ extension Schema {
             isbn TEXT PRIMARY KEY CHECK (length(isbn) = 13),
             outcome TEXT NOT NULL CHECK (outcome IN ('found', 'notFound')),
             at INTEGER NOT NULL,
-            -- The answer whole, as the lookup gave it.
+            -- The whole answer of the lookup.
             content TEXT NOT NULL CHECK (json_valid(content))
         ) STRICT, WITHOUT ROWID;
 
@@ -214,7 +215,7 @@ extension Schema {
             undone INTEGER
         ) STRICT;
 
-        -- One row's image before and after, as JSON; NULL where the row was not there.
+        -- The images of one row before and after the change, as JSON; NULL if the row did not exist.
         CREATE TABLE changeRow (
             id INTEGER PRIMARY KEY,
             change INTEGER NOT NULL REFERENCES change (id) ON DELETE CASCADE,
@@ -227,10 +228,10 @@ extension Schema {
         CREATE INDEX changeRowByChange ON changeRow (change);
         CREATE INDEX changeRowByKey ON changeRow (tableName, key);
 
-        -- The change that the running transaction writes to; empty outside of one.
+        -- The change to which the running transaction writes. This table is empty if no transaction is running.
         CREATE TABLE openChange (change INTEGER NOT NULL REFERENCES change (id)) STRICT;
 
-        -- The day on which a chore (emptying the trash, the daily check) was last done.
+        -- The day on which a task (sweeping the trash, the daily backup) was last done.
         CREATE TABLE chore (name TEXT PRIMARY KEY, done INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         """
 }

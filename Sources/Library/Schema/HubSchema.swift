@@ -1,8 +1,8 @@
 import GRDB
 
 extension Schema {
-    /// Version 5: a library can be a hub, and a file can be a station's outbox. None of these tables is logged in changes, because
-    /// undo cannot take back what was sent.
+    /// Creates the tables of version 5, with which a library can be a hub, and a file can be a station's outbox. They are not
+    /// logged in changes, because an undo cannot recall a delivery that was sent.
     @Sendable static func createHub(_ db: Database) throws {
         try db.execute(sql: hub)
         try db.execute(sql: outbox)
@@ -13,7 +13,7 @@ extension Schema {
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) = 36),
             name TEXT NOT NULL UNIQUE CHECK (name <> ''),
-            -- The part of the token that finds the row, and the hash of the part that proves it.
+            -- The part of the token that finds the row, and the hash of its secret part.
             selector TEXT NOT NULL UNIQUE,
             hash TEXT NOT NULL,
             created INTEGER NOT NULL,
@@ -21,13 +21,13 @@ extension Schema {
             revoked INTEGER
         ) STRICT;
 
-        -- What of an item a station delivered last, and what came of it: written with the save, in one transaction.
+        -- The last delivery of each item from a station, and its result. It is written in the transaction that saves the book.
         CREATE TABLE delivery (
             item TEXT PRIMARY KEY CHECK (length(item) = 36),
             station INTEGER NOT NULL REFERENCES station (id),
             revision INTEGER NOT NULL CHECK (revision > 0),
             state TEXT NOT NULL CHECK (state IN ('waiting', 'confirmed', 'dismissed')),
-            -- The station's change that it was confirmed in, and the one that saved it here.
+            -- The act at the station that confirmed the item, and the change that saved the book here.
             act TEXT,
             change TEXT,
             outcome TEXT NOT NULL CHECK (outcome IN ('taken', 'saved', 'owned', 'kept', 'refused')),
@@ -38,7 +38,7 @@ extension Schema {
         """
 
     private static let outbox = """
-        -- One row marks the file as an outbox, and for which hub.
+        -- A single row, which marks the file as an outbox and has the address of its hub.
         CREATE TABLE outbox (
             one INTEGER PRIMARY KEY DEFAULT 1 CHECK (one = 1),
             hub TEXT NOT NULL
@@ -47,20 +47,20 @@ extension Schema {
         CREATE TABLE outboxItem (
             item INTEGER PRIMARY KEY REFERENCES intakeItem (id) ON DELETE CASCADE,
             revision INTEGER NOT NULL DEFAULT 1 CHECK (revision > 0),
-            -- The order in which items are sent: that of their last changes.
+            -- The order in which items are sent, which is the order of their last changes.
             changed INTEGER NOT NULL,
             -- The revision that the hub has.
             sent INTEGER NOT NULL DEFAULT 0 CHECK (sent BETWEEN 0 AND revision),
             hasSentThumbnail INTEGER NOT NULL DEFAULT 0 CHECK (hasSentThumbnail IN (0, 1)),
-            -- The hub's copy that came of it last.
+            -- The copy at the hub that last resulted from the item.
             copy TEXT,
-            -- What the person confirmed; counts while the item is confirmed.
+            -- The data that a person has confirmed. It counts only while the item is confirmed.
             confirmed TEXT CHECK (confirmed IS NULL OR json_valid(confirmed))
         ) STRICT;
         CREATE INDEX outboxItemByChanged ON outboxItem (changed);
         CREATE INDEX outboxItemUndelivered ON outboxItem (changed) WHERE revision > sent;
 
-        -- Whatever is done to an item, by whichever way, is to be sent: in the transaction that does it.
+        -- Every change of an item has to be sent. The triggers note this in the transaction that makes the change.
         CREATE TRIGGER outboxCapture AFTER INSERT ON intakeItem WHEN EXISTS (SELECT 1 FROM outbox) BEGIN
             INSERT INTO outboxItem (item, changed)
             VALUES (NEW.id, (SELECT coalesce(max(changed), 0) + 1 FROM outboxItem));
@@ -72,7 +72,7 @@ extension Schema {
             SET revision = revision + 1, changed = (SELECT coalesce(max(changed), 0) + 1 FROM outboxItem)
             WHERE item = NEW.id;
         END;
-        -- Old answered items leave a queue after a while; not those that the hub has still to get.
+        -- Old answered items are deleted from a queue after some time, but not items that still have to be sent to the hub.
         CREATE TRIGGER outboxKeeps BEFORE DELETE ON intakeItem
         WHEN EXISTS (SELECT 1 FROM outboxItem WHERE item = OLD.id AND revision > sent) BEGIN
             SELECT RAISE(IGNORE);

@@ -1,11 +1,11 @@
 import GRDB
 
-/// The schema's versions. A migration that has been released is never edited: append the next.
+/// The versions of the schema. A migration that has been released must never be edited. Append another migration instead.
 enum Schema {
-    /// "BKPL", in the file's header (PRAGMA application_id).
+    /// The text "BKPL" as a number, which the file's header contains (PRAGMA application_id).
     static let applicationID: UInt32 = 0x424B_504C
 
-    /// In order; `user_version` counts those that a file has had.
+    /// The migrations in their order. The `user_version` of a file is the number of migrations that it has had.
     private static let migrations: [(name: String, migrate: @Sendable (Database) throws -> Void)] = [
         ("1 books, intake queue, changes", createFirstSchema),
         ("2 readings, notes, quotes", createTracker),
@@ -14,10 +14,10 @@ enum Schema {
         ("5 paired stations, outbox", createHub),
     ]
 
-    /// The newest schema that this program knows.
+    /// The newest version of the schema that this program knows.
     static var version: Int { migrations.count }
 
-    /// Brings a file to ``version``, each migration in one transaction.
+    /// Migrates a file to ``version``. Each migration is one transaction.
     static func migrate(_ database: any DatabaseWriter) throws {
         guard try database.read(storedVersion) < version else { return }
         var migrator = DatabaseMigrator()
@@ -32,7 +32,7 @@ enum Schema {
         try migrator.migrate(database)
     }
 
-    /// - Throws: ``LibraryError/newerSchema(path:version:known:)``.
+    /// - Throws: ``LibraryError/newerSchema(path:version:known:)`` if the file has a newer version of the schema.
     static func checkVersion(_ db: Database, path: String) throws {
         let stored = try storedVersion(db)
         guard stored <= version else {

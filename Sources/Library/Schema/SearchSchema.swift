@@ -1,7 +1,8 @@
 import GRDB
 
 extension Schema {
-    /// Version 3: the search index. All of it is derived by ``SearchIndex``, and it is not logged in changes.
+    /// Creates the tables of version 3, which are the search index. ``SearchIndex`` derives their content from the books, so they
+    /// are not logged in changes.
     @Sendable static func createSearch(_ db: Database) throws {
         try db.execute(sql: listing)
         try db.execute(sql: searchText)
@@ -10,15 +11,15 @@ extension Schema {
         try SearchIndex.rebuild(db)
     }
 
-    /// One narrow row for each copy, with all columns by which lists are sorted and filtered. Each sort's index has the filters'
-    /// columns as well, so that a page of results is found without reading the rows.
+    /// One small row for each copy, with all columns by which lists are sorted and filtered. The index for each sort order also
+    /// has the columns of the filters, so that a page of results is found without reading the rows.
     private static let listing = """
         CREATE TABLE listing (
             copy INTEGER PRIMARY KEY,
             inTrash INTEGER NOT NULL CHECK (inTrash IN (0, 1)),
-            -- Place in Copy.Status.allCases.
+            -- The position in Copy.Status.allCases.
             status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 4),
-            -- In quarter stars.
+            -- The rating in quarter stars.
             rating INTEGER,
             isOwned INTEGER NOT NULL,
             isOnWishlist INTEGER NOT NULL,
@@ -26,13 +27,13 @@ extension Schema {
             shelf INTEGER,
             language TEXT,
             added INTEGER NOT NULL,
-            -- Of the reading that the book shows.
+            -- The dates of the reading that the book shows.
             started TEXT,
             finished TEXT,
-            -- Row numbers, parted by spaces.
+            -- Row ids, separated by spaces.
             tags TEXT NOT NULL,
             authors TEXT NOT NULL,
-            -- Folded words. The author's name has the title behind it: one author's books are in order.
+            -- Folded words. The author's name is followed by the title, so that the books of one author are in order.
             title TEXT,
             author TEXT
         ) STRICT;
@@ -48,7 +49,7 @@ extension Schema {
         CREATE INDEX listingByStatus ON listing (status);
         CREATE INDEX listingFavourites ON listing (isFavourite) WHERE isFavourite = 1;
         CREATE INDEX listingWishes ON listing (isOnWishlist) WHERE isOnWishlist = 1;
-        -- For completion while a name is typed.
+        -- For suggestions while a person types a name.
         CREATE INDEX authorByFolded ON author (folded);
         CREATE INDEX tagByFolded ON tag (folded);
         """
@@ -58,20 +59,21 @@ extension Schema {
         ("Rating", "rating"),
     ]
 
-    /// One document for each copy: its words, each prefixed with the letter of its field (``SearchField``), so that every field
-    /// has its own word lists and a word that is common in notes does not slow the search of titles. Positions are not needed, so
-    /// detail is none. ``WordSplitter`` splits texts into words; the tokenizer ascii takes all other characters as part of a word.
+    /// One document for each copy, with the copy's words. Each word begins with the letter of its field (``SearchField``), so
+    /// that every field has word lists of its own, and a word that is common in notes does not slow down a search of titles. The
+    /// positions of words are not needed, so `detail` is `none`. Texts are split into words by ``WordSplitter``, so the tokenizer
+    /// `ascii` only has to treat all other characters as parts of words.
     ///
-    /// There are prefix lists for three to nine letters behind the field's; shorter prefixes are words of the document. A prefix
-    /// without a list takes longer the more books have it, because FTS5 merges the lists of its words before it returns the first
-    /// book. The lists from six letters on take a twentieth of the file.
+    /// There are prefix lists for three to nine letters after the letter of the field. Shorter prefixes are words of the
+    /// document. If a prefix has no list, a search takes longer the more books have the prefix, because FTS5 merges the lists of
+    /// all its words before it returns the first book. The lists for six and more letters take up a twentieth of the file.
     static let searchText = """
         CREATE VIRTUAL TABLE searchText USING fts5 (
             words, tokenize = 'ascii', prefix = '4 5 6 7 8 9 10', detail = none, columnsize = 0);
         """
 
-    /// The copies whose search rows are out of date; empty between transactions. Triggers add them whatever is written, and
-    /// `LibraryFile.write` updates them before it commits, because SQLite cannot fold texts.
+    /// The copies whose rows in the search index are out of date. Triggers add copies to this table on every write. SQLite cannot
+    /// fold texts, so `LibraryFile.write` updates the index before it commits, and the table is empty between transactions.
     private static let staleness = """
         CREATE TABLE searchStale (copy INTEGER PRIMARY KEY) STRICT;
 
@@ -86,7 +88,7 @@ extension Schema {
         }.joined()
 
     private static let staleTriggers: [(name: String, event: String, copies: String)] = {
-        // Without "WHERE true", SQLite would parse ON CONFLICT as a join's ON.
+        // Without "WHERE true", SQLite would parse the ON of ON CONFLICT as the ON of a join.
         let old = "SELECT OLD.copy WHERE true", new = "SELECT NEW.copy WHERE true"
         let both = "SELECT OLD.copy UNION SELECT NEW.copy WHERE true"
         let written =

@@ -2,7 +2,8 @@ import Bookplate
 import GRDB
 
 extension Schema {
-    /// Version 2: readings with their progress and sessions, notes, quotes, flags of imports, and the library's id.
+    /// Creates the tables of version 2: readings with their progress and sessions, notes, quotes, import flags, and the library's
+    /// id.
     ///
     /// From this version on, every copy that is not To Read has a reading.
     @Sendable static func createTracker(_ db: Database) throws {
@@ -18,7 +19,7 @@ extension Schema {
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) BETWEEN 1 AND 64),
             copy INTEGER NOT NULL REFERENCES copy (id),
-            -- The order of a copy's readings, oldest first; the last one is the one that the copy's status speaks of.
+            -- The order of a copy's readings, oldest first. The copy's status is about the last reading.
             position INTEGER NOT NULL CHECK (position >= 0),
             state TEXT NOT NULL CHECK (state IN ('open', 'finished', 'stopped', 'cancelled')),
             started TEXT CHECK (started GLOB '[0-9][0-9][0-9][0-9]*' AND length(started) IN (4, 7, 10)),
@@ -33,7 +34,7 @@ extension Schema {
             uuid TEXT NOT NULL UNIQUE CHECK (length(uuid) BETWEEN 1 AND 64),
             reading INTEGER NOT NULL REFERENCES reading (id),
             start INTEGER NOT NULL,
-            -- NULL while it runs.
+            -- NULL while the session is running.
             "end" INTEGER CHECK ("end" >= start),
             startPage INTEGER NOT NULL DEFAULT 0 CHECK (startPage >= 0),
             endPage INTEGER CHECK (endPage >= startPage),
@@ -41,7 +42,7 @@ extension Schema {
         ) STRICT;
         CREATE INDEX sessionByReading ON session (reading, start);
         CREATE INDEX sessionByStart ON session (start);
-        -- One running session in the whole library.
+        -- At most one session is running in the whole library.
         CREATE UNIQUE INDEX sessionRunning ON session (("end" IS NULL)) WHERE "end" IS NULL;
 
         CREATE TABLE progressEntry (
@@ -50,13 +51,13 @@ extension Schema {
             reading INTEGER NOT NULL REFERENCES reading (id),
             at INTEGER NOT NULL,
             page INTEGER CHECK (page >= 0),
-            -- In hundredths of a percent.
+            -- The progress in hundredths of a percent.
             percent INTEGER CHECK (percent BETWEEN 0 AND 10000),
             isAutomatic INTEGER NOT NULL DEFAULT 0 CHECK (isAutomatic IN (0, 1)),
             session INTEGER REFERENCES session (id),
             CHECK ((page IS NULL) <> (percent IS NULL))
         ) STRICT;
-        -- Holds all that the sums over a library's entries need, so that they pass by the table.
+        -- This index has all columns for sums over a library's entries, so that the table itself is not read.
         CREATE INDEX progressEntryByReading
             ON progressEntry (reading, at, id, page, percent, isAutomatic, session);
         CREATE INDEX progressEntryByAt ON progressEntry (at);
@@ -64,7 +65,8 @@ extension Schema {
         """
 
     private static let identity = """
-        -- What tells this library from others in a folder of backups. No setting: nobody sets it, undo and export pass it by.
+        -- The id that distinguishes this library from others in a folder of backups. It is not a setting,
+        -- because nobody sets it, and it is neither undone nor exported.
         CREATE TABLE identity (
             one INTEGER PRIMARY KEY DEFAULT 1 CHECK (one = 1),
             id TEXT NOT NULL CHECK (length(id) = 8)
@@ -94,7 +96,7 @@ extension Schema {
         CREATE INDEX quoteByCopy ON quote (copy, page, created);
         CREATE INDEX quoteByCreated ON quote (created);
 
-        -- What an import changed or doubted of a row, with the row as it stood in the file.
+        -- The values of an imported row that an import has changed or doubted, with the row as it was in the file.
         CREATE TABLE importFlag (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             copy INTEGER NOT NULL REFERENCES copy (id),
@@ -110,8 +112,8 @@ extension Schema {
 }
 
 extension Schema {
-    /// Adds a reading to every copy that is not To Read, and to the change log the rows that version 2 would have written. So
-    /// changes from version 1 can still be undone, and the reading follows the status.
+    /// Adds a reading to every copy that is not To Read. Also adds the rows to the change log that version 2 would have written.
+    /// With these, changes from version 1 can still be undone, and the reading follows the status.
     static func addReadings(_ db: Database) throws {
         let image = rowImage(try db.columns(in: "reading").map(\.name))
         let stateChanges = try Self.stateChanges(db)
@@ -120,7 +122,7 @@ extension Schema {
             let state = Reading.State(after: try row.word("status"))
             let changes = stateChanges[copy] ?? []
             guard state != nil || !changes.isEmpty else { continue }
-            // For a copy that is To Read again, the reading is deleted below, once the log has its id and image.
+            // If a copy is To Read again, its reading is deleted below, after its id and image were added to the log.
             let reading = try Self.insert(state ?? .open, of: copy, db)
             for change in changes {
                 try db.run(
@@ -135,7 +137,7 @@ extension Schema {
         }
     }
 
-    /// Inserts a reading in plain SQL, because the table may differ in later versions.
+    /// Inserts a reading. This uses plain SQL, because the table may be different in later versions.
     private static func insert(_ state: Reading.State, of copy: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             "INSERT INTO reading (uuid, copy, position, state) VALUES (?, ?, 0, ?)",
@@ -143,14 +145,14 @@ extension Schema {
         return db.lastInsertedRowID
     }
 
-    /// A change of a copy's reading; `nil` for no reading.
+    /// A change of the state of a copy's reading. A state is `nil` if there is no reading.
     private struct StateChange {
         var change: Int64
         var before: Reading.State?
         var after: Reading.State?
     }
 
-    /// Returns the changes of each copy's reading that can still be undone, oldest first.
+    /// Returns those changes of each copy's reading that can still be undone, oldest first.
     private static func stateChanges(_ db: Database) throws -> [Int64: [StateChange]] {
         let rows = try Row.fetchAll(
             db,

@@ -16,29 +16,30 @@ extension LibraryFile: Search {
 }
 
 extension BookQuery {
-    /// True if the text has anything that can be searched: a letter, a digit, a sign such as an emoji.
+    /// True if the text contains anything that can be searched for: a letter, a digit, or a sign such as an emoji.
     public var hasWords: Bool { QueryText(text) != nil }
 }
 
-/// Finds one page of results.
+/// Finds one page of the results of a query.
 ///
-/// As far as possible, the time for a page does not depend on the size of the library: lists walk through an index until the page
-/// is full, the search for a text walks through word lists from the newest copy to the oldest until the page is full, and counting
-/// ends at ``BookQuery/countLimit``. Only two sets are read completely: the books that pass a filter if these are few, and the
-/// books that match a text if they are sorted by something else.
+/// As far as possible, the time for a page does not depend on the size of the library. A list without a text walks through an
+/// index until the page is full. A search for a text walks through word lists, from the newest copy to the oldest, until the page
+/// is full. Counting stops at ``BookQuery/countLimit``. Only two kinds of results are read completely: the books that pass a
+/// filter if there are few of them, and the books that match a text if they are sorted by something other than the match.
 ///
-/// Books that match a text equally well are in the order in which they came into the library, newest first. For imported books that
-/// is not the day they were added, but the word lists have no other order, and making one means reading all matches.
+/// Books that match a text equally well are in the order in which they came into the library, newest first. For imported books
+/// this may not be the order of their dates. But the word lists have no other order, and sorting by another order would mean
+/// reading all matches.
 struct BookSearch {
     private let db: Database
     private let query: BookQuery
     private let filter: ListingFilter
     private let text: QueryText?
     private let after: PageToken?
-    /// The statement that returns the copies that pass the narrowest filter, if they are few.
+    /// The statement that returns the copies that pass the narrowest filter; `nil` if there are too many of them.
     private let few: (sql: String, arguments: StatementArguments)?
 
-    /// A book's position in the order.
+    /// The position of a book in the order of the results.
     private typealias Position = PageToken
 
     init(_ db: Database, _ query: BookQuery) throws {
@@ -58,12 +59,14 @@ struct BookSearch {
         if let text, query.sort == nil, text.isBrief {
             positions = try newest(text, limit + 1)
         } else if let text, query.sort == nil {
-            // The first page fetches all matches in order to count them. Then the steps know when they have found all.
+            // The first page fetches all matches in order to count them. With this number, the ranking steps can stop when they
+            // have found all matches.
             let all = try after == nil ? allMatches(text) : nil
             counted = all?.count
             positions = try ranked(text, limit + 1, of: all.flatMap { $0.count <= query.countLimit ? $0 : nil })
         } else {
-            // Sorting a few copies counts them too. A walk through an index ends with the page.
+            // If there are few copies, sorting them also counts them. Otherwise, the walk through an index ends when the page is
+            // full.
             if after == nil, let few {
                 (positions, counted) = try firstOfFew(few.sql, few.arguments, limit + 1)
             } else {
@@ -93,7 +96,7 @@ struct BookSearch {
         try copies(matching: text.brief, before: after?.copy, limit).map { Position(copy: $0) }
     }
 
-    /// Returns all matches in any order; at most one more than the limit of counting.
+    /// Returns all matches in any order, but at most one more than the limit for counting.
     private func allMatches(_ text: QueryText) throws -> [Int64] {
         try Int64.fetchAll(
             db.cachedStatement(
@@ -103,9 +106,9 @@ struct BookSearch {
                     """), arguments: [text.everywhere] + filter.arguments + [countingLimit])
     }
 
-    /// Returns matches, best first.
+    /// Returns the matches on this page, best first.
     ///
-    /// - Parameter all: all matches, if they are known.
+    /// - Parameter all: all matches of the query; `nil` if they are not known.
     private func ranked(_ text: QueryText, _ limit: Int, of all: [Int64]?) throws -> [Position] {
         var positions: [Position] = []
         let first = after?.step ?? 0
@@ -136,7 +139,7 @@ struct BookSearch {
     private func copies(
         matching condition: String, before: Int64?, except title: String? = nil, _ limit: Int
     ) throws -> [Int64] {
-        // Without a title to exclude, a book without a title matches as well.
+        // If no title is excluded, the condition is left out, so that books without a title match too.
         let isOther = title == nil ? "" : "AND listing.title IS NOT ?"
         return try db.rows(
             """
@@ -149,7 +152,8 @@ struct BookSearch {
 
     // MARK: Sorts
 
-    /// Returns the books that have a value in the order of its index, then those without one, newest first.
+    /// Returns the books on this page. Books that have a value in the sorted column come first, in the order of the column's
+    /// index. Books without a value follow, newest first.
     private func sorted(_ limit: Int) throws -> [Position] {
         let (column, isDescending) = order
         var positions: [Position] = []
@@ -174,7 +178,8 @@ struct BookSearch {
         return positions
     }
 
-    /// Returns the first of a few copies, in the order of ``sorted(_:)``, and their number, by reading each once.
+    /// Returns the first of a few copies, in the order of ``sorted(_:)``, and the number of all these copies. This reads each
+    /// copy once.
     private func firstOfFew(
         _ copies: String, _ arguments: StatementArguments, _ limit: Int
     ) throws -> (positions: [Position], total: Int) {
@@ -236,20 +241,20 @@ struct BookSearch {
         return found.map(Self.position)
     }
 
-    /// Returns the tables that join the copies of a statement with their rows.
+    /// Returns the FROM clause that joins the copies that a statement returns with their rows in `listing`.
     private static func joining(_ copies: String) -> String {
         "(\(copies)) AS few CROSS JOIN listing ON listing.copy = few.copy"
     }
 
     // MARK: Counts
 
-    /// True for the whole library or the whole trash, which is fast to count.
+    /// True if the query returns the whole library or the whole trash, which can be counted quickly.
     private var isWhole: Bool { text == nil && !query.hasFilters }
 
-    /// Returns the number of books; at most one more than the limit.
+    /// Returns the number of books that match the query, but at most one more than the limit for counting.
     private func count() throws -> Int {
         if isWhole {
-            // SQLite counts a whole table with its narrowest index, without reading rows. The trash is small.
+            // SQLite counts a whole table with its smallest index, without reading rows. The trash is small.
             let all = try db.value(Int.self, "SELECT count(*) FROM listing") ?? 0
             let trash = try db.value(Int.self, "SELECT count(*) FROM listing WHERE inTrash = 1") ?? 0
             return query.inTrash ? trash : all - trash
@@ -273,7 +278,7 @@ struct BookSearch {
     private var countingLimit: Int { min(query.countLimit, .max - 1) + 1 }
 }
 
-/// Returns the names that begin with a text, with the number of their books outside the trash.
+/// Returns the names that begin with a text. Each name comes with the number of its books that are not in the trash.
 func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ limit: Int) throws -> [NameCount] {
     let folded = String(beginning.unicodeScalars.prefix(TextLimit.name)).cleaned.searchFolded
     let sql: String
@@ -297,7 +302,7 @@ func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ lim
             FROM shelf WHERE name >= ?1 AND name < ?2
             """
     }
-    // The greatest scalar sorts after every continuation of the text.
+    // The text followed by the greatest scalar sorts after all names that begin with the text.
     let rows = try db.rows(
         "\(sql) ORDER BY books DESC, folded LIMIT ?3", [folded, folded + "\u{10FFFF}", max(0, limit)])
     return rows.map { NameCount(name: $0[0], count: $0[1]) }

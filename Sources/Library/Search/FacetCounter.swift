@@ -1,8 +1,8 @@
 import Bookplate
 import GRDB
 
-/// Counts the books for each value of each filter, in one pass. A book that passes all filters counts for all of them, a book that
-/// fails one filter counts only for the values of that filter, and a book that fails two counts for none.
+/// Counts the books for each value of each filter, in one pass. A book that passes all filters is counted for every filter. A
+/// book that fails exactly one filter is counted only for that filter. A book that fails two or more filters is not counted.
 struct FacetCounter {
     private enum Facet: Int { case status, rating, tag, shelf, language, author, owned, wishlist, favourite, date }
 
@@ -110,7 +110,7 @@ struct FacetCounter {
             arguments: [text.isBrief ? text.brief : text.everywhere] + filter.arguments)
     }
 
-    /// Parses ids of rows that are separated by spaces.
+    /// Parses row ids that are separated by spaces.
     private static func parse(_ row: Row, _ column: Int, _ numbers: inout [Int64]) {
         numbers.removeAll(keepingCapacity: true)
         guard var text = row[column] as String?, !text.isEmpty else { return }
@@ -129,7 +129,8 @@ struct FacetCounter {
     }
 
     private func named(_ counts: [Int64: Int], _ selection: String, limit: Int) throws -> [NameCount] {
-        // Names are not known yet, so all that have as many books as the last of the first are fetched.
+        // Names with the same number of books are sorted by name, but the names are not known yet. So this fetches every name
+        // that has at least as many books as the last name within the limit.
         var chosen = counts
         if counts.count > limit {
             let least = counts.values.sorted(by: >)[limit - 1]

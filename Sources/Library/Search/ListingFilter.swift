@@ -2,19 +2,22 @@ import Bookplate
 import Foundation
 import GRDB
 
-/// A query's filters as conditions on `listing`. Texts of the query are arguments, never part of a statement.
+/// The filters of a query as conditions on the table `listing`. Texts of the query are arguments, never parts of a statement.
 struct ListingFilter {
-    /// The conditions, joined with AND.
+    /// The conditions of all filters, joined with AND.
     private(set) var condition: String
     private(set) var arguments: StatementArguments
-    /// For each filter a statement that returns the copies that pass it, each once. Used if these are few.
+    /// For each filter, a statement that returns each copy that passes the filter once. Such a statement is used if there are few
+    /// of these copies.
     private var sources: [(sql: String, arguments: StatementArguments)] = []
-    /// The copies of a filter that is not a column of `listing`. Looking these up is faster than checking every copy.
+    /// The statement for the copies that pass a filter for which `listing` has no column. Looking these copies up is faster than
+    /// checking every copy.
     private(set) var outside: (sql: String, arguments: StatementArguments)?
 
-    /// The number of copies up to which sorting all that pass is faster than walking through an index and checking each.
+    /// The largest number of copies for which sorting all copies that pass a filter is faster than walking through an index and
+    /// checking each copy.
     private static let few = 3000
-    /// The number of copies up to which it is not worth looking for a narrower filter.
+    /// The largest number of copies for which it is not worth looking for a narrower filter.
     private static let veryFew = 500
 
     init(_ db: Database, _ query: BookQuery) throws {
@@ -63,7 +66,7 @@ struct ListingFilter {
         try db.rows(sql, [jsonList(names)]).map { $0[0] }
     }
 
-    /// Returns the copies of the narrowest filter, if they are few.
+    /// Returns the statement for the copies that pass the narrowest filter; `nil` if there are too many of them.
     func fewCopies(_ db: Database) throws -> (sql: String, arguments: StatementArguments)? {
         var fewest: (source: (sql: String, arguments: StatementArguments), count: Int)?
         for source in sources {
@@ -77,7 +80,7 @@ struct ListingFilter {
 
     /// Adds a condition.
     ///
-    /// - Parameter isNarrow: true if few copies may pass. Such a condition has an index.
+    /// - Parameter isNarrow: true if it is possible that only few copies pass the condition. Such a condition must have an index.
     private mutating func require(_ sql: String, _ values: StatementArguments = [], isNarrow: Bool = true) {
         condition += " AND \(sql)"
         arguments += values
@@ -85,7 +88,8 @@ struct ListingFilter {
     }
 
     private mutating func requireLanguages(_ languages: Set<String>) {
-        // Checked for every row of the walk: one argument for each language is faster than a list that SQLite has to search.
+        // This condition is checked for every row of a walk. One argument for each language is faster than a list that SQLite has
+        // to search.
         if languages.count <= 16 {
             let placeholders = String(repeating: ", ?", count: languages.count).dropFirst(2)
             require("language IN (\(placeholders))", StatementArguments(languages.sorted()))
@@ -98,7 +102,7 @@ struct ListingFilter {
         let ranges = bands.sorted().map { band in
             switch band {
             case .unrated: "rating IS NULL"
-            // In quarter stars.
+            // The column has quarter stars.
             case .stars(let stars): "rating BETWEEN \(stars * 4) AND \(stars * 4 + 3)"
             }
         }
@@ -111,7 +115,7 @@ struct ListingFilter {
 
     private mutating func requireAdded(_ range: Period, _ zone: TimeZone) {
         let start = range.from?.beginning(in: zone).milliseconds ?? .min
-        // The last possible day has no next one.
+        // The last possible day has no next day.
         let next = range.to.flatMap { last in
             last.number.map { CalendarDay(number: $0 + 1) }.flatMap { $0 > last ? $0 : nil }
         }
@@ -126,12 +130,13 @@ struct ListingFilter {
         var parts = ["\(column) IS NOT NULL"]
         var values: StatementArguments = []
         if let last {
-            // A shorter text sorts first: 2024-03 comes before each of its days.
+            // A shorter text sorts first, so 2024-03 comes before each day of that month.
             parts.append("\(column) <= ?")
             values += [last.description]
         }
         if let first {
-            // "~" sorts after every digit and hyphen, so 2024-03 reaches to the end of its month. The year alone can use the index.
+            // A "~" sorts after every digit and hyphen, so 2024-03 with a "~" comes after each day of that month. The condition
+            // on the year alone can use the index.
             parts.append("\(column) >= ? AND \(column) || '~' >= ?")
             values += [String(first.description.prefix(4)), first.description]
         }
@@ -156,14 +161,14 @@ struct ListingFilter {
             WHERE author IN (\(numbers(authors)))
             """
         condition += " AND EXISTS (\(copies) AND copy.id = listing.copy)"
-        // A book can name one author twice, in two roles.
+        // A book can have the same author twice, in two roles.
         outside = ("SELECT DISTINCT copy FROM (\(copies))", [])
         sources.append(("SELECT DISTINCT copy FROM (\(copies))", []))
     }
 }
 
-/// Returns numbers for `IN (…)`. An empty list becomes an id that no row has, because SQLite would check an empty list for every
-/// row.
+/// Returns numbers for use in `IN (…)`. An empty list is replaced by an id that no row has, because SQLite would check an empty
+/// list for every row.
 private func numbers(_ numbers: [Int64]) -> String {
     numbers.isEmpty ? "-1" : numbers.sorted().map(String.init).joined(separator: ", ")
 }

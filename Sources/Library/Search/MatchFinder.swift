@@ -1,7 +1,8 @@
 import Bookplate
 import GRDB
 
-/// Finds the text of each book that matches a query, as an explanation in the book's own spelling.
+/// Finds the text of each book that matches a query. It explains to a person why the book was found, and has the book's own
+/// spelling.
 struct MatchFinder {
     private struct FieldText {
         var field: BookHit.Field
@@ -16,7 +17,7 @@ struct MatchFinder {
     func hits(_ db: Database, _ found: [StoredBook]) throws -> [BookHit] {
         var finder = self
         var matches = found.map { finder.match(in: texts(of: $0.book)) }
-        // Notes and quotes are only fetched for matches that the book itself does not explain.
+        // Notes and quotes are fetched only for books whose other texts do not explain the whole match.
         let open = matches.indices.filter { !matches[$0].isComplete }
         if !open.isEmpty, query.searchesAnnotations {
             let annotations = try Self.annotations(db, of: open.map { found[$0].copyRow })
@@ -28,7 +29,7 @@ struct MatchFinder {
         return zip(found, matches).map { BookHit(book: $0.book, match: $1.match) }
     }
 
-    /// Returns the texts of a book, those that explain a match best first.
+    /// Returns the texts of a book. The texts that explain a match best come first.
     private func texts(of book: Book) -> [FieldText] {
         let metadata = book.edition.metadata
         var texts: [FieldText] = []
@@ -61,10 +62,10 @@ struct MatchFinder {
         return texts
     }
 
-    /// Finds each part of the query in the first text that has it, and returns the last of these texts, with all parts of the
-    /// query in it marked.
+    /// Finds the text that explains why a book matches. Each part of the query is looked for in the texts one after the other,
+    /// until one contains it. The last of the texts found in this way is returned, with all parts of the query marked in it.
     private mutating func match(in texts: [FieldText]) -> (match: BookHit.Match?, isComplete: Bool) {
-        // The words of each text, split once when they are needed.
+        // The words of each text, which is split when its words are first needed.
         var words = [[SearchWord]?](repeating: nil, count: texts.count)
         var last: Int?
         var found = 0
@@ -120,7 +121,8 @@ struct MatchFinder {
         }
     }
 
-    /// Returns the range of a number at the beginning of a printed one, which has hyphens or spaces.
+    /// Returns the range that a number takes up at the beginning of a printed number, which may have hyphens or spaces; `nil` if
+    /// the printed number does not begin with it.
     private static func numberRange(of number: String, in text: String) -> Range<Int>? {
         var wanted = Substring(number)
         for (offset, byte) in text.utf8.enumerated() {
@@ -136,12 +138,12 @@ struct MatchFinder {
     }
 }
 
-/// An ASCII text without words that have an apostrophe, hyphen or full stop inside. Words are found in its bytes, with the same
-/// result as by splitting it, but many times faster.
+/// An ASCII text in which no word has an apostrophe, a hyphen or a full stop inside. Words are found directly in its bytes. This
+/// gives the same result as splitting the text, but is many times faster.
 private struct PlainText {
     private let bytes: ContiguousArray<UInt8>
 
-    /// - Returns: `nil` for any other text.
+    /// - Returns: `nil` if the text is not of this kind.
     init?(_ text: String) {
         bytes = ContiguousArray(text.utf8)
         for (index, byte) in bytes.enumerated() {
@@ -155,7 +157,7 @@ private struct PlainText {
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
     }
 
-    /// Returns the ranges of words that begin with a word.
+    /// Returns the ranges in which words of the text begin with the given word.
     func ranges(of word: SearchWord) -> [Range<Int>] {
         let wanted = ContiguousArray(word.text.utf8)
         var ranges: [Range<Int>] = []
@@ -175,14 +177,15 @@ private struct PlainText {
 }
 
 extension Snippet {
-    /// The length of an excerpt in characters, before the first match and from its beginning.
+    /// The largest numbers of characters in an excerpt: before the first match, and from the beginning of this match.
     private static let (before, behind) = (28, 72)
-    /// The length of an excerpt in bytes at most, because a character can have any length.
+    /// The largest length of an excerpt in bytes. It is needed because a character can have any number of bytes.
     private static let longest = 1200
 
-    /// Cuts an excerpt out of a text.
+    /// Cuts an excerpt out of a text, around the first marked range.
     ///
-    /// - Parameter marks: ranges of UTF-8 offsets that end between characters; they may overlap and be in any order.
+    /// - Parameter marks: the ranges to mark, as UTF-8 offsets. Each range ends between two characters. The ranges may overlap,
+    ///   and may be in any order.
     init(cutting text: String, around marks: [Range<Int>]) {
         let marks = Self.merged(marks)
         let first = marks.first ?? 0..<0
@@ -195,7 +198,7 @@ extension Snippet {
             guard start > text.startIndex, first.lowerBound - offset(text.index(before: start)) < Self.longest / 3
             else { break }
             start = text.index(before: start)
-            // Cuts between words if possible.
+            // The excerpt begins between two words if possible.
             if start == text.startIndex || text[text.index(before: start)].isWhitespace { word = start }
         }
         if start != text.startIndex, word < index(first.lowerBound) { start = word }
@@ -230,7 +233,7 @@ extension Snippet {
         self.init(parts: Self.joined(parts))
     }
 
-    /// Returns the ranges in order, with those that touch merged.
+    /// Returns the ranges in ascending order. Ranges that touch or overlap are merged.
     private static func merged(_ marks: [Range<Int>]) -> [Range<Int>] {
         var merged: [Range<Int>] = []
         for mark in marks.sorted(by: { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }) {
@@ -257,7 +260,8 @@ extension Snippet {
 }
 
 extension String {
-    /// The text with line breaks and other control characters as spaces, and without characters that change its direction.
+    /// The text on one line. Line breaks and other control characters are replaced by spaces, and characters that change the
+    /// writing direction are removed.
     fileprivate var onOneLine: String {
         var scalars = String.UnicodeScalarView()
         for scalar in unicodeScalars {

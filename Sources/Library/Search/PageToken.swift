@@ -1,7 +1,8 @@
 import Bookplate
 import Foundation
 
-/// The end of a page of results: the position of its last book in the order. It stays valid if books are added or removed.
+/// The end of a page of results, which is the position of the page's last book in the order. A token stays valid if books are
+/// added or removed.
 struct PageToken: Equatable {
     enum Key: Equatable {
         case empty
@@ -9,12 +10,13 @@ struct PageToken: Equatable {
         case text(String)
     }
 
-    /// The step of the ranking; 0 in a sort.
+    /// The step of the ranking that has found the book; 0 if the books are sorted.
     var step = 0
     var key: Key
     var copy: Int64
 
-    /// Returns the token as printable text: URL-safe Base64 (RFC 4648, 5) of a line of text that also identifies the list.
+    /// Returns the token as printable text. This is a line of text in URL-safe Base64 (RFC 4648, 5), and also identifies the
+    /// list.
     func text(in list: BookQuery) -> String {
         let key =
             switch key {
@@ -27,10 +29,10 @@ struct PageToken: Equatable {
             .replacing("=", with: "")
     }
 
-    /// - Throws: ``SearchRefusal/badPosition(_:)`` for a text that is no token, or one of another list.
+    /// - Throws: ``SearchRefusal/badPosition(_:)`` if the text is not a token, or is a token from another list.
     init(_ text: String, in list: BookQuery) throws(SearchRefusal) {
         let standard = text.replacing("-", with: "+").replacing("_", with: "/")
-        // No token is longer, because sort keys are cut.
+        // No token is longer than this, because sort keys are cut.
         guard text.utf8.count < 8192,
             let data = Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)),
             let line = String(validating: data, as: UTF8.self)
@@ -59,7 +61,7 @@ struct PageToken: Equatable {
 
     private static let lastStep = 6
 
-    /// Returns a hash that distinguishes lists with other words or another order (FNV-1a).
+    /// Returns an FNV-1a hash by which lists with different texts or different orders are distinguished.
     private static func hash(of list: BookQuery) -> String {
         let identity = "\(list.sort?.rawValue ?? "best")|\(list.isReversed)|\(list.inTrash)|\(list.text.prefix(512))"
         var hash: UInt32 = 2_166_136_261

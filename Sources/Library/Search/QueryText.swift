@@ -4,22 +4,22 @@ import Bookplate
 struct QueryText {
     enum Part {
         case word(SearchWord)
-        /// A text that can be part of an ISBN, without hyphens; and its words, because a number can be in a title as well.
+        /// A text that can be part of an ISBN, without hyphens. It comes with its words, because a number can be in a title too.
         case number(String, words: [SearchWord])
     }
 
-    /// The parts, all of which a book must have.
+    /// The parts of the text. A book matches only if it contains all of them.
     let parts: [Part]
-    /// The whole text as a title's sort key, which finds a title that is equal to it.
+    /// The whole text in the form of the sort key of a title. It finds books whose title is equal to the text.
     let title: String
-    /// True for a single word of one or two letters.
+    /// True if the text is a single word of one or two letters.
     let isBrief: Bool
-    /// True if a part can be part of an ISBN.
+    /// True if at least one part of the text can be part of an ISBN.
     let hasNumber: Bool
-    /// True if notes and quotes are searched.
+    /// True if notes and quotes are searched too.
     let searchesAnnotations: Bool
 
-    /// More words narrow nothing down, and longer texts are no query.
+    /// The largest numbers of words and of letters that are used. More words would not narrow a search further.
     private static let (wordLimit, letterLimit) = (16, 512)
 
     init?(_ query: BookQuery) { self.init(query.text, searchesAnnotations: query.searchesAnnotations) }
@@ -52,7 +52,8 @@ struct QueryText {
         if parts.count == 1, case .word(let word) = parts[0] { isBrief = word.isBrief } else { isBrief = false }
     }
 
-    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` for three digits or fewer.
+    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` if the text cannot be one,
+    /// or has at most three digits.
     private static func number(_ text: Substring) -> String? {
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || [0x20, 0x2D, 0x58, 0x78].contains($0) }) else { return nil }
         let digits = searchNumber(String(text))
@@ -61,16 +62,18 @@ struct QueryText {
 }
 
 extension SearchWord {
-    /// True if the index has the word itself as the beginning of longer ones.
+    /// True if the word has only one or two letters, and may be the beginning of longer words. The index has such beginnings as
+    /// words of their own.
     var isBrief: Bool { isPrefix && !isIdeographic && ends.count <= 2 }
 }
 
-/// Queries in the syntax of FTS5. Words have only letters and digits, so nothing in them is special there.
+/// Queries in the syntax of FTS5. Words consist only of letters and digits, so they contain no special characters of this syntax.
 extension QueryText {
-    /// The queries that rank books, best first. Each step searches more fields than the one before, and excludes what earlier steps
-    /// find. Only the fields with the words count, so that the order does not depend on the rest of the library.
+    /// The queries that rank books, best first. Each query searches more fields than the query before it, and excludes the books
+    /// that earlier queries find. The rank of a book depends only on the fields that contain the words, not on the rest of the
+    /// library.
     ///
-    /// A title that is equal to the text (``title``) comes before all of these.
+    /// Books whose title is equal to the text (``title``) come before the results of all these queries.
     var steps: [String] {
         let fields: [[SearchField]] = [
             [.title, .number], [.title, .number, .author], [.title, .number, .author, .subtitle, .series],
@@ -78,7 +81,7 @@ extension QueryText {
         ]
         var wider = fields.map { condition($0) }
         wider.append(everywhere)
-        // First the books whose title begins with the first word, or whose ISBN begins with the number.
+        // The first query finds books whose title begins with the first word, or whose ISBN begins with the number.
         let first = ([condition(parts[0], [.opening, .number])] + parts.dropFirst().map { condition($0, fields[0]) })
         let narrowest = first.joined(separator: " AND ")
         return [narrowest] + zip([narrowest] + wider, wider).map { "(\($1)) NOT (\($0))" }
@@ -89,7 +92,7 @@ extension QueryText {
         condition([.title, .number, .author, .subtitle, .series, .tag] + (searchesAnnotations ? [.annotation] : []))
     }
 
-    /// The query for a text of one or two letters, which is searched at the beginning of titles and of parts of authors' names.
+    /// The query for a text of one or two letters. It searches only the beginnings of titles and of the parts of authors' names.
     var brief: String { condition([.opening, .author]) }
 
     private func condition(_ fields: [SearchField]) -> String {

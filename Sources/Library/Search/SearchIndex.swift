@@ -2,7 +2,8 @@ import Bookplate
 import GRDB
 
 extension LibraryFile {
-    /// Rebuilds the search index from the books. Nothing is lost by it, and it takes some seconds for 100,000 books.
+    /// Rebuilds the search index from the books. Nothing is lost when the index is rebuilt. For 100,000 books, it takes some
+    /// seconds.
     public func rebuildSearchIndex() async throws {
         try await write { db in
             try db.execute(sql: "INSERT INTO searchStale (copy) SELECT id FROM copy WHERE true ON CONFLICT DO NOTHING")
@@ -17,11 +18,11 @@ struct SearchIndex {
     private let db: Database
     private var splitter = WordSplitter()
 
-    /// Updates the index of all copies that triggers have added to `searchStale`. Every write ends with this.
+    /// Updates the index for all copies that triggers have added to `searchStale`. Every write calls this at its end.
     static func update(_ db: Database) throws {
         guard try db.row("SELECT 1 FROM searchStale LIMIT 1") != nil else { return }
         var index = SearchIndex(db: db)
-        // In batches and in ascending order, which is fastest for FTS5. Descending order is slow.
+        // The copies are updated in batches and in ascending order, which is fastest for FTS5. Descending order is slow.
         var last = Int64.min
         while true {
             let copies = try Int64.fetchAll(
@@ -34,15 +35,15 @@ struct SearchIndex {
         try db.run("DELETE FROM searchStale")
     }
 
-    /// Rebuilds the whole index. Callers have added all copies to `searchStale` before.
+    /// Rebuilds the whole index. The caller must have added all copies to `searchStale` before.
     static func rebuild(_ db: Database) throws {
         try db.execute(sql: "DELETE FROM listing")
         try db.execute(sql: "DROP TABLE IF EXISTS searchText; \(Schema.searchText)")
-        // Fewer, larger segments to merge while everything is written; 1 MB is FTS5's default.
+        // With a large hash table, FTS5 writes fewer and larger segments, so it has less to merge. The default of FTS5 is 1 MB.
         try db.execute(sql: "INSERT INTO searchText (searchText, rank) VALUES ('hashsize', 67108864)")
         try update(db)
         try db.execute(sql: "INSERT INTO searchText (searchText, rank) VALUES ('hashsize', 1048576)")
-        // A single segment is the fastest to search.
+        // An index with a single segment is the fastest to search.
         try db.execute(sql: "INSERT INTO searchText (searchText) VALUES ('optimize')")
     }
 
@@ -110,28 +111,29 @@ struct SearchIndex {
         return known + (entered.map { known.contains($0) ? [] : [$0] } ?? [])
     }
 
-    /// Returns the sort key of a text: its words, so that quotation marks and inverted signs do not count. A text without words
-    /// is its own key.
+    /// Returns the sort key of a text. It consists of the words of the text, so that quotation marks and inverted signs do not
+    /// count. If a text has no words, its key is the folded text.
     private mutating func sortKey(_ text: String) -> String {
         let key = Self.joined(splitter.words(of: text, for: .query))
         return key.isEmpty ? String(text.searchFolded.unicodeScalars.prefix(Self.longestKey)) : key
     }
 
-    /// The number of scalars at most. A page token contains a key of two texts, and may be typed or pasted.
+    /// The largest number of scalars in a sort key. A page token may contain the keys of two texts, and a person may type or
+    /// paste the token.
     private static let longestKey = 256
 
-    /// Joins words to a sort key. Titles that search does not distinguish have equal keys.
+    /// Joins words into a sort key. Titles that a search does not distinguish have equal keys.
     static func joined(_ words: [SearchWord]) -> String {
         String(words.map(\.text).joined(separator: " ").unicodeScalars.prefix(longestKey))
     }
 }
 
-/// The rows that belong to a batch of copies, by copy or edition.
+/// The data for the index that comes from other tables, for a batch of copies, by the row id of the copy or the edition.
 private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
     var annotations: [Int64: [String]] = [:]
-    /// The last reading that is not cancelled, which is the one that the book shows.
+    /// The dates of the last reading that is not cancelled. This is the reading that the book shows.
     var readings: [Int64: (started: String?, finished: String?)] = [:]
 
     init(_ db: Database, copies: String, editions: String) throws {
@@ -167,9 +169,9 @@ private struct IndexedRows {
     }
 }
 
-/// A searchable field, with the letter before its words in the index.
+/// A searchable field. Its raw value is the letter with which the field's words begin in the index.
 enum SearchField: Character, CaseIterable {
-    /// The title's first word.
+    /// The first word of the title.
     case opening = "s"
     case title = "t"
     case number = "n"
@@ -177,7 +179,7 @@ enum SearchField: Character, CaseIterable {
     case subtitle = "u"
     case series = "e"
     case tag = "g"
-    /// Notes and quotes.
+    /// The texts of notes and quotes.
     case annotation = "r"
 
     /// True if words of one or two letters are searched in this field.
@@ -189,7 +191,7 @@ enum SearchField: Character, CaseIterable {
     }
 }
 
-/// The words of one copy in the index.
+/// The words of one copy, as they are stored in the search index.
 struct SearchDocument {
     private(set) var words: [String] = []
     private var seen: Set<String> = []
@@ -198,14 +200,15 @@ struct SearchDocument {
         for word in found {
             add(String(field.rawValue) + word.text)
             guard field.hasBriefWords, !word.isIdeographic else { continue }
-            // So a query's word of one or two letters is a word of the index, not the prefix of half of its words.
+            // With this, a word of one or two letters in a query is a word of the index. Otherwise, it would be the prefix of a
+            // large part of all words.
             for length in 1...2 where word.ends.count > length {
                 add(String(field.rawValue) + String(word.text.unicodeScalars.prefix(length)))
             }
         }
     }
 
-    /// Adds the forms in which a number is searched: 13 digits, ISBN-10, and as entered.
+    /// Adds the forms in which a person may search for a number: the 13 digits, the ISBN-10, and the number as it was entered.
     mutating func addNumbers(_ numbers: [String]) {
         for number in numbers where !number.isEmpty { add(String(SearchField.number.rawValue) + number) }
     }
@@ -217,7 +220,7 @@ struct SearchDocument {
     var text: String { words.joined(separator: " ") }
 }
 
-/// Returns a number as it is in the index: only ASCII letters and digits, in lower case.
+/// Returns a number in the form that the index has. It consists only of ASCII letters and digits, in lower case.
 func searchNumber(_ text: String) -> String {
     String(text.searchFolded.filter { $0.isASCII && ($0.isNumber || $0.isLetter) }.prefix(WordSplitter.longestWord))
 }

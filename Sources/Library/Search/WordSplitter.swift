@@ -2,33 +2,35 @@ import Foundation
 
 /// A word of an indexed text or a query.
 struct SearchWord: Equatable {
-    /// The folded word; at most ``WordSplitter/longestWord`` scalars.
+    /// The folded word, which has at most ``WordSplitter/longestWord`` scalars.
     var text: String
-    /// The UTF-8 offset in the original text at which the word begins.
+    /// The UTF-8 offset of the word's beginning in the original text.
     var start: Int
-    /// The UTF-8 offsets in the original text behind each scalar of ``text``.
+    /// For each scalar of ``text``, the UTF-8 offset of its end in the original text.
     var ends: [Int]
-    /// True if a query's word also matches longer words that begin with it.
+    /// True if the word, in a query, also matches longer words that begin with it.
     var isPrefix = true
-    /// True for a script without spaces, where one letter can be a word.
+    /// True if the word is in a script without spaces, in which one letter can be a word.
     var isIdeographic = false
 }
 
-/// Splits a text into folded words. The index, queries and the marking of matches all use it, so that they agree.
+/// Splits a text into folded words. The index, the queries and the marking of matches all use this splitter, so that they agree.
 ///
-/// A word is a run of letters and digits. If an apostrophe, a hyphen or a full stop connects several, each part is a word, and in
-/// the index also the whole without these signs: "L'Étranger" is found by "etranger" and by "letranger", "J.R.R." by "jrr". In
-/// scripts without spaces every pair of neighbours is a word, and so is every emoji.
+/// A word is a run of letters and digits. If runs are connected by apostrophes, hyphens or full stops, each run is a word. In the
+/// index, all runs together without these signs are a word too. For example, "etranger" and "letranger" both find "L'Étranger",
+/// and "jrr" finds "J.R.R.". In scripts without spaces, every two neighbouring letters are a word. Every emoji is treated like a
+/// letter of such a script.
 struct WordSplitter {
     enum Use { case index, query }
 
     static let longestWord = 40
 
     private enum Kind { case letter, ideograph, connector, other }
-    /// A cache, because folding a character takes microseconds and most texts use few characters.
+    /// The folded characters, which are cached because folding a character takes microseconds and most texts use few different
+    /// characters.
     private var folded: [Character: [Unicode.Scalar]] = [:]
 
-    /// - Parameter limit: the number of words at most.
+    /// - Parameter limit: the largest number of words to return.
     mutating func words(of text: String, for use: Use, limit: Int = .max) -> [SearchWord] {
         var text = text
         text.makeContiguousUTF8()
@@ -37,7 +39,7 @@ struct WordSplitter {
         var offset = 0
         while offset < bytes.count, run.words.count < limit {
             let byte = bytes[offset]
-            // ASCII that no combining character follows.
+            // This is an ASCII character that is not followed by a combining character.
             if byte < 0x80, offset + 1 == bytes.count || bytes[offset + 1] < 0x80 {
                 let isCapital = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
                 let scalar = Unicode.Scalar(isCapital ? byte | 0x20 : byte)
@@ -74,11 +76,11 @@ struct WordSplitter {
     private static func kind(of scalar: Unicode.Scalar) -> Kind {
         switch scalar.value {
         case 0..<0x80: return kind(ofASCII: scalar.value)
-        // Scripts without spaces: Thai, Lao, Burmese, Khmer; Han, Kana.
+        // These are scripts without spaces: Thai, Lao, Burmese, Khmer, Han and Kana.
         case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x2E80...0x2FDF, 0x3005...0x3007, 0x3041...0x30FF,
             0x31F0...0x31FF, 0x3400...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFD:
             return scalar.value == 0x30FB ? .other : .ideograph
-        // Hyphens that folding does not change.
+        // These are hyphens that folding does not change.
         case 0x2010, 0x2011: return .connector
         default: break
         }
@@ -141,7 +143,7 @@ struct WordSplitter {
             isJoined = false
             guard let first = parts.first else { return }
             words += parts
-            // More parts are a date, an address or a table, which nobody types without the signs.
+            // A text with more parts is a date, an address or a table. Nobody types these without the signs.
             if use == .index, (2...6).contains(parts.count) {
                 let whole = parts.reduce("") { $0 + $1.text }
                 let ends = parts.flatMap(\.ends)
@@ -163,7 +165,7 @@ struct WordSplitter {
                         text: text, start: left.start, ends: [left.end, right.end], isPrefix: false, isIdeographic: true
                     ))
             }
-            // In the index the last letter alone is a word too, so that every letter begins a word.
+            // In the index, the last letter alone is also a word, so that every letter begins a word.
             if use == .index || ideographs.count == 1 {
                 words.append(
                     SearchWord(text: String(last.scalar), start: last.start, ends: [last.end], isIdeographic: true))
@@ -174,16 +176,17 @@ struct WordSplitter {
 }
 
 extension String {
-    /// The text with case folded, by which tags and shelves are compared. Canonically equivalent spellings are equal.
+    /// The text with its case folded, by which tags and shelves are compared. Canonically equivalent spellings have the same
+    /// folded text.
     package var caseFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
-        // Lowercasing, uppercasing and lowercasing again is full case folding for all that people write (ẞ, ß and ss; ς and σ). The
-        // standard library has no table for it.
+        // Changing to lower case, to upper case and to lower case again gives the same result as full case folding for everything
+        // that people write (ẞ, ß and ss; ς and σ). The standard library has no table for case folding.
         return precomposedStringWithCanonicalMapping.lowercased().uppercased().lowercased()
             .precomposedStringWithCanonicalMapping
     }
 
-    /// The text without case and diacritics, by which search compares.
+    /// The text without case and diacritics, by which a search compares texts.
     package var searchFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
         var folded = String.UnicodeScalarView()
@@ -197,7 +200,7 @@ extension String {
         return String(folded)
     }
 
-    /// Letters that people type without the stroke, although Unicode does not decompose them.
+    /// The replacements for letters and signs that people type in a simpler form, but that Unicode does not decompose.
     private static let letters: [Unicode.Scalar: String] = [
         "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i",
         "’": "'", "‘": "'", "“": "\"", "”": "\"", "–": "-", "—": "-",

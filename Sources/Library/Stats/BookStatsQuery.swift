@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Computes the stats of one copy, with indexes that find only its readings.
+/// Computes the stats of one copy. It uses indexes that find only the readings of this copy.
 struct BookStatsQuery {
     let db: Database
     let stored: StoredBook
@@ -50,7 +50,7 @@ struct BookStatsQuery {
         return stats
     }
 
-    /// Returns the end of the latest session or the time of the latest manual entry, whichever is later.
+    /// Returns the end of the latest session, or the time of the latest manual entry if that is later.
     private func lastRead() throws -> Date? {
         try db.value(
             Int64.self,
@@ -76,10 +76,10 @@ struct BookStatsQuery {
 }
 
 extension CountedBook {
-    /// Fetches books with one query for the rows and one for the authors.
+    /// Fetches books, with one query for the rows and one for the authors.
     ///
-    /// - Parameter copies: ids of rows; `nil` for every copy that has a reading.
-    /// - Returns: the books by the id of the copy's row.
+    /// - Parameter copies: the row ids of the copies; `nil` for every copy that has a reading.
+    /// - Returns: the books, by the row id of their copy.
     static func fetch(_ db: Database, _ copies: [Int64]?) throws -> [Int64: CountedBook] {
         let wanted =
             copies == nil

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Computes the stats of days in SQL: the result of ``DayStats/days(sessions:entries:pageCount:in:)``, which takes one reading,
-/// for many readings at once. A test compares the two.
+/// Computes the stats of days in SQL, for many readings at once. The results are the same as those of
+/// ``DayStats/days(sessions:entries:pageCount:in:)``, which takes only one reading. A test compares the results.
 struct DayStatsQuery {
     private let db: Database
     private let local: LocalDays
@@ -11,7 +11,7 @@ struct DayStatsQuery {
     init(_ db: Database, in zone: TimeZone) throws {
         self.db = db
         func bound(_ sql: String) throws -> Date? { try db.value(Int64.self, sql).map(Date.init(milliseconds:)) }
-        // Each of these reads one row of an index.
+        // Each of these queries reads one row of an index.
         let first = [
             try bound("SELECT min(start) FROM session"), try bound("SELECT min(at) FROM progressEntry"),
         ].compactMap(\.self).min()
@@ -21,13 +21,13 @@ struct DayStatsQuery {
         local = LocalDays(in: zone, from: first ?? Date(milliseconds: 0), through: last ?? Date(milliseconds: 0))
     }
 
-    /// The readings that do not count: cancelled ones, and those of copies in the trash.
+    /// The query for the readings that do not count, which are cancelled readings and readings of copies in the trash.
     static let uncounted = """
         (SELECT id FROM reading WHERE state = 'cancelled'
         UNION ALL SELECT reading.id FROM copy JOIN reading ON reading.copy = copy.id WHERE copy.deleted IS NOT NULL)
         """
 
-    /// Returns the days of the whole library on which something was read in the period, oldest first.
+    /// Returns the days in a period on which something was read, for the whole library, oldest first.
     func library(in period: Period = .all) throws -> [DayStats] {
         var days: [Int: DayStats] = [:]
         for (instant, statement) in [("session.start", sessions), ("entry.at", entries)] {
@@ -39,16 +39,17 @@ struct DayStatsQuery {
         return days.values.filter { period.contains($0.day) }.sorted { $0.day < $1.day }
     }
 
-    /// Returns a period as the range of an index; no condition for all time, so that SQLite can choose another plan.
+    /// Returns the condition that limits an index to a period. There is no condition for all time, so that SQLite can choose
+    /// another plan.
     private static func bounds(of period: Period, on instant: String) -> (String, StatementArguments) {
         guard period != .all else { return ("", []) }
-        // A further day at both ends covers every time zone.
+        // The range has one more day at each end, so that it covers every time zone.
         let from = (period.from?.number).map { Int64($0 - 1) * dayLength } ?? .min
         let to = (period.to?.number).map { Int64($0 + 2) * dayLength } ?? .max
         return ("\(instant) BETWEEN ? AND ? AND ", [from, to])
     }
 
-    /// Returns the days of each reading, oldest first.
+    /// Returns the days on which each reading was read, oldest first.
     func readings(_ readings: [Int64]) throws -> [Int64: [DayStats]] {
         var days: [Int64: [Int: DayStats]] = [:]
         let wanted = "IN (SELECT value FROM json_each(?))"
@@ -62,13 +63,14 @@ struct DayStatsQuery {
         return days.mapValues { $0.values.sorted { $0.day < $1.day } }
     }
 
-    /// Returns the last progress entry of each day of each reading, oldest first.
+    /// Returns the last progress entry of each day, for each reading, oldest first.
     func points(_ readings: [Int64]) throws -> [Int64: [(day: CalendarDay, amount: ProgressEntry.Amount)]] {
         var points: [Int64: [(day: CalendarDay, amount: ProgressEntry.Amount)]] = [:]
         for reading in readings {
             var ofReading: [(day: CalendarDay, amount: ProgressEntry.Amount)] = []
             var last: Int?
-            // Walks backwards through the index, where a day's first row is its last entry. A window function would keep every row.
+            // This walks backwards through the index, so the first row of a day is the day's last entry. A window function would
+            // keep every row in memory.
             try db.forEachRow(
                 """
                 SELECT \(day("at")), page, percent FROM progressEntry WHERE reading = ? ORDER BY at DESC, id DESC
@@ -89,8 +91,8 @@ struct DayStatsQuery {
     /// Returns the statement that sums sessions by day.
     ///
     /// - Parameters:
-    ///   - group: the expression by which rows are grouped beside the day; the column `reading`.
-    ///   - condition: selects the sessions.
+    ///   - group: the expression by which rows are grouped in addition to the day. It becomes the column `reading`.
+    ///   - condition: the condition that selects the sessions.
     private func sessions(_ group: String, _ condition: String) -> String {
         """
         SELECT reading, day, count(*) AS sessions, 0 AS entries, sum(minutes) AS minutes, sum(pages) AS pages,
@@ -102,7 +104,7 @@ struct DayStatsQuery {
         """
     }
 
-    /// ``Session/minutes`` and ``Session/pagesRead`` in SQL.
+    /// The SQL expressions for ``Session/minutes`` and ``Session/pagesRead``.
     static let ofSession = """
         ("end" - start) / 60000 AS minutes, min(\(StatsLimit.pages), coalesce(endPage, startPage) - startPage) AS pages
         """
@@ -124,7 +126,7 @@ struct DayStatsQuery {
         """
     }
 
-    /// Returns ``ProgressEntry/Amount/position(pageCount:)`` in SQL.
+    /// Returns the SQL expression for ``ProgressEntry/Amount/position(pageCount:)``.
     private func position(_ entry: String) -> String {
         let count = "min(edition.pageCount, \(StatsLimit.pages))"
         return """
@@ -133,16 +135,16 @@ struct DayStatsQuery {
             """
     }
 
-    /// Returns the SQL expression of an instant's local day, as its number.
+    /// Returns the SQL expression for the number of the local day of an instant.
     func day(_ column: String) -> String {
-        // SQLite's division truncates towards zero, so the dividend is made positive, from the year 1 on.
+        // SQLite's division truncates towards zero. So the dividend is made positive for all dates from the year 1 on.
         let shift = 719_163
         return
             "((\(column) + \(Int64(shift) * Self.dayLength) + \(offset(column, local.spans[...]))) / \(Self.dayLength) - \(shift))"
     }
 
-    /// Returns the SQL expression of the time zone's offset at an instant, a binary search: a few comparisons a row, however many
-    /// years there are.
+    /// Returns the SQL expression for the time zone's offset at an instant. It is a binary search, so each row needs only a few
+    /// comparisons, regardless of the number of years.
     private func offset(_ column: String, _ spans: ArraySlice<LocalDays.Span>) -> String {
         guard spans.count > 1 else { return "\(spans.first?.offset ?? 0)" }
         let middle = spans.startIndex + spans.count / 2

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Computes the stats of the home page, from one state of the library.
+/// Computes the stats of the home page, from one consistent state of the library.
 struct HomeQuery {
     let db: Database
     let now: Date
@@ -47,9 +47,10 @@ struct HomeQuery {
         }
     }
 
-    /// Returns read books by finished date, latest first, then those without a date, the last ones that were set to Read first.
+    /// Returns the books that were read most recently. Books with a finished date come first, in the order of this date, latest
+    /// first. Books without such a date follow, in the order in which they were set to Read, latest first.
     private func recentlyRead() throws -> [RecentlyRead] {
-        // Almost always enough, and reads only the first rows of an index.
+        // This query almost always finds enough books, and reads only the first rows of an index.
         var copies = try db.rows(
             """
             SELECT copy.id FROM reading JOIN copy ON copy.id = reading.copy
@@ -73,17 +74,19 @@ struct HomeQuery {
     }
 }
 
-/// A copy with the reading that it shows and the latest activity in it.
+/// A copy, with the reading that it shows and the latest activity in that reading.
 struct ReadingNowRow {
     var copy: Int64
-    /// `nil` if the copy has none, which only happens in a file that another program has written.
+    /// The row id of the reading. It is `nil` if the copy has no reading, which happens only in a file that another program has
+    /// written.
     var reading: Int64?
     var started: CalendarDay?
-    /// The time of the latest entry, also an automatic one, or the start of the latest session.
+    /// The time of the latest progress entry (which may be automatic) or the start of the latest session, whichever is later.
     var lastActivity: Date?
     var added: Date
 
-    /// The SQL expression of a copy's last reading that is not cancelled. The copy shows it unless it is To Read.
+    /// The SQL expression for a copy's last reading that is not cancelled. The copy shows this reading, unless the copy is To
+    /// Read.
     static let shownReading = """
         (SELECT shown.id FROM reading shown WHERE shown.copy = copy.id AND shown.state <> 'cancelled'
         ORDER BY shown.position DESC, shown.id DESC LIMIT 1)
@@ -97,9 +100,10 @@ struct ReadingNowRow {
     /// A time before every instant that the library stores.
     private static let never = Int64.min + 1
 
-    /// Fetches the copies that are being read, those with the newest activity first, then those added last.
+    /// Fetches the copies that are being read, in the order of their latest activity, newest first. A copy without activity is
+    /// placed by the time at which it was added.
     ///
-    /// - Parameter limit: negative for no limit.
+    /// - Parameter limit: the largest number of copies; a negative number for no limit.
     static func fetch(_ db: Database, limit: Int = -1) throws -> [ReadingNowRow] {
         let newest = limit < 0 ? nil : try NewestActivity(db: db, limit: limit).copies()
         return try db.rows(
@@ -111,7 +115,7 @@ struct ReadingNowRow {
         ).map(ReadingNowRow.init)
     }
 
-    /// Fetches one copy, whatever its status.
+    /// Fetches one copy, which may have any status.
     static func fetch(_ db: Database, copy: Int64) throws -> ReadingNowRow? {
         try db.row("\(selection) WHERE copy.id = ?", [copy]).map(ReadingNowRow.init)
     }
@@ -136,19 +140,20 @@ struct ReadingNowRow {
     }
 }
 
-/// Finds the copies with the newest activity among very many that are being read. Walks backwards through the indexes by time
-/// instead of sorting all of them.
+/// Finds the copies with the newest activity if very many copies are being read. Instead of sorting all these copies, it walks
+/// backwards through the indexes that are ordered by time.
 struct NewestActivity {
     let db: Database
     let limit: Int
 
-    /// The number of copies below which sorting all of them is as fast.
+    /// The largest number of copies for which sorting all of them is as fast.
     private static let many = 500
-    /// The limit of rows to walk through. If few of them belong to copies that are being read, sorting those is faster.
+    /// The largest number of rows to walk through. If few of the rows belong to copies that are being read, sorting all these
+    /// copies is faster than walking further.
     private static let maxSteps = 5_000
 
-    /// - Returns: at least the first `limit` copies, with all that have the same time as the last of these; `nil` if sorting all is
-    ///   faster.
+    /// - Returns: at least the first `limit` copies, including all copies that have the same time as the last of them; `nil` if
+    ///   sorting all copies is faster.
     func copies() throws -> [Int64]? {
         let count = try db.value(Int.self, "SELECT count(*) FROM copy WHERE status = 'reading' AND deleted IS NULL")
         guard limit > 0, count ?? 0 > max(Self.many, 4 * limit) else { return nil }
@@ -161,7 +166,7 @@ struct NewestActivity {
         }
         let times = activity.values.sorted(by: >)
         guard times.count >= limit else { return nil }
-        // Copies without activity are sorted by the time they were added.
+        // Copies without activity are placed by the time at which they were added.
         let added = try db.rows(
             """
             SELECT id FROM copy INDEXED BY copyByAdded
@@ -171,7 +176,8 @@ struct NewestActivity {
         return Array(activity.keys) + added
     }
 
-    /// Returns the time of each copy's newest row, back to the `limit`th copy.
+    /// Returns the time of each copy's newest row in a table, for the first `limit` copies; `nil` if too many rows would have to
+    /// be read.
     private func newest(of table: String, by time: String, along index: String) throws -> [Int64: Int64]? {
         var found: [Int64: Int64] = [:]
         var (steps, end) = (0, Int64.min)

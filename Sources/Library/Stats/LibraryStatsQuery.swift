@@ -52,7 +52,7 @@ extension LibraryFile: Stats {
     }
 }
 
-/// Finds paused books, those with the longest pause first.
+/// Finds paused books. Books with the longest pause come first.
 private struct PausesQuery {
     private let db: Database
     private let rows: [(copy: Int64, pause: Pause)]
@@ -74,11 +74,11 @@ private struct PausesQuery {
     }
 }
 
-/// Sums over the whole library, without the trash and cancelled readings.
+/// Computes sums over the whole library, without the trash and cancelled readings.
 enum LibraryStatsQuery {
-    /// Returns finished readings by their date.
+    /// Returns the numbers of finished books and pages for each date.
     ///
-    /// - Parameter year: selects one year, with an index; `nil` for all readings, also those without a date.
+    /// - Parameter year: the year to select, for which an index is used; `nil` for all readings, including those without a date.
     static func finishes(_ db: Database, year: Int? = nil) throws -> [Finishes] {
         func text(_ year: Int) -> String { CalendarDay(year: year)?.description ?? ":" }
         let isOfYear = year == nil ? "" : "AND finished >= ? AND finished < ?"
@@ -91,7 +91,7 @@ enum LibraryStatsQuery {
         ).map { Finishes(date: try $0.day("finished"), books: $0["books"], pages: $0["pages"]) }
     }
 
-    /// Returns the mean of pages per hour of the last sessions that have a pace.
+    /// Returns the mean number of pages per hour, from the latest sessions that have a pace.
     static func recentPace(_ db: Database) throws -> Double? {
         try db.value(
             Double.self,
@@ -164,7 +164,8 @@ enum LibraryStatsQuery {
     }
 }
 
-/// Computes this year's stats from ranges of indexes, so that a library of many years takes no longer than one of this year.
+/// Computes this year's stats from ranges of indexes. So the time that this takes does not depend on the number of earlier years
+/// in the library.
 struct YearQuery {
     let db: Database
     let today: CalendarDay
@@ -177,7 +178,7 @@ struct YearQuery {
             memories: try MemoriesQuery(db: db, today: today).dated(limit: YearSoFar.mostMemories))
     }
 
-    /// Returns the days of this year, and earlier ones as far as the streak reaches back.
+    /// Returns the days of this year, and earlier days as far back as the current streak reaches.
     private func days() throws -> [DayStats] {
         guard var first = CalendarDay(year: today.year)?.span.lowerBound, let last = today.number else { return [] }
         let dayStats = try DayStatsQuery(db, in: zone)
@@ -185,7 +186,8 @@ struct YearQuery {
         while true {
             let streaks = Streaks(days.lazy.map(\.day), today: today)
             let begin = last - (streaks.readToday ? 0 : 1) - streaks.current + 1
-            // Continues if the streak reaches back to the first day that was read, or if the year is one day old.
+            // The loop continues if the streak reaches back to the first day that was fetched, or if this is the first day of the
+            // year.
             guard begin <= first, streaks.current > 0 || first >= last, first > -719_162 else { return days }
             let before = try dayStats.library(
                 in: Period(from: CalendarDay(number: first - 366), to: CalendarDay(number: first - 1)))

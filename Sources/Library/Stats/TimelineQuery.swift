@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Passes the events of all readings in order to `receive`, from a cursor because there may be very many.
+/// Passes the events of all readings to `receive`, in order. They come from a cursor, because there may be very many.
 func listTimeline(_ db: Database, in zone: TimeZone, _ receive: (TimelineEvent) throws -> Void) throws {
     let books = try CountedBook.fetch(db, nil)
     let day = try DayStatsQuery(db, in: zone).day("start")
@@ -41,12 +41,12 @@ func listTimeline(_ db: Database, in zone: TimeZone, _ receive: (TimelineEvent) 
     }
 }
 
-/// Finds the memories of readings on this day of earlier years, latest year first.
+/// Finds the memories of what happened in readings on this day in earlier years, latest year first.
 struct MemoriesQuery {
     let db: Database
     let today: CalendarDay
 
-    /// Returns all memories, also of books that were being read on this day.
+    /// Returns all memories, including those of books that were being read on this day.
     func all() throws -> [Memory] {
         let isGoingOn = monthDays.map { monthDay in
             """
@@ -57,12 +57,14 @@ struct MemoriesQuery {
         return try memories(where: isDated + isGoingOn, arguments: ["today": today.description], limit: .max)
     }
 
-    /// Returns memories of a date itself, without the many books that were being read then: those take as long as all others.
+    /// Returns only the memories of readings that were started, finished or stopped on this day. Leaves out the many books that
+    /// were being read on this day, because finding them takes as long as everything else together.
     func dated(limit: Int) throws -> [Memory] {
         try memories(where: isDated, arguments: [:], limit: limit) { $0.event != .reading }
     }
 
-    /// The days, as `MM-DD`, that mean this day in any earlier year, common or leap.
+    /// The days, in the form `MM-DD`, that count as this day in earlier years. The days of common years and of leap years can be
+    /// different.
     private var monthDays: [String] {
         Set([2023, 2024].flatMap { Memory.days(of: $0, on: today) }.map { String($0.description.dropFirst(5)) })
             .sorted()
@@ -84,7 +86,7 @@ struct MemoriesQuery {
             WHERE state <> 'cancelled' AND copy.deleted IS NULL AND (\(conditions.joined(separator: " OR ")))
             ORDER BY reading.id
             """, arguments)
-        // The book comes last, so that of many only the few that are shown are fetched.
+        // The books are fetched last, so that only the few books that are shown have to be fetched.
         let unknown = CountedBook(id: ID(rawValue: ""), title: nil, authors: [], isbn: nil, edition: ID(rawValue: ""))
         let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
         var found: [(copy: Int64, memory: Memory)] = []
