@@ -101,7 +101,7 @@ extension LibraryFile: Intake {
     public func dismiss(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
         try await change(.edit, at: now) { db, change in
             try dismissWaiting(db, ids)
-            return (change, "dismissed \(ids.count == 1 ? "1 item" : "\(ids.count) items") from the intake queue")
+            return (change, "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") from the intake queue")
         }
     }
 
