@@ -94,7 +94,7 @@ import Testing
             (fetcher, "answered with a web page; the network requires you to sign in"),
             (fetcher, "sent something other than a picture"),
             (fetcher, "the answer is larger than 5120 KiB"), (fetcher, "is not working (503)"),
-            (impatient, "no complete answer in time"),
+            (impatient, "the complete answer did not arrive in time"),
         ] {
             await #expect(throws: SourceError(source: .openLibraryCovers, reason: reason)) {
                 try await fetcher.cover(at: address)
@@ -109,7 +109,7 @@ import Testing
         await #expect(
             throws: SourceError(
                 source: .openLibraryCovers,
-                reason: "192.168.0.1 is a private address and was not connected to")
+                reason: "192.168.0.1 is a private address, so Bookplate did not connect to it")
         ) { try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") }
     }
 
@@ -121,7 +121,7 @@ import Testing
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg")
         }
-        #expect(failure?.reason.contains("private address and was not connected to") == true)
+        #expect(failure?.reason.contains("private address, so Bookplate did not connect to it") == true)
         #expect(server.requests.isEmpty)
     }
 

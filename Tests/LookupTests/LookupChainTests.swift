@@ -21,8 +21,8 @@ import Testing
         ("502", .status(502), .temporary, "is not working (502)"),
         ("503", .status(503), .temporary, "is not working (503)"),
         ("a reset", .reset, .temporary, "the connection was reset"),
-        ("a cut body", .cutChunks("{"), .temporary, "the answer broke off"),
-        ("a wrong length", .cut("{}", length: 500), .temporary, "the answer broke off"),
+        ("a cut body", .cutChunks("{"), .temporary, "the connection ended in the middle of the answer"),
+        ("a wrong length", .cut("{}", length: 500), .temporary, "the connection ended in the middle of the answer"),
         ("403", .status(403), .blocked, "refuses to answer (403)"),
         (
             "a page", .page("<html>Sign in</html>"), .blocked,
@@ -65,7 +65,7 @@ import Testing
         var rig = rig
         rig.limits = HTTPLimits(total: .seconds(2))
         rig.openLibrary.on("/api/books", fault == "black hole" ? .blackHole : .drip("{}{}"))
-        #expect(try await rig.outcome().failure?.reason == "no complete answer in time")
+        #expect(try await rig.outcome().failure?.reason == "the complete answer did not arrive in time")
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
         #expect(try await rig.outcome().name == .found)
     }
