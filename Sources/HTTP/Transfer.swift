@@ -82,7 +82,7 @@ final class Transfer {
         set(CURLOPT_LOW_SPEED_TIME, max(1, limits.slowFor.milliseconds / 1000))
         _ = ccurl_set_offset(curl.table, easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.body))
         set(CURLOPT_NOSIGNAL, 1)
-        // A resolver that hangs must not delay the end of a transfer; its thread ends on its own.
+        // A resolver that hangs must not delay the end of a transfer. The thread of the resolver ends on its own.
         set(CURLOPT_QUICK_EXIT, 1)
     }
 
@@ -151,7 +151,7 @@ final class Transfer {
         return count
     }
 
-    /// Opens the socket for an address that libcurl is about to connect to, or refuses it.
+    /// Opens the socket for a network address to which libcurl is about to connect, or refuses the address.
     private func openSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         let length = Int(target.pointee.addrlen)
         let isAllowed = withUnsafePointer(to: &target.pointee.addr) { address in

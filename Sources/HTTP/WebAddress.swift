@@ -171,7 +171,7 @@ enum PublicAddress {
     static func isPublic(v6 bytes: [UInt8]) -> Bool {
         guard bytes.count == 16 else { return false }
         func v4(at offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
-        // ::ffff:a.b.c.d, 64:ff9b:: (NAT64) and 2002:: (6to4) contain an IPv4 address, which decides.
+        // ::ffff:a.b.c.d, 64:ff9b:: (NAT64) and 2002:: (6to4) contain an IPv4 address, which is checked instead.
         if let address = mappedV4(bytes) { return isPublic(v4: address) }
         if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) { return isPublic(v4: v4(at: 12)) }
         if bytes.starts(with: [0x20, 0x02]) { return isPublic(v4: v4(at: 2)) }

@@ -32,7 +32,7 @@ public struct PairedHubs: Sendable {
 
     /// Returns the hubs in the order in which they were paired; an empty list if there is no file.
     ///
-    /// - Throws: ``PairedHubsError``.
+    /// - Throws: ``PairedHubsError`` if the file cannot be read.
     public func all() throws(PairedHubsError) -> [PairedHub] {
         do {
             return try JSONDecoder().decode(Content.self, from: Data(contentsOf: URL(fileURLWithPath: path))).hubs

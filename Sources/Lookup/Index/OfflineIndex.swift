@@ -94,7 +94,7 @@ public struct OfflineIndex: MetadataSource {
 
     /// Returns facts about the content of the index.
     ///
-    /// - Throws: ``OfflineIndexError/damaged(path:cause:)``.
+    /// - Throws: ``OfflineIndexError/damaged(path:cause:)`` if the index cannot be read.
     public func info() throws(OfflineIndexError) -> Info {
         do {
             return try database.read(readInfo)
