@@ -130,7 +130,7 @@ public struct HTTPAnswer: Sendable {
     public init(status: Int) { self.status = status }
 
     public var isSuccess: Bool { (200..<300).contains(status) }
-    /// True if there is nothing at the address (404), or nothing any more (410).
+    /// True if the server has nothing at the address (404), or no longer has anything there (410).
     public var isMissing: Bool { status == 404 || status == 410 }
     public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 }

@@ -290,7 +290,7 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Removes a ticket from the list of cancelled tickets. It must be called after the answer.
+    /// Removes a ticket from the list of cancelled tickets. Must be called after its request has been answered.
     func forget(_ ticket: Ticket) { mailbox.withLock { _ = $0.cancelled.remove(ticket) } }
 
     /// Ends the thread. Running transfers end as cancelled.

@@ -11,7 +11,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     public let host: String
     /// The port; `nil` for the default port of the scheme.
     public let port: UInt16?
-    /// The path and the query, without a fragment. It starts with "/".
+    /// The path, which starts with "/", and the query. There is no fragment.
     public let target: String
 
     public enum Scheme: String, Sendable { case http, https }
@@ -44,7 +44,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { origin + target }
 
-    /// The scheme, the host and the port, if it is not the default.
+    /// The scheme and the host, and the port if it is not the default.
     public var origin: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }
 
     /// True if the host is this machine, as "localhost" or by a loopback address.

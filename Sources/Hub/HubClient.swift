@@ -230,9 +230,10 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
     case throttled(seconds: Int)
     /// The hub will never accept this request.
     case refused(String)
-    /// The hub refuses every request, for example because of its host name or version.
+    /// The hub refuses every request, for example because it has a different version, or does not accept the host name
+    /// in its address.
     case turnedAway(String)
-    /// The hub had an error of its own with this request. Other requests may succeed.
+    /// The hub failed to handle this request because of an error of its own. Other requests may succeed.
     case failed(String)
     /// The server is not a hub, or its answer makes no sense.
     case notAHub(String)

@@ -60,9 +60,9 @@ public struct PairedHubs: Sendable {
         do { try write(hubs) } catch { throw .unwritable(path: path, why: error.localizedDescription) }
     }
 
-    /// Replaces the file either completely or not at all. The new text is written to a temporary file, which only the
-    /// owner can read from the start. This file is synced and renamed. Then the folder is synced too, because rename(2)
-    /// alone does not survive a power cut.
+    /// Replaces the file either completely or not at all. The new text is written to a temporary file, which is created
+    /// so that only its owner can read it. This file is synced and renamed. Then the folder is synced too, because
+    /// rename(2) alone does not survive a power cut.
     private func write(_ hubs: [PairedHub]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

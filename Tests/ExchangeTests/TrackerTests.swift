@@ -120,7 +120,7 @@ import Testing
             "Title": "X", "Read Status": "did-not-finish", "Dates Read": "2022/04/01-2022/03/16", "Owned?": "No",
         ])
         #expect(book.days == ["stopped 2022-04-01>2022-03-16"] && !book.record.copy.isOwned)
-        #expect(book.doubts == ["finished on 2022-03-16, before it was started on 2022-04-01"])
+        #expect(book.doubts == ["the book was finished on 2022-03-16, before it was started on 2022-04-01"])
         book = try storyGraph(["Title": "X", "Read Status": ""])
         #expect(book.record.copy.status == .toRead && book.doubts.isEmpty)
         book = try storyGraph(["Title": "X", "Read Status": "currently-reading", "Star Rating": "0.25"])

@@ -14,7 +14,7 @@ final class JSONLines {
     private var position = 0
     private var isAtEnd = false
     private let file: String
-    /// True until the line that closes the array has been read.
+    /// True from the line that opens the array to the line that closes it.
     private var isOpen = false
     private let decoder = JSONDecoder()
     /// The records of a file that was read as a whole, in reverse order.

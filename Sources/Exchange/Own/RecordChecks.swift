@@ -184,7 +184,7 @@ extension ContributorLine {
     }
 }
 
-/// The pages that a reading may have reached, from 0 for nothing read.
+/// The pages that a reading may have reached. Page 0 means that nothing was read.
 private let pagesOfReading = 0...NumberLimit.pages.upperBound
 
 private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) throws {

@@ -2,7 +2,7 @@
 ///
 /// Sources of the signatures: the specification of each format; https://www.iana.org/assignments/media-types.
 enum FileKind {
-    /// - Returns: a description of the file, and advice on what to do instead; `nil` if the file may be a text.
+    /// - Returns: a description of the file, and advice on what to do instead; `nil` if the file may be text.
     static func foreign(_ head: [UInt8]) -> (what: String, advice: String)? {
         func begins(_ mark: [UInt8]) -> Bool { head.starts(with: mark) }
         func begins(_ mark: String) -> Bool { head.starts(with: Array(mark.utf8)) }

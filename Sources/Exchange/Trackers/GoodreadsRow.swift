@@ -53,7 +53,7 @@ enum GoodreadsRow: TrackerRow {
         if row.metadata.publishedDateText == nil { row.setPublished(row["original publication year"]) }
     }
 
-    /// Returns the text inside `="…"`: `1250313198` for `="1250313198"`.
+    /// Returns the text inside `="…"`, such as `1250313198` for `="1250313198"`. Any other text stays as it is.
     private static func bare(_ text: String) -> String {
         guard text.hasPrefix("=\""), text.hasSuffix("\""), text.utf8.count >= 3 else { return text }
         return String(text.dropFirst(2).dropLast())

@@ -254,7 +254,7 @@ extension RowDraft {
         copy.status = status
         for span in spans {
             if let started = span.started, let finished = span.finished, finished.isCertainlyBefore(started) {
-                addDoubt("finished on \(finished), before it was started on \(started)")
+                addDoubt("the book was finished on \(finished), before it was started on \(started)")
             }
         }
         let dated = spans.filter { !$0.isEmpty }.enumerated().sorted { left, right in

@@ -11,7 +11,7 @@ struct RequestPolicy: Sendable {
     /// moment.
     var jitter: @Sendable () -> Double = { .random(in: 0.5...1.5) }
     var limits = HTTPLimits()
-    /// Receives every answer before any check of its contents.
+    /// Receives every answer before the answer is checked.
     var observe: @Sendable (HTTPAnswer) -> Void = { _ in }
 }
 
