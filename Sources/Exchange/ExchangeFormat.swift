@@ -1,12 +1,12 @@
 import Bookplate
 
-/// The file formats of other trackers and of Bookplate.
+/// The file formats that can be imported: those of other trackers, and Bookplate's own.
 public enum ExchangeFormat: String, Sendable, CaseIterable {
     case goodreads, storyGraph, libraryThing, openreads
-    /// Bookplate's own formats.
+    /// A format of Bookplate's own.
     case csv, json
 
-    /// The name that people read.
+    /// The name of the format for people.
     public var displayName: String {
         switch self {
         case .goodreads: "Goodreads"
@@ -22,15 +22,15 @@ public enum ExchangeFormat: String, Sendable, CaseIterable {
 /// The reason why a file cannot be imported at all.
 public enum ExchangeError: Error, Equatable, CustomStringConvertible {
     case empty(file: String)
-    /// A file of another kind: a photo, a database, a web page.
+    /// The file is of another kind, such as a photo, a database or a web page.
     case wrongKind(file: String, what: String, advice: String)
-    /// A table, but of no known tracker.
+    /// The file is a table, but its columns match no known tracker.
     case unknownColumns(file: String, found: [String])
-    /// JSON, but not an export of Bookplate.
+    /// The file is JSON, but not an export from Bookplate.
     case foreignJSON(file: String, reason: String)
-    /// An export of a later Bookplate.
+    /// The file is an export from a newer Bookplate.
     case newerExport(file: String, version: Int)
-    /// An export of Bookplate without its last line; the lines before have been read.
+    /// The file is an export from Bookplate whose last line is missing. The lines before it have been read.
     case cutShort(file: String)
     /// The file lacks a column that the given format requires.
     case notThatFormat(file: String, ExchangeFormat)
@@ -43,15 +43,15 @@ public enum ExchangeError: Error, Equatable, CustomStringConvertible {
         case .empty(let file): "\(file) is empty. \(Self.known)."
         case .wrongKind(let file, let what, let advice): "cannot import \(file): it is \(what). \(advice)"
         case .unknownColumns(let file, let found):
-            "cannot import \(file): its columns match no known tracker (\(found.joined(separator: ", "))). \(Self.known); --format names one if you know it."
+            "cannot import \(file): its columns match no known tracker (\(found.joined(separator: ", "))). \(Self.known). If you know which of these the file is, use --format."
         case .foreignJSON(let file, let reason):
-            "cannot import \(file): it is JSON, but not an export of Bookplate (\(reason)). \(Self.known)."
+            "cannot import \(file): it is not an export from Bookplate, although it looks like JSON (\(reason)). \(Self.known)."
         case .newerExport(let file, let version):
-            "cannot import \(file): it is version \(version) of Bookplate's export, and this Bookplate reads \(LibraryRecord.version). Update Bookplate."
+            "cannot import \(file): it is in version \(version) of Bookplate's export format, but this Bookplate reads version \(LibraryRecord.version). Update Bookplate."
         case .cutShort(let file):
-            "\(file) is cut off: its last line, ], is missing, and perhaps some books before it. Copy or export the file again; books that were imported stay in the library."
+            "\(file) is cut off: the ] at its end is missing, and perhaps some books too. Copy or export the file again. The books that were imported stay in the library."
         case .notThatFormat(let file, let format):
-            "cannot import \(file) as \(format.displayName): it has no column for titles. \(Self.known)."
+            "cannot import \(file) as \(format.displayName): it has no title column. \(Self.known)."
         }
     }
 }

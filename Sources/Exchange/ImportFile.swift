@@ -1,13 +1,14 @@
 import Bookplate
 import FoundationEssentials
 
-/// A file to import: recognised by its contents, never by its name, then read row by row in bounded memory.
+/// A file to import. Its format is recognised by its contents, never by its name. It is read row by row in bounded
+/// memory.
 public final class ImportFile {
-    /// The values added to every row of a file. They do not apply to Bookplate's own JSON.
+    /// The values that are added to every row of a file. They do not apply to Bookplate's own JSON.
     public struct Preset: Sendable, Equatable {
         public var shelf: String?
         public var tags: [String] = []
-        /// True to mark the books as owned, whatever the file says.
+        /// True to mark all books as owned, even those that are not owned according to the file.
         public var isOwned = false
 
         public init(shelf: String? = nil, tags: [String] = [], isOwned: Bool = false) {
@@ -26,18 +27,19 @@ public final class ImportFile {
     private let source: Source
     private let preset: Preset
     private let counter: Counter
-    /// The number of times that each book without an id has occurred.
+    /// The number of rows so far for each book without an id, by the fingerprint of the book.
     private var occurrences: [UInt64: Int] = [:]
 
-    /// The bytes of the file read so far.
+    /// The number of bytes that have been read from the file.
     public var bytesRead: Int { counter.bytes }
 
     private final class Counter { var bytes = 0 }
 
     /// - Parameters:
-    ///   - name: the file's name in errors.
-    ///   - format: the format of a table whose columns are not recognised; `nil` to recognise it.
-    ///   - next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at its end.
+    ///   - name: the name of the file, for error messages.
+    ///   - format: the format of a table whose columns are not recognised; `nil` to recognise the format by the
+    ///     columns.
+    ///   - next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at the end of the file.
     /// - Throws: ``ExchangeError``, and any error of `next`.
     public init(
         _ name: String, as format: ExchangeFormat? = nil, preset: Preset = Preset(),
@@ -80,7 +82,8 @@ public final class ImportFile {
         self.format = tracker.format
     }
 
-    /// - Returns: the columns by their names in lower case; of two equal names the first.
+    /// - Returns: the index of each column by its name in lower case. If two columns have the same name, the first one
+    ///   counts.
     private static func header(_ reader: DelimitedReader, _ name: String) throws -> [String: Int] {
         try reader.chooseDelimiter()
         switch try reader.next() {
@@ -111,7 +114,7 @@ public final class ImportFile {
             switch try reader.next() {
             case .end: return nil
             case .refused(let reason): return .refused(row: reader.row, reason: reason)
-            case .repairedRow: draft.addDoubt("its quotes are not balanced; it was read as one line")
+            case .repairedRow: draft.addDoubt("its quotation marks are not balanced, so only its first line was read")
             case .row: break
             }
             let own = tracker.read(&draft)
@@ -124,8 +127,8 @@ public final class ImportFile {
         }
     }
 
-    /// Returns a request id for a row of a tracker without ids. A repeated book gets an id of its own, the same in
-    /// every import.
+    /// Returns a request id for a row from a tracker without ids. If a book has several rows, each row gets a different
+    /// id. A row gets the same id in every import of the file.
     private func derivedRequest(_ draft: inout RowDraft) -> String {
         let fingerprint = draft.fingerprint
         let count = (occurrences[fingerprint] ?? 0) + 1
@@ -133,7 +136,7 @@ public final class ImportFile {
         let request = "\(format.rawValue):\(String(fingerprint, radix: 16))"
         guard count > 1 else { return request }
         draft.isFurther = true
-        draft.addDoubt("an earlier row has the same book; this row was added to it")
+        draft.addDoubt("an earlier row has the same book; this row was added to that book")
         return "\(request):\(count)"
     }
 
@@ -144,18 +147,18 @@ public final class ImportFile {
     }
 }
 
-/// Imports a file, some hundred rows at a time, so that others can write to the library in between. While the library
-/// saves rows, the next ones are read.
+/// Imports a file, some hundred rows at a time, so that other processes can write to the library in between. The next
+/// rows are read while the library saves the previous rows.
 public struct ImportRun {
     private let file: ImportFile
     private let library: any BookImport
     private let rowsAtOnce: Int
     private var ahead: Result<[ImportRow], any Error>?
-    /// The error that ended the reading; thrown once the rows read before it are in the library.
+    /// The error that ended the reading of the file. It is thrown after the rows before it have been saved.
     private var failure: (any Error)?
     public private(set) var summary = ImportSummary()
 
-    /// The most bytes of the file in one batch: rows of megabytes are saved a few at a time.
+    /// The size limit of one batch, in bytes of the file. Very long rows are therefore saved only a few at a time.
     private static let bytesAtOnce = 8 << 20
 
     public init(_ file: ImportFile, into library: any BookImport, rowsAtOnce: Int = 500) {
@@ -166,7 +169,7 @@ public struct ImportRun {
 
     /// Imports the next rows.
     ///
-    /// - Returns: the results, on disk by now; `nil` at the end of the file.
+    /// - Returns: the results for these rows, which are on disk; `nil` at the end of the file.
     public mutating func next(at now: Date) async throws -> [ImportResult]? {
         let rows = if let ahead { try ahead.get() } else { try read() }
         guard !rows.isEmpty else { return nil }

@@ -1,22 +1,24 @@
 import CCurl
 
-/// An HTTP client over libcurl: runs any number of transfers on one thread, which starts with the first request.
+/// An HTTP client that uses libcurl. It runs any number of transfers on one thread, which starts with the first
+/// request.
 ///
 /// It follows no redirects, keeps no cookies, and sends only its user agent and the headers of the request. Proxies
-/// come from the environment as libcurl reads them (`https_proxy`, `no_proxy`, …); loopback addresses bypass them.
+/// come from the environment variables that libcurl reads (`https_proxy`, `no_proxy`, …). Requests to loopback
+/// addresses never use a proxy.
 public final class HTTPClient: Sendable {
     private let loop: TransferLoop
 
     /// - Parameters:
     ///   - userAgent: the value of the User-Agent header.
-    ///   - certificateFile: a PEM file of certificate authorities to trust instead of the system's.
+    ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
     public init(userAgent: String, certificateFile: String? = nil) {
         loop = TransferLoop(identity: Identity(userAgent: userAgent, certificateFile: certificateFile))
     }
 
     deinit { loop.stop() }
 
-    /// The client's user agent, and the certificate authorities it trusts.
+    /// The user agent of the client, and the certificate authorities that it trusts.
     struct Identity: Sendable {
         var userAgent: String
         var certificateFile: String?
@@ -40,16 +42,17 @@ public struct HTTPRequest: Sendable {
     public var method = Method.get
     public var address: WebAddress
     public var limits: HTTPLimits
-    /// The addresses that may be connected to. The address of the connection itself is checked, unless there is a proxy
-    /// in between.
+    /// The network addresses to which the request may connect. The address of the actual connection is checked; with a
+    /// proxy, that is the address of the proxy.
     public var allowed: AllowedAddresses
     public var accept: String
-    /// The Authorization header.
+    /// The value of the Authorization header; `nil` to send none.
     public var authorization: String?
-    /// The Origin header (RFC 6454, 7): a service that browsers use too requires it for requests that change something.
+    /// The value of the Origin header (RFC 6454, 7); `nil` to send none. A service that browsers also use may require
+    /// this header for requests that change something.
     public var origin: String?
     public var body: Body?
-    /// True to bypass the proxies of the environment. Loopback addresses always bypass them.
+    /// True to connect without the proxies from the environment. Requests to loopback addresses never use a proxy.
     public var avoidsProxy = false
 
     public init(
@@ -83,20 +86,21 @@ public struct HTTPRequest: Sendable {
         case any
         /// Only addresses of the public internet.
         case publicOnly
-        /// Only this machine and private networks: ``PrivateAddress``.
+        /// Only addresses of this machine and of private networks (``PrivateAddress``).
         case privateOnly
     }
 }
 
 /// The limits of a transfer in time and size.
 public struct HTTPLimits: Sendable {
-    /// The time for name resolution, connection and TLS together.
+    /// The longest time for resolving the host name, connecting and setting up TLS together.
     public var connect: Duration
-    /// The time from beginning to end.
+    /// The longest time for the whole transfer.
     public var total: Duration
-    /// The time, in whole seconds, after which fewer than 100 bytes per second count as a time-out.
+    /// The time, in whole seconds, for which a transfer may be slower than 100 bytes per second before it counts as
+    /// timed out.
     public var slowFor: Duration
-    /// The most bytes of a body, counted after decompression.
+    /// The size limit of the body in bytes, counted after decompression.
     public var body: Int
 
     public init(
@@ -115,38 +119,39 @@ public struct HTTPAnswer: Sendable {
     public var status: Int
     public var contentType = ""
     public var retryAfter: String?
-    /// The Date header: the time on the server's clock.
+    /// The value of the Date header, which is the time on the server's clock.
     public var date: String?
-    /// The absolute target of a 3xx; `nil` if there is none, or none that ``WebAddress`` accepts.
+    /// The absolute target of a redirect; `nil` if there is none, or if ``WebAddress`` does not accept it.
     public var redirect: WebAddress?
-    /// The target as the server wrote it, for messages.
+    /// The target of a redirect as the server wrote it, for messages.
     public var redirectText: String?
     public var body: [UInt8] = []
 
     public init(status: Int) { self.status = status }
 
     public var isSuccess: Bool { (200..<300).contains(status) }
-    /// True if there is nothing at the address, or no longer.
+    /// True if the server has nothing at the address (404), or no longer has anything there (410).
     public var isMissing: Bool { status == 404 || status == 410 }
     public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 }
 
-/// The reason why no answer came. An answer with an error status (404, 429, 500) is not a transport error.
+/// The reason why a request got no complete answer. An answer with an error status (404, 429, 500) is not a transport
+/// error.
 public enum TransportError: Error, Sendable, Equatable {
-    /// The host cannot be reached: no name, no route, or nothing listens.
+    /// The host cannot be reached: its name cannot be resolved, there is no route to it, or it accepts no connections.
     case offline(String)
-    /// Connecting, or the whole transfer, took too long, or hardly any bytes came for seconds.
+    /// Connecting or the whole transfer took too long, or almost no data arrived for several seconds.
     case timedOut(connecting: Bool)
     case tls(TLSReason)
     /// The body or the headers are longer than allowed.
     case tooLarge(limit: Int)
-    /// The connection ended before the answer did.
+    /// The connection ended before the answer was complete.
     case truncated
     /// The connection was reset, or ended before the answer began.
     case reset
-    /// The name resolves to an address of this machine or of a private network.
+    /// The request may connect only to the public internet, but the host has another address, such as a private one.
     case privateAddress(String)
-    /// The name resolves to an address outside this machine and private networks.
+    /// The request may connect only to this machine and private networks, but the host has another address.
     case publicAddress(String)
     /// The answer is not HTTP, or cannot be decompressed.
     case garbled(String)
@@ -160,23 +165,23 @@ public enum TransportError: Error, Sendable, Equatable {
         case other(String)
     }
 
-    /// True if the same request may well succeed a moment later.
+    /// True if the same request may succeed a moment later.
     public var isWorthRetrying: Bool { self == .reset || self == .truncated }
 }
 
 extension TransportError: CustomStringConvertible {
-    /// The error for a person, without a full stop.
+    /// The message for people, without a full stop.
     public var description: String {
         switch self {
         case .offline(let cause): "offline: \(cause)"
-        case .timedOut(connecting: true): "offline: no connection in time; the network or the source is down"
-        case .timedOut(connecting: false): "no complete answer in time"
+        case .timedOut(connecting: true): "offline: no connection was made in time; the network or the server is down"
+        case .timedOut(connecting: false): "the complete answer did not arrive in time"
         case .tls(let reason): reason.description
         case .tooLarge(let limit): "the answer is larger than \(limit / 1024) KiB"
-        case .truncated: "the answer broke off"
+        case .truncated: "the connection ended in the middle of the answer"
         case .reset: "the connection was reset"
-        case .privateAddress(let address): "\(address) is a private address and was not connected to"
-        case .publicAddress(let address): "\(address) is not a private address and was not connected to"
+        case .privateAddress(let address): "\(address) is a private address, so Bookplate did not connect to it"
+        case .publicAddress(let address): "\(address) is not a private address, so Bookplate did not connect to it"
         case .garbled(let cause): "the answer cannot be read: \(cause)"
         case .cancelled: "cancelled"
         case .other(let cause): cause
@@ -189,22 +194,22 @@ extension TransportError.TLSReason: CustomStringConvertible {
         switch self {
         case .expired: "its certificate has expired"
         case .notYetValid: "its certificate is not valid yet; check this machine's clock"
-        case .wrongHost: "its certificate is for another host; the network may want a sign-in"
+        case .wrongHost: "its certificate is for another host; the network may require you to sign in"
         case .unknownIssuer:
-            "its certificate is from an authority this machine does not trust; the network may want a sign-in, or set BOOKPLATE_CA_FILE"
-        case .other(let cause): "no secure connection: \(cause)"
+            "this machine does not trust the authority that issued its certificate; the network may require you to sign in, or BOOKPLATE_CA_FILE must be set"
+        case .other(let cause): "the secure connection failed: \(cause)"
         }
     }
 
-    /// - Parameter verification: OpenSSL's X509_V_ERR_… number; 0 if the chain is valid.
+    /// - Parameter verification: the result of OpenSSL's verification (X509_V_ERR_…); 0 if the chain is valid.
     init(verification: Int, message: String) {
         switch verification {
         case 9: self = .notYetValid
         case 10: self = .expired
         case 2, 18, 19, 20, 21: self = .unknownIssuer
         case 62, 63, 64: self = .wrongHost
-        // libcurl compares the names before it reads OpenSSL's verdict on the chain, so the number still has its
-        // initial value.
+        // libcurl compares the host names before it reads the result of OpenSSL's verification, so the number still has
+        // its initial value.
         case 0, 1: self = .wrongHost
         default: self = .other(message)
         }

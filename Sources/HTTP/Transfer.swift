@@ -4,7 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// One transfer of libcurl: its handle, its limits, and the answer so far. Lives on the loop's thread.
+/// One transfer with its libcurl handle, its limits, and the part of the answer that has arrived. It is used only on
+/// the thread of the ``TransferLoop``.
 final class Transfer {
     let easy: UnsafeMutableRawPointer
     private let curl: CurlLibrary
@@ -16,7 +17,7 @@ final class Transfer {
     private var excess: Int?
     private var refusedAddress: String?
 
-    /// The most bytes of all headers together.
+    /// The size limit of all headers together, in bytes.
     private static let headerLimit = 64 << 10
 
     /// - Returns: `nil` if memory runs out.
@@ -28,7 +29,8 @@ final class Transfer {
         self.easy = easy
         self.curl = curl
         self.request = request
-        // Without the empty Expect, libcurl asks for permission before a longer body and waits a second for the reply.
+        // Without the empty Expect header, libcurl asks the server for permission before it sends a longer body, and
+        // waits up to a second for the reply.
         var lines = ["Accept: \(request.accept)", "Expect:"]
         if let body = request.body { lines.append("Content-Type: \(body.type)") }
         if let origin = request.origin { lines.append("Origin: \(origin)") }
@@ -52,7 +54,7 @@ final class Transfer {
         set(CURLOPT_URL, request.address.description)
         set(CURLOPT_PROTOCOLS_STR, request.address.scheme.rawValue)
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // A proxy cannot reach this machine's own loopback.
+        // A proxy on another machine cannot reach the loopback addresses of this machine.
         if request.address.isLoopback || request.avoidsProxy { set(CURLOPT_NOPROXY, "*") }
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }
@@ -61,7 +63,7 @@ final class Transfer {
         if request.method != .get { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
         guard let body = request.body else { return }
         _ = ccurl_set_offset(curl.table, easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.bytes.count))
-        // libcurl copies the body, so the pointer need not outlive the call.
+        // libcurl copies the body, so the pointer is not needed after the call.
         body.bytes.withUnsafeBytes { bytes in
             var none: UInt8 = 0
             withUnsafeMutablePointer(to: &none) { empty in
@@ -80,7 +82,7 @@ final class Transfer {
         set(CURLOPT_LOW_SPEED_TIME, max(1, limits.slowFor.milliseconds / 1000))
         _ = ccurl_set_offset(curl.table, easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.body))
         set(CURLOPT_NOSIGNAL, 1)
-        // A resolver that hangs must not delay the end of a transfer; its thread ends on its own.
+        // A resolver that hangs must not delay the end of a transfer. The thread of the resolver ends on its own.
         set(CURLOPT_QUICK_EXIT, 1)
     }
 
@@ -109,12 +111,14 @@ final class Transfer {
         }
     }
 
-    /// Returns the transfer of a callback. The loop keeps it alive as long as libcurl has its handle.
+    /// Returns the transfer to which a callback belongs. The loop keeps the transfer alive as long as libcurl has its
+    /// handle.
     private static func at(_ context: UnsafeMutableRawPointer?) -> Transfer? {
         context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Appends a part of the body. It is already decompressed, so a decompression bomb counts at its full size.
+    /// Appends a part of the body. The data is already decompressed, so the limit applies to the full size of a
+    /// decompression bomb.
     private func appendBody(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard count > 0, let data else { return 0 }
         guard answer.body.count + count <= request.limits.body else {
@@ -133,7 +137,7 @@ final class Transfer {
             return 0
         }
         let line = String(decoding: UnsafeRawBufferPointer(start: data, count: count), as: UTF8.self)
-        // A status line starts a new block: the one before was an interim answer (1xx).
+        // A status line starts a new answer. Earlier headers belong to an interim answer (1xx) and are discarded.
         if line.hasPrefix("HTTP/") { answer = HTTPAnswer(status: 0) }
         guard let colon = line.firstIndex(of: ":") else { return count }
         let value = String(line[line.index(after: colon)...]).cleaned
@@ -147,7 +151,7 @@ final class Transfer {
         return count
     }
 
-    /// Opens the socket for an address that libcurl is about to connect to, or refuses it.
+    /// Opens the socket for a network address to which libcurl is about to connect, or refuses the address.
     private func openSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         let length = Int(target.pointee.addrlen)
         let isAllowed = withUnsafePointer(to: &target.pointee.addr) { address in
@@ -165,7 +169,7 @@ final class Transfer {
             target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol)
     }
 
-    /// Returns the result of the transfer for libcurl's code.
+    /// Returns the result of a transfer that ended with this libcurl code.
     func result(_ code: CURLcode) -> Result<HTTPAnswer, TransportError> {
         guard code == CURLE_OK else { return .failure(error(code)) }
         answer.status = long(CURLINFO_RESPONSE_CODE)
@@ -200,7 +204,7 @@ final class Transfer {
         }
     }
 
-    /// The reason why no socket was opened.
+    /// The error if the address of the host was not allowed; `nil` if it was.
     private var addressError: TransportError? {
         refusedAddress.map { request.allowed == .privateOnly ? .publicAddress($0) : .privateAddress($0) }
     }
@@ -216,17 +220,17 @@ final class Transfer {
 }
 
 extension Duration {
-    /// The duration in whole milliseconds, at least 1: to libcurl, 0 means "no limit".
+    /// The duration in whole milliseconds; at least 1, because 0 means "no limit" to libcurl.
     fileprivate var milliseconds: Int {
         let (seconds, attoseconds) = components
         return max(1, Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 }
 
-/// The thread that runs the transfers: adds new ones to libcurl's multi interface, ends cancelled ones, and delivers
-/// results.
+/// The thread that runs the transfers. It adds new transfers to libcurl's multi interface, ends cancelled transfers,
+/// and delivers the results.
 ///
-/// All calls to libcurl are made on this thread, except curl_multi_wakeup(), which may be called from others.
+/// All calls to libcurl are made on this thread, except curl_multi_wakeup(), which other threads may call.
 final class TransferLoop: Sendable {
     typealias Ticket = UInt64
     typealias Answer = CheckedContinuation<Result<HTTPAnswer, TransportError>, Never>
@@ -245,8 +249,8 @@ final class TransferLoop: Sendable {
 
     /// A handle to wake the thread.
     ///
-    /// `@unchecked Sendable` holds: the handle is used only for curl_multi_wakeup(), under the mailbox's lock, and is
-    /// removed from the mailbox under the same lock before the thread frees it.
+    /// `@unchecked Sendable` is safe because the handle is used only for curl_multi_wakeup() under the lock of the
+    /// mailbox, and is removed from the mailbox under the same lock before the thread frees it.
     private struct Bell: @unchecked Sendable {
         let curl: CurlLibrary
         let multi: UnsafeMutableRawPointer
@@ -286,10 +290,10 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Removes the record of a cancelled ticket; must be called after the answer.
+    /// Removes a ticket from the list of cancelled tickets. Must be called after its request has been answered.
     func forget(_ ticket: Ticket) { mailbox.withLock { _ = $0.cancelled.remove(ticket) } }
 
-    /// Ends the thread; running transfers end as cancelled.
+    /// Ends the thread. Running transfers end as cancelled.
     func stop() {
         mailbox.withLock {
             $0.isStopping = true
@@ -307,7 +311,7 @@ final class TransferLoop: Sendable {
             mailbox.withLock { $0.bell = bell }
             perform(with: bell)
         case .failure(let error):
-            // The next request starts a thread again.
+            // The next request starts a new thread.
             let waiting = mailbox.withLock { box in
                 defer { (box.waiting, box.isRunning) = ([], false) }
                 return box.waiting
@@ -360,10 +364,10 @@ final class TransferLoop: Sendable {
     }
 }
 
-/// The library libcurl, opened at the first use and never closed.
+/// The library libcurl, which is opened when it is first used, and never closed.
 ///
-/// `@unchecked Sendable` holds: the table is written once, before it is published by the `static let`, and only read
-/// after that.
+/// `@unchecked Sendable` is safe because the table is written only once, before the `static let` publishes it, and is
+/// only read afterwards.
 public struct CurlLibrary: @unchecked Sendable {
     let table: UnsafePointer<ccurl>
 
@@ -376,14 +380,13 @@ public struct CurlLibrary: @unchecked Sendable {
             return .failure(.other("libcurl is missing (\(cause)); install the package libcurl4"))
         }
         let code = table.pointee.global_init(Int(CURL_GLOBAL_DEFAULT))
-        guard code == CURLE_OK else { return .failure(.other("libcurl does not start: code \(code.rawValue)")) }
+        guard code == CURLE_OK else { return .failure(.other("libcurl cannot be started: code \(code.rawValue)")) }
         return .success(CurlLibrary(table: table))
     }()
 
-    /// Parses the date of an HTTP header in any of its three forms (RFC 9110, 5.6.7). The corresponding function is
-    /// curl_getdate().
+    /// Parses a date from an HTTP header in any of the three forms of RFC 9110, 5.6.7, with curl_getdate().
     ///
-    /// - Returns: `nil` for anything else.
+    /// - Returns: `nil` if the text is not a date.
     public func date(_ text: String) -> Date? {
         let seconds = table.pointee.getdate(text, nil)
         return seconds == -1 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))

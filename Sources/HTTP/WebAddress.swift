@@ -1,25 +1,25 @@
 import Glibc
 
-/// An absolute http or https address, parsed strictly: an address that two parsers could understand differently is
-/// refused, so that the host that is checked is the host that is connected to.
+/// An absolute http or https address. Parsing is strict: an address that two parsers could understand differently is
+/// refused. A connection therefore always goes to the host that was checked.
 ///
-/// The host must not have a user name, percent sign, backslash or non-ASCII letter; an international name must be in
-/// its `xn--` form.
+/// There must be no user name before the host, and no percent sign, backslash or non-ASCII letter in the host. An
+/// international name must be in its `xn--` form.
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     public let scheme: Scheme
     /// The host in lower case; an IPv6 address is in brackets.
     public let host: String
-    /// The port; `nil` for the scheme's default.
+    /// The port; `nil` for the default port of the scheme.
     public let port: UInt16?
-    /// Path and query, starting with "/", without a fragment.
+    /// The path, which starts with "/", and the query. There is no fragment.
     public let target: String
 
     public enum Scheme: String, Sendable { case http, https }
 
-    /// The longest address that is accepted, in bytes.
+    /// The length limit of an address in bytes.
     public static let maxLength = 2048
 
-    /// - Returns: `nil` for anything but a plain absolute address.
+    /// - Returns: `nil` if the text is not a plain absolute address.
     public init?(_ text: String) {
         guard text.utf8.count <= Self.maxLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -44,17 +44,17 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { origin + target }
 
-    /// Scheme, host and port.
+    /// The scheme and the host, and the port if it is not the default.
     public var origin: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }
 
-    /// True if the host is this machine, by a loopback address or as "localhost".
+    /// True if the host is this machine, as "localhost" or by a loopback address.
     public var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Returns an address below this one's path.
+    /// Returns an address below the path of this address.
     ///
     /// - Parameter target: the path and query without a leading slash, already percent-encoded.
     public func appending(_ target: String) -> WebAddress {
@@ -90,7 +90,8 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension String {
-    /// The text percent-encoded for a path segment or a query value (RFC 3986, 2.3: all but the unreserved characters).
+    /// The text percent-encoded for a path segment or a query value. All characters are encoded except the unreserved
+    /// ones of RFC 3986, 2.3.
     public var percentEncoded: String {
         var out = ""
         for byte in utf8 {
@@ -108,11 +109,11 @@ extension String {
     }
 }
 
-/// Recognises addresses of this machine and of private networks. Plain http may be used with them, because no outsider
-/// is on the way.
+/// Recognises addresses of this machine and of private networks. Plain http may be used for these addresses, because
+/// nobody outside the network can read the data.
 ///
-/// These are loopback, 10/8, 172.16/12, 192.168/16 (RFC 1918), 169.254/16 (RFC 3927), fc00::/7 (RFC 4193) and fe80::/10
-/// (RFC 4291). All others are not private, even if ``PublicAddress`` does not count them as public.
+/// The private addresses are loopback, 10/8, 172.16/12, 192.168/16 (RFC 1918), 169.254/16 (RFC 3927), fc00::/7 (RFC
+/// 4193) and fe80::/10 (RFC 4291). No other address is private, even if ``PublicAddress`` does not count it as public.
 enum PrivateAddress {
     /// - Parameter address: a socket address of `length` bytes.
     static func isPrivate(_ address: UnsafePointer<sockaddr>, length: Int) -> Bool {
@@ -134,7 +135,7 @@ enum PrivateAddress {
             || address >> 16 == 0xA9FE
     }
 
-    /// - Parameter bytes: sixteen.
+    /// - Parameter bytes: the sixteen bytes of the IPv6 address.
     static func isPrivate(v6 bytes: [UInt8]) -> Bool {
         guard bytes.count == 16 else { return false }
         if let address = PublicAddress.mappedV4(bytes) { return isPrivate(v4: address) }
@@ -166,11 +167,11 @@ enum PublicAddress {
         !reservedV4.contains { address >> (32 - $0.bits) == $0.prefix >> (32 - $0.bits) }
     }
 
-    /// - Parameter bytes: sixteen.
+    /// - Parameter bytes: the sixteen bytes of the IPv6 address.
     static func isPublic(v6 bytes: [UInt8]) -> Bool {
         guard bytes.count == 16 else { return false }
         func v4(at offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
-        // ::ffff:a.b.c.d, 64:ff9b:: (NAT64) and 2002:: (6to4) contain an IPv4 address, which decides.
+        // ::ffff:a.b.c.d, 64:ff9b:: (NAT64) and 2002:: (6to4) contain an IPv4 address, which is checked instead.
         if let address = mappedV4(bytes) { return isPublic(v4: address) }
         if bytes.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) { return isPublic(v4: v4(at: 12)) }
         if bytes.starts(with: [0x20, 0x02]) { return isPublic(v4: v4(at: 2)) }
@@ -180,9 +181,9 @@ enum PublicAddress {
         return !(bytes.starts(with: [0x20, 0x01]) && bytes[2] < 0x02)
     }
 
-    /// Returns the IPv4 address of one written as ::ffff:a.b.c.d; `nil` for any other.
+    /// Returns the IPv4 address in an IPv6 address of the form ::ffff:a.b.c.d; `nil` for any other address.
     ///
-    /// - Parameter bytes: sixteen.
+    /// - Parameter bytes: the sixteen bytes of the IPv6 address.
     static func mappedV4(_ bytes: [UInt8]) -> UInt32? {
         guard bytes.count == 16, bytes[0..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else {
             return nil

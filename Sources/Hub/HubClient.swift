@@ -3,7 +3,7 @@ import Foundation
 import HTTP
 import Synchronization
 
-/// The requests of a station to its hub. All of them are idempotent, so each can be repeated.
+/// The requests that a station sends to its hub. All requests are idempotent, so any of them can be repeated.
 public protocol HubAPI: Sendable {
     func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt]
     func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt]
@@ -11,20 +11,21 @@ public protocol HubAPI: Sendable {
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook]
 }
 
-/// The hub's API over HTTP. Any server may answer at the address, so answers are limited in time and size, and only requested items
-/// are used.
+/// The API of the hub over HTTP. An unknown server may answer at the address, so answers are limited in time and size,
+/// and items that were not requested are not accepted.
 public struct HubClient: HubAPI {
     private let address: HubAddress
     private let token: @Sendable () -> String?
     private let http: HTTPClient
 
-    /// The size limit of JSON requests in bytes. The hub accepts 64 KiB.
+    /// The size limit of a JSON request in bytes, which is a little below the 64 KiB that the hub accepts.
     static let byteLimit = 60 << 10
     private static let pairing = "api/stations"
 
     /// - Parameters:
-    ///   - token: called for every request, so that a station that is paired again continues.
-    ///   - certificateFile: a PEM file of authorities to trust instead of the system's.
+    ///   - token: returns the current token; `nil` if there is none. It is called for every request, so that a station
+    ///     that has been paired again can continue.
+    ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
     public init(
         address: HubAddress, userAgent: String, certificateFile: String?, token: @escaping @Sendable () -> String?
     ) {
@@ -35,7 +36,7 @@ public struct HubClient: HubAPI {
 
     // MARK: Pairing
 
-    /// Pairs this station with the hub by its access code.
+    /// Pairs this station with the hub, using the hub's access code.
     ///
     /// - Returns: the token for further requests, and the name under which the hub lists the station.
     public func pair(
@@ -46,11 +47,11 @@ public struct HubClient: HubAPI {
             .post, Self.pairing, ["code": .string(code), "name": .string(name), "station": .string(station.rawValue)])
         guard !answer.token.isEmpty, answer.token.utf8.count <= 256,
             answer.token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw .notAHub("its token is not valid") }
+        else { throw .notAHub("the token that it sent is not valid") }
         return (answer.token, String(answer.name.cleanedLine.prefix(PairedStation.longestName)))
     }
 
-    /// Revokes this station's own token.
+    /// Revokes the token of this station at the hub.
     public func leave() async throws(HubError) {
         struct Answer: Decodable {}
         let _: Answer = try await ask(.delete, "api/hub/station", nil)
@@ -62,11 +63,11 @@ public struct HubClient: HubAPI {
         let body: [UInt8]
         do {
             let encoder = JSONEncoder()
-            // Sorted keys, so that a delivery that is sent again has the same bytes.
+            // The keys are sorted, so that a delivery has the same bytes each time it is sent.
             encoder.outputFormatting = .sortedKeys
             body = Array(try encoder.encode(["items": deliveries]))
         } catch {
-            throw .refused("it cannot be written as JSON: \(error)")
+            throw .refused("the items cannot be written as JSON: \(error)")
         }
         let answer: Receipts = try await ask(.post, "api/hub/items", body: HTTPRequest.Body(body))
         return try answer.checked(for: deliveries.map(\.id))
@@ -100,7 +101,7 @@ public struct HubClient: HubAPI {
         func checked(for requested: [ID<IntakeItem>]) throws(HubError) -> [HubReceipt] {
             let known = Set(requested)
             guard items.count <= requested.count, items.allSatisfy({ known.contains($0.id) }) else {
-                throw .notAHub("it answers for items that were not requested")
+                throw .notAHub("its answer contains items that were not requested")
             }
             return items
         }
@@ -118,7 +119,7 @@ public struct HubClient: HubAPI {
         _ method: HTTPRequest.Method, _ path: String, body: HTTPRequest.Body?, _ limits: HTTPLimits = HTTPLimits()
     ) async throws(HubError) -> Answer {
         let token = token()
-        // Without a token only pairing is allowed, although a hub on this machine would answer more.
+        // Without a token only pairing is allowed, although a hub on this machine would answer other requests too.
         if token == nil, path != Self.pairing { throw .revoked }
         var request = HTTPRequest(
             method, address: address.web.appending(path), limits: limits,
@@ -143,7 +144,7 @@ public struct HubClient: HubAPI {
 
     private func hubError(_ error: TransportError) -> HubError {
         switch error {
-        case .publicAddress, .privateAddress: .badAddress("\(error); write https://")
+        case .publicAddress, .privateAddress: .badAddress("\(error); begin the address with https://")
         case .tooLarge, .garbled: .notAHub("\(error)")
         default: .away("\(error)")
         }
@@ -155,13 +156,13 @@ public struct HubClient: HubAPI {
             let error: Content
         }
         let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body)).error
-        let text = String((refusal?.message.cleanedLine ?? "it answers \(answer.status)").prefix(300))
-        // Without its full stop, because it becomes part of a sentence.
+        let text = String((refusal?.message.cleanedLine ?? "it answered with status \(answer.status)").prefix(300))
+        // The full stop is removed, because the message becomes part of a sentence.
         let message = text.hasSuffix(".") ? String(text.dropLast()) : text
         return switch answer.status {
         case 401: refusal?.code == "wrongCode" ? .wrongCode : .revoked
         case 429: .throttled(seconds: min(3600, max(1, answer.retryAfter.flatMap { Int($0) } ?? 30)))
-        // A hub's own message about the request itself: then it is never sent again.
+        // A hub sends such a message about the request itself, so the request is never sent again.
         case 400, 413, 422: refusal == nil ? .notAHub(message) : .refused(message)
         case 403, 404, 405, 409, 415: refusal == nil ? .notAHub(message) : .turnedAway(message)
         case 500: .failed(message)
@@ -171,31 +172,35 @@ public struct HubClient: HubAPI {
     }
 }
 
-/// The address of a hub: https anywhere, or plain http within the home network, where the address of every connection is checked.
+/// The address of a hub. It must use https, except within the home network: there it may use plain http, and the
+/// network address of every connection is checked.
 public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
     let web: WebAddress
 
-    /// The kiosk's default port, for an address without scheme and port.
+    /// The default port of the kiosk, which is used for an address that has neither a scheme nor a port.
     static let defaultPort = 8278
 
-    /// - Parameter text: "https://books.example", "http://192.168.0.20:8278", or a bare "192.168.0.20", "shelf.local:9000".
-    /// - Throws: ``HubError/badAddress(_:)``.
+    /// - Parameter text: an address such as "https://books.example" or "http://192.168.0.20:8278", or a host without a
+    ///   scheme, such as "192.168.0.20" or "shelf.local:9000".
+    /// - Throws: ``HubError/badAddress(_:)`` if the text is not the address of a hub.
     public init(_ text: String) throws(HubError) {
         let full = text.contains("://") ? text : "http://" + text
         guard let web = WebAddress(full), web.target == "/" else {
             throw .badAddress(
-                "\"\(text.prefix(100))\" is not an address; write it like https://books.example or 192.168.0.20")
+                "\"\(text.prefix(100))\" is not an address of a hub; write it like https://books.example or 192.168.0.20"
+            )
         }
         if web.scheme == .http, !Self.mayBeLocal(web.host) {
             throw .badAddress(
-                "\(web.host) may be outside the home network, where plain http would expose the token; write https://\(web.host)"
+                "\(web.host) may be outside the home network, where plain http would expose the token; use https://\(web.host)"
             )
         }
         let isBare = !text.contains("://") && web.port == nil
         self.web = isBare ? WebAddress("\(web.origin):\(Self.defaultPort)") ?? web : web
     }
 
-    /// Returns true for addresses, and for names that only this network resolves. The connection checks which address it is.
+    /// Returns true for a numeric address, and for a name that only this network resolves. The network address itself
+    /// is checked when connecting.
     private static func mayBeLocal(_ host: String) -> Bool {
         host.hasPrefix("[") || host == "localhost" || host.hasSuffix(".local")
             || host.allSatisfy { $0.isNumber || $0 == "." }
@@ -203,7 +208,7 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { web.origin }
 
-    /// The address as a folder's name and in messages: "192.168.0.20-8278".
+    /// The address in a form for folder names and messages, such as "192.168.0.20-8278".
     public var name: String {
         let text = web.host.filter { $0 != "[" && $0 != "]" } + (web.port.map { "-\($0)" } ?? "")
         return String(text.map { $0 == ":" ? "-" : $0 })
@@ -214,34 +219,35 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// The reason why a request to the hub failed.
 public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The address cannot be a hub's. Nothing was sent.
+    /// The address cannot be that of a hub. Nothing was sent.
     case badAddress(String)
-    /// The hub does not answer now. Trying again later may help.
+    /// The hub is not available now. Trying again later may help.
     case away(String)
-    /// The hub does not accept the token, or not any more.
+    /// There is no token, or the hub does not accept it, for example because it was revoked.
     case revoked
     case wrongCode
-    /// There were too many wrong codes.
+    /// Too many wrong access codes were sent.
     case throttled(seconds: Int)
-    /// The hub never accepts this item.
+    /// The hub will never accept this request.
     case refused(String)
-    /// The hub refuses every request, for example one with another host name or version.
+    /// The hub refuses every request, for example because it has a different version, or does not accept the host name
+    /// in its address.
     case turnedAway(String)
-    /// The hub failed with this item. Others may succeed.
+    /// The hub failed to handle this request because of an error of its own. Other requests may succeed.
     case failed(String)
-    /// The server is no hub, or its answer makes no sense.
+    /// The server is not a hub, or its answer makes no sense.
     case notAHub(String)
 
     public var description: String {
         switch self {
         case .badAddress(let why): why
-        case .away(let why): "the hub does not answer: \(why)"
+        case .away(let why): "the hub is not available: \(why)"
         case .revoked: "the hub no longer knows this station; pair it again with 'scan hub pair'"
         case .wrongCode: "this is not the hub's access code"
         case .throttled(let seconds): "too many wrong codes; try again in \(seconds) s"
-        case .refused(let why): "the hub refuses it: \(why)"
+        case .refused(let why): "the hub refuses the request: \(why)"
         case .turnedAway(let why): "the hub refuses all requests: \(why)"
-        case .failed(let why): "the hub failed: \(why)"
+        case .failed(let why): "the hub had an error: \(why)"
         case .notAHub(let why): "the server is not a Bookplate hub: \(why)"
         }
     }
@@ -272,7 +278,7 @@ extension HubError: Refusal {
     }
 }
 
-/// The hub's status as this process knows it: set after each request, and checked before the next one.
+/// The status of the hub as this process knows it. It is set after each request and checked before the next request.
 public final class HubLink: Sendable {
     private let state = Mutex(HubStatus.unknown)
 
@@ -282,7 +288,8 @@ public final class HubLink: Sendable {
 
     func set(_ status: HubStatus) { state.withLock { $0 = status } }
 
-    /// True if requests may be made. If the hub is away only the sender tries it, so that nobody else waits.
+    /// True if requests may be sent. If the hub is away, only the ``HubSender`` tries to reach it, so that nothing else
+    /// has to wait.
     var isUsable: Bool {
         switch status {
         case .unknown, .up: true

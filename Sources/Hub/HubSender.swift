@@ -1,9 +1,10 @@
 import Bookplate
 import Foundation
 
-/// Sends the items of the outbox to the hub, in order and exactly once, and fetches the answers that were given there.
+/// Sends the items in the outbox to the hub, in order and exactly once. It also fetches the answers that people have
+/// given to waiting items at the hub.
 ///
-/// All requests are idempotent, so one that was interrupted at any point, here or there, is made again.
+/// All requests are idempotent, so a request that was interrupted on the station or the hub is simply sent again.
 public struct HubSender<Time: Clock<Duration>>: Sendable {
     private let outbox: any Outbox
     private let client: any HubAPI
@@ -13,15 +14,16 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     private let jitter: @Sendable () -> Double
     private let report: @Sendable (HubEvent) -> Void
 
-    /// The interval at which the hub is asked for answers to its waiting items.
+    /// The interval at which the hub is asked for answers to the items that wait there.
     static var pollInterval: Duration { .seconds(5) }
     /// The interval at which the outbox is checked for new items.
     static var outboxPollInterval: Duration { .milliseconds(250) }
     static var longestPause: Duration { .seconds(60) }
 
     /// - Parameters:
-    ///   - token: returns the current token. A revoked one is not tried again until it has changed.
-    ///   - jitter: a factor for the pauses, so that stations do not send at the same time.
+    ///   - token: returns the current token; `nil` if there is none. After a token has been revoked, nothing is sent
+    ///     until there is a different token.
+    ///   - jitter: returns a random factor for the pauses, so that stations do not all send at the same time.
     public init(
         outbox: any Outbox, client: any HubAPI, link: HubLink, token: @escaping @Sendable () -> String?, clock: Time,
         jitter: @escaping @Sendable () -> Double = { .random(in: 0.75...1.25) },
@@ -36,12 +38,13 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         self.report = report
     }
 
-    /// Returns the pause after a number of failures in a row: 1 s, doubled up to 60 s.
+    /// Returns the pause after this number of failures in a row: 1 s after the first, then twice as long each time, up
+    /// to 60 s.
     static func pause(after failures: Int) -> Duration {
         min(longestPause, .seconds(1 << min(6, max(0, failures - 1))))
     }
 
-    /// Sends new items of the outbox until the task is cancelled.
+    /// Sends new items from the outbox until the task is cancelled.
     public func run() async {
         var failures = 0
         var isReported = false
@@ -56,7 +59,8 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 while !Task.isCancelled, token() == usedToken || token() == nil { await sleep(Self.pollInterval) }
             } catch {
                 if Task.isCancelled { return }
-                // A hub that answers is polled as often as usual, and its failure is reported once.
+                // If the hub answers but fails with some items, it is polled as often as usual, and the failure is
+                // reported only once.
                 let answers = error is PartialDeliveryError
                 if !answers || !isReported { reportFailure(error) }
                 isReported = answers
@@ -67,9 +71,9 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         }
     }
 
-    /// Sends all waiting items, at the end of a run.
+    /// Sends all waiting items at the end of a run.
     ///
-    /// - Returns: true if the hub has all of them.
+    /// - Returns: true if the hub has received all items.
     public func flush() async -> Bool {
         do {
             try await round()
@@ -111,7 +115,8 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     /// Sends all waiting items.
     ///
-    /// - Returns: the failure if the hub fails with the remaining items. Answers and pictures of the others do not wait for these.
+    /// - Returns: the error if the hub fails with the remaining items; `nil` if all items were sent. The error is not
+    ///   thrown, so that answers and pictures for the other items do not have to wait.
     private func sendDeliveries() async throws -> HubError? {
         while let batch = try await nextBatch() {
             let receipts: [HubReceipt]
@@ -132,7 +137,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     private func reportWaiting() async throws { report(.waiting(try await outbox.undeliveredCount())) }
 
-    /// Returns as many waiting items as fit into one request; `nil` if none waits.
+    /// Returns as many waiting items as fit into one request; `nil` if no item is waiting.
     private func nextBatch() async throws -> [HubDelivery]? {
         let waiting = try await outbox.undelivered(limit: HubDelivery.mostAtOnce).map(\.fitting)
         var bytes = 0
@@ -143,12 +148,12 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         return waiting.isEmpty ? nil : Array(batch.isEmpty ? waiting.prefix(1) : batch)
     }
 
-    /// Delivers items in one request. If the hub refuses it or fails, delivers each item separately, so that one does not block the
-    /// others.
+    /// Delivers items in one request. If the hub refuses the request or fails, each item is delivered separately, so
+    /// that one item does not block the others.
     private func deliver(_ batch: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         do throws(HubError) {
             let receipts = try await client.deliver(batch)
-            guard receipts.count == batch.count else { throw .notAHub("it leaves items out") }
+            guard receipts.count == batch.count else { throw .notAHub("its answer leaves out some items") }
             return receipts
         } catch {
             switch error {
@@ -165,7 +170,8 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     /// Delivers items one by one.
     ///
-    /// - Returns: the receipts of the items that the hub has accepted; the others are tried again in the next round.
+    /// - Returns: the receipts for the items that the hub has accepted. The other items are tried again in the next
+    ///   round.
     private func deliverEach(_ batch: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         var receipts: [HubReceipt] = []
         var failures: [HubError] = []
@@ -174,7 +180,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 receipts += try await deliver([delivery])
             } catch {
                 failures.append(error)
-                // With more failures, the items are not the cause.
+                // If more items than this fail, the items are not the cause.
                 guard case .failed = error, failures.count <= Self.failureLimit else { throw error }
             }
         }
@@ -189,7 +195,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
             do throws(HubError) {
                 try await client.keep(thumbnail: jpeg, of: item)
             } catch {
-                // A picture is only a help: one that the hub refuses, or whose item it does not have any more, is left out.
+                // A picture is not essential. If the hub refuses it or no longer has its item, the picture is left out.
                 switch error {
                 case .refused, .turnedAway, .failed: break
                 default: throw error
@@ -199,14 +205,15 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         }
     }
 
-    /// Fetches the answers to items that wait at the hub. Items that the hub does not have, because it was restored to an older
-    /// state, are sent again.
+    /// Fetches the answers to items that wait at the hub. Items that the hub no longer has, because it was restored to
+    /// an older state, are sent again.
     ///
-    /// - Parameter stuckCount: the number of items with which the hub has just failed.
+    /// - Parameter stuckCount: the number of items in the outbox with which the hub has just failed.
     private func fetchAnswers(besides stuckCount: Int) async throws {
         var (open, lostCount) = (try await outbox.openAtHub()[...], 0)
-        // Runs at least once, even without open items, because it shows that the hub answers. If new items come into the outbox
-        // meanwhile, they are sent first, and the rest is fetched in the next round.
+        // The first request is sent even if there are no open items, because it shows that the hub answers. If new
+        // items come into the outbox meanwhile, they are sent first, and the remaining answers are fetched in the next
+        // round.
         while true {
             let batch = Array(open.prefix(HubDelivery.mostAtOnce))
             open = open.dropFirst(batch.count)
@@ -223,12 +230,12 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     // MARK: Waiting
 
     private func sleep(_ duration: Duration) async {
-        // Cancellation ends the caller's loop.
+        // The caller's loop ends if the task was cancelled.
         try? await clock.sleep(for: duration)
     }
 
-    /// Waits until there is something to send, or until the hub has to be polled. The check is cheap, because the index of undelivered
-    /// items is empty.
+    /// Waits until there is something to send, or until the hub has to be polled. Checking the outbox is cheap, because
+    /// the index of undelivered items is empty while nothing waits.
     private func waitForWork() async throws {
         let end = clock.now.advanced(by: Self.pollInterval)
         while !Task.isCancelled, clock.now < end, try await outbox.undeliveredCount() == 0 {
@@ -237,21 +244,22 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 }
 
-/// The hub answers and has accepted some items; the others are tried again.
+/// The error if the hub answers but fails with some items. These items are tried again.
 private struct PartialDeliveryError: Error, CustomStringConvertible {
     let failure: HubError
 
-    var description: String { "\(failure). The items with which it fails wait here and are tried again." }
+    var description: String { "\(failure). The items that it did not accept stay in the outbox and are sent again." }
 }
 
 extension HubDelivery {
-    /// The size in JSON.
+    /// The size of the delivery as JSON, in bytes.
     fileprivate var bytes: Int {
         // A delivery that cannot be encoded is refused when it is sent.
         (try? JSONEncoder().encode(self).count) ?? 0
     }
 
-    /// The delivery, without long metadata that can be looked up again if it would not fit into a request.
+    /// The delivery in a form that fits into a request. If it is too large, long metadata that can be looked up again
+    /// is left out.
     fileprivate var fitting: HubDelivery {
         guard bytes > HubClient.byteLimit else { return self }
         var delivery = self

@@ -1,15 +1,16 @@
 import Bookplate
 import FoundationEssentials
 
-/// The hub's library as a station uses it: the hub knows which books are owned, and confirmed books are sent to it from the outbox.
+/// The hub's library as a station uses it. The hub knows which books are owned, and confirmed books are sent from the
+/// outbox to the hub.
 public struct HubShelf: Shelf {
     private let outbox: any Outbox
     private let client: any HubAPI
     private let link: HubLink
     private let timeout: Duration
 
-    /// - Parameter timeout: the time to wait for an answer before the station continues without the hub. A hub that is known to be
-    ///   away is not asked.
+    /// - Parameter timeout: the longest time to wait for an answer before the station continues without the hub. A hub
+    ///   that is known to be away is not asked.
     public init(outbox: any Outbox, client: any HubAPI, link: HubLink, timeout: Duration = .seconds(1)) {
         self.outbox = outbox
         self.client = client
@@ -20,7 +21,8 @@ public struct HubShelf: Shelf {
     public func add(
         _ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date
     ) async throws -> [SaveResult] {
-        // The hub decides in the end what is owned. Books that it is known to own are reported at once.
+        // The hub makes the final decision on which books are owned. Books that it is known to have are reported at
+        // once.
         let isbns = confirmed.filter { !$0.anotherCopy }.compactMap(\.isbn)
         let known = try await books(with: isbns)
         let own = try await outbox.copiesAtHub(with: isbns)
@@ -29,7 +31,7 @@ public struct HubShelf: Shelf {
             else {
                 return nil
             }
-            // The same item was saved before, which the outbox reports.
+            // If the owned copy was saved from the same item, the outbox reports that.
             guard let item = confirmed.item else { return .owned(owned) }
             return owned.id.rawValue == item.rawValue || owned.id == own[item]?.id ? nil : .owned(owned)
         }
@@ -39,7 +41,8 @@ public struct HubShelf: Shelf {
         return results.compactMap { $0 }
     }
 
-    /// Returns the hub's books and those that wait in the outbox; while the hub is away, all that were confirmed here.
+    /// Returns the hub's books with these ISBNs, and the books that wait in the outbox. While the hub is away, returns
+    /// all books with these ISBNs that were confirmed on this station.
     public func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]] {
         guard !isbns.isEmpty else { return [:] }
         guard let known = await client.knownBooks(isbns, link, within: timeout) else {
@@ -73,9 +76,9 @@ public struct HubShelf: Shelf {
 
     public func purge(_ ids: [ID<Copy>]) async throws { throw HubOnlyRefusal() }
 
-    /// A station only captures: books are edited at the hub.
+    /// The error for an edit on a station, which only captures books. Books are edited on the hub.
     public struct HubOnlyRefusal: Error, CustomStringConvertible {
-        public let description = "the hub keeps the books. Do this at the hub."
+        public let description = "the books are in the hub's library. Do this on the hub."
     }
 }
 
@@ -98,7 +101,7 @@ extension HubBook {
 }
 
 extension HubAPI {
-    /// Returns the hub's books; `nil` if it does not answer now.
+    /// Returns the hub's books with these ISBNs; `nil` if the hub does not answer now.
     func knownBooks(_ isbns: [ISBN], _ link: HubLink, within timeout: Duration) async -> [HubBook]? {
         guard link.isUsable else { return nil }
         var known: [HubBook] = []
@@ -117,14 +120,14 @@ extension HubAPI {
     }
 }
 
-/// Looks up metadata at the hub, and the rest in the station's own sources.
+/// Looks up metadata at the hub first, and in the station's own sources for books that the hub does not know.
 public struct HubLookup: MetadataLookup {
     private let client: any HubAPI
     private let link: HubLink
     private let own: any MetadataLookup
     private let timeout: Duration
 
-    /// - Parameter timeout: the time to wait for the hub's answer, as for ``HubShelf``.
+    /// - Parameter timeout: the longest time to wait for the hub's answer, as for ``HubShelf``.
     public init(
         client: any HubAPI, link: HubLink, own: any MetadataLookup, timeout: Duration = .seconds(1)
     ) {
@@ -142,7 +145,8 @@ public struct HubLookup: MetadataLookup {
                 if !refresh, let known = await client.knownBooks(isbns, link, within: timeout) {
                     for book in known {
                         guard var metadata = book.metadata, !metadata.isWeakMatch else { continue }
-                        // Fields that a person has entered there were not entered here, so a better record may replace them.
+                        // A person entered these fields at the hub and not on this station, so a better record may
+                        // replace them here.
                         for (field, source) in metadata.sources where source == .person {
                             metadata.sources[field] = .library
                         }

@@ -5,11 +5,12 @@ import Foundation
 public struct PairedHub: Sendable, Equatable, Codable {
     /// The address in the form of ``HubAddress/description``.
     public var address: String
-    /// The token; `nil` if the station has left the hub or its token was revoked.
+    /// The token; `nil` if the station has left the hub, or if its token was revoked.
     public var token: String?
     /// The name under which the hub lists this station.
     public var name: String
-    /// This station's id at the hub. It is kept when the station leaves, so that its items stay its own when it pairs again.
+    /// The id of this station at the hub. It is kept when the station leaves the hub, so that earlier items still
+    /// belong to the station after it has been paired again.
     public var station: ID<PairedStation>
 
     public init(address: String, token: String?, name: String, station: ID<PairedStation>) {
@@ -20,18 +21,18 @@ public struct PairedHub: Sendable, Equatable, Codable {
     }
 }
 
-/// The file with a station's hubs and their tokens, which only its owner can read.
+/// The file with the hubs of a station and their tokens. Only the owner of the file can read it.
 public struct PairedHubs: Sendable {
     private let path: String
 
-    /// - Parameter path: `$XDG_CONFIG_HOME/bookplate/hub.json`
+    /// - Parameter path: the path of the file, usually `$XDG_CONFIG_HOME/bookplate/hub.json`.
     public init(path: String) { self.path = path }
 
     private struct Content: Codable { var hubs: [PairedHub] }
 
-    /// Returns the hubs in the order of pairing; none if there is no file.
+    /// Returns the hubs in the order in which they were paired; an empty list if there is no file.
     ///
-    /// - Throws: ``PairedHubsError``.
+    /// - Throws: ``PairedHubsError`` if the file cannot be read.
     public func all() throws(PairedHubsError) -> [PairedHub] {
         do {
             return try JSONDecoder().decode(Content.self, from: Data(contentsOf: URL(fileURLWithPath: path))).hubs
@@ -48,7 +49,7 @@ public struct PairedHubs: Sendable {
         try all().first { $0.address == address.description }
     }
 
-    /// Saves a hub, which replaces an earlier one at the same address.
+    /// Saves a hub. It replaces an earlier hub at the same address.
     public func save(_ hub: PairedHub) throws(PairedHubsError) {
         var hubs = try all()
         if let index = hubs.firstIndex(where: { $0.address == hub.address }) {
@@ -59,8 +60,9 @@ public struct PairedHubs: Sendable {
         do { try write(hubs) } catch { throw .unwritable(path: path, why: error.localizedDescription) }
     }
 
-    /// Replaces the file completely or not at all: writes a file beside it that has its mode from the start, syncs and renames it,
-    /// and syncs the folder, because rename(2) alone does not survive a power cut.
+    /// Replaces the file either completely or not at all. The new text is written to a temporary file, which is created
+    /// so that only its owner can read it. This file is synced and renamed. Then the folder is synced too, because
+    /// rename(2) alone does not survive a power cut.
     private func write(_ hubs: [PairedHub]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -79,7 +81,7 @@ public struct PairedHubs: Sendable {
             try handle.close()
             guard rename(temporary, path) == 0 else { throw Self.failure(errno) }
         } catch {
-            // Leaves no token behind in a file that nobody would look for.
+            // No token may be left behind in a file that nobody would look for.
             unlink(temporary)
             throw error
         }
@@ -90,14 +92,14 @@ public struct PairedHubs: Sendable {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
-        // File systems that cannot sync a folder write names without it.
+        // File systems that cannot sync a folder store new names without it.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(errno) }
     }
 
     private static func failure(_ code: Int32) -> NSError { NSError(domain: NSPOSIXErrorDomain, code: Int(code)) }
 }
 
-/// An error with the file of hubs.
+/// The reason why the file with the hubs cannot be read or written.
 public enum PairedHubsError: Error, Sendable, Equatable, CustomStringConvertible {
     case garbled(path: String)
     case unreadable(path: String, why: String)
@@ -106,9 +108,9 @@ public enum PairedHubsError: Error, Sendable, Equatable, CustomStringConvertible
     public var description: String {
         switch self {
         case .garbled(let path):
-            "cannot read the hubs in \(path): the file is damaged. Delete it and pair again with 'scan hub pair'"
-        case .unreadable(let path, let why): "cannot read the hubs in \(path): \(why)"
-        case .unwritable(let path, let why): "cannot write the hubs to \(path): \(why)"
+            "cannot read the list of hubs in \(path): the file is damaged. Delete it, and pair again with 'scan hub pair'"
+        case .unreadable(let path, let why): "cannot read the list of hubs in \(path): \(why)"
+        case .unwritable(let path, let why): "cannot write the list of hubs to \(path): \(why)"
         }
     }
 }

@@ -2,13 +2,15 @@ import Bookplate
 import FoundationEssentials
 import HTTP
 
-/// Asks the sources in this order and merges their records: the answer cache, the offline index, Open Library, Google
-/// Books.
+/// Asks the sources one after another and merges their records. The order is: the answer cache, the offline index, Open
+/// Library, Google Books.
 ///
-/// - A record of the offline index with title and authors is enough; no online source is asked for it.
-/// - The next online source is asked if the book is not found yet or a field of ``Metadata/essentials`` is missing.
-/// - Answers of online sources are cached if they are *found* or *not found*. The index needs no cache.
-/// - Sources that the caller had to leave out are listed in every answer; the others are asked all the same.
+/// - A record from the offline index is enough if it has a title and authors; then no online source is asked.
+/// - The next online source is asked if the book has not been found, or if one of the ``Metadata/essentials`` is
+///   missing.
+/// - Answers from online sources are cached if they are *found* or *not found*. Answers from the index alone are not
+///   cached.
+/// - Every answer lists the sources that the caller has left out. The remaining sources are asked as usual.
 public struct LookupChain: MetadataLookup {
     private let index: (any MetadataSource)?
     private let notAsked: [NotAsked]
@@ -20,12 +22,12 @@ public struct LookupChain: MetadataLookup {
 
     /// - Parameters:
     ///   - index: the ``OfflineIndex``, if there is one.
-    ///   - notAsked: the sources that are left out from the start, such as a missing or damaged index, with the reason;
-    ///     listed in every answer.
-    ///   - states: the rate limits of the sources, shared by all processes of this machine.
-    ///   - clock: measures waits and the 8 s of a lookup.
-    ///   - now: returns the calendar time, for the state that processes share and for cached answers.
-    ///   - report: logs errors that do not change an answer: a cache that cannot be read or written.
+    ///   - notAsked: the sources that cannot be used, such as a damaged index, each with the reason. Every answer lists
+    ///     them.
+    ///   - states: the rate limits for the sources, which all processes on this machine share.
+    ///   - clock: the clock for waits and for the time limit of a lookup (8 s).
+    ///   - now: returns the calendar time, which is stored with rate limits and cached answers.
+    ///   - report: logs errors that do not change an answer, such as a cache that cannot be read or written.
     public init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [],
         cache: (any AnswerCache)? = nil, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
@@ -53,7 +55,7 @@ public struct LookupChain: MetadataLookup {
         self.report = report
     }
 
-    /// Looks up each ISBN once, even if it is given repeatedly. Ending the stream cancels the requests.
+    /// Looks up each ISBN once, even if the list contains it several times. Ending the stream cancels the requests.
     public func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { stream in
             let task = Task {
@@ -113,17 +115,19 @@ public struct LookupChain: MetadataLookup {
         }
     }
 
-    /// Returns the online sources that can be asked, and the others with the reason.
+    /// Returns the online sources that can be asked, and the remaining sources with the reason why they cannot be
+    /// asked.
     private func availableSources() async -> ([any OnlineSource], [NotAsked]) {
         var available: [any OnlineSource] = []
         var notAsked: [NotAsked] = []
         let now = policy.time.date()
         for source in online {
             if isOffline {
-                notAsked.append(NotAsked(source: source.name, reason: "offline is switched on"))
+                notAsked.append(NotAsked(source: source.name, reason: "offline mode is on"))
                 continue
             }
-            // An error in reading the state occurs again, and is reported, when the source is asked.
+            // An error when reading the state is ignored here, because it occurs again when the source is asked, and is
+            // reported then.
             let reason =
                 source.hasKey ? nil : try? await policy.states.update(source.name) { $0.reasonNotToAsk(at: now) }
             if let reason {
@@ -135,8 +139,9 @@ public struct LookupChain: MetadataLookup {
         return (available, notAsked)
     }
 
-    /// Runs two stages concurrently: the first source is asked for whole batches; books whose records are incomplete
-    /// then go through the others one by one, each with its own deadline.
+    /// Runs two stages at the same time. The first stage asks the first source for whole batches. The second stage
+    /// takes the books whose records are incomplete, and asks the other sources about one book after another, with a
+    /// separate deadline for each book.
     private func ask(
         _ sources: [any OnlineSource], _ drafts: [LookupDraft], into stream: AsyncStream<LookupAnswer>.Continuation
     ) async {
@@ -190,7 +195,7 @@ public struct LookupChain: MetadataLookup {
         for draft in drafts { stream.yield(draft.answer) }
         let kept = drafts.filter(\.isCacheable).map { draft in
             var answer = draft.answer
-            // A source that is left out today is not part of the answer for later.
+            // The cached answer does not list the sources that are left out today, because they may be available later.
             answer.notAsked.removeAll(where: notAsked.contains)
             return answer
         }
@@ -203,13 +208,13 @@ public struct LookupChain: MetadataLookup {
     }
 }
 
-/// The sources that one call asks, in order, and the ones it could not reach.
+/// The sources that one call asks, in order, and the sources that it could not reach.
 private struct LookupPlan: Sendable {
     let sources: [any OnlineSource]
     let policy: RequestPolicy
     let unreachable = UnreachableSources()
 
-    /// Returns the client for a source. All but the last source must leave 3 s for the next ones.
+    /// Returns the client for a source. Every source except the last one must leave 3 s for the sources after it.
     func client(for source: any OnlineSource, _ deadline: Deadline) -> SourceClient {
         SourceClient(
             source: source.name, policy: policy, deadline: deadline, unreachable: unreachable,
@@ -225,13 +230,13 @@ extension LookupDraft {
 }
 
 extension Array {
-    /// Returns the elements that fulfil the condition, and the others, both in order.
+    /// Returns the elements that fulfil the condition, and the elements that do not. Both lists keep their order.
     fileprivate func partitioned(by condition: (Element) -> Bool) -> ([Element], [Element]) {
         (filter(condition), filter { !condition($0) })
     }
 }
 
-/// The answer for one ISBN while it is assembled.
+/// The unfinished answer for one ISBN.
 struct LookupDraft: Sendable {
     let isbn: ISBN
     private var records: [(source: SourceName, metadata: Metadata)] = []
@@ -239,7 +244,7 @@ struct LookupDraft: Sendable {
     private var failures: [(source: SourceName, answer: SourceAnswer)] = []
     private(set) var notAsked: [NotAsked]
 
-    /// - Parameter notAsked: the sources that are left out from the start.
+    /// - Parameter notAsked: the sources that cannot be used, which the answer lists.
     init(_ isbn: ISBN, notAsked: [NotAsked]) {
         self.isbn = isbn
         self.notAsked = notAsked
@@ -254,17 +259,17 @@ struct LookupDraft: Sendable {
         }
     }
 
-    /// Replaces the record of `source` by a completed one.
+    /// Replaces the record from `source` with a more complete record.
     mutating func replace(_ metadata: Metadata, from source: SourceName) {
         guard let index = records.firstIndex(where: { $0.source == source }) else { return }
         records[index].metadata = metadata
     }
 
-    /// Returns the record of `source`.
+    /// Returns the record from `source`; `nil` if there is none.
     func record(of source: SourceName) -> Metadata? { records.first { $0.source == source }?.metadata }
 
-    /// The merged record: the first source wins, the next ones fill the gaps. A weak match may be another book, so it
-    /// is used only alone and if nothing better was found.
+    /// The merged record: the fields of the first source win, and later sources fill the gaps. A weak match may be a
+    /// different book, so it is never merged with other records, and is used only if there is no certain match.
     var merged: (metadata: Metadata, from: SourceName)? {
         let certain = records.filter { !$0.metadata.isWeakMatch }
         guard let first = certain.first ?? records.first else { return nil }
@@ -273,14 +278,14 @@ struct LookupDraft: Sendable {
         return (metadata, first.source)
     }
 
-    /// True if another source is worth a request: no certain match is found yet, or an essential field is missing.
+    /// True if another source should be asked, because there is no certain match or an essential field is missing.
     var needsMore: Bool { merged.map { $0.metadata.isWeakMatch || !$0.metadata.missingEssentials.isEmpty } ?? true }
 
     /// True if an online source has answered.
     private var wasAnsweredOnline: Bool { (records.map(\.source) + misses).contains { $0 != .offlineIndex } }
 
-    /// True if the answer may be cached: *found* or *not found* by an online source. A weak match may not if a source
-    /// failed, because that source could know better.
+    /// True if the answer may be cached: an online source has answered, and the outcome is *found* or *not found*. A
+    /// weak match is not cached if any source failed, because that source may have a better match.
     var isCacheable: Bool {
         guard wasAnsweredOnline else { return false }
         return switch outcome {
@@ -290,9 +295,9 @@ struct LookupDraft: Sendable {
         }
     }
 
-    /// The answer. A record wins over every failure. Otherwise the first online source that failed decides, because it
-    /// might have known the book; *not found* requires that all sources that were asked have answered, at least one of
-    /// them online.
+    /// The answer. A record wins over any failure. Without a record, the first failure of an online source is the
+    /// outcome, because that source may know the book. The outcome is *not found* only if no source failed and at least
+    /// one online source answered.
     var answer: LookupAnswer {
         LookupAnswer(isbn: isbn, outcome: outcome, notAsked: notAsked)
     }

@@ -1,7 +1,7 @@
 import Bookplate
 import HTTP
 
-/// The addresses of the sources, and how Bookplate identifies itself to them.
+/// The settings of the lookup, such as the addresses of the sources and the contact for the people who run them.
 public struct LookupConfiguration: Sendable {
     let openLibrary: WebAddress
     let googleBooks: WebAddress
@@ -13,16 +13,16 @@ public struct LookupConfiguration: Sendable {
 
     /// - Parameters:
     ///   - version: the version of the program, for the User-Agent.
-    ///   - homepage: the web page of the program for the operators of the sources; for the User-Agent.
+    ///   - homepage: the web page of the program, for the User-Agent. The operators of the sources can find it there.
     ///   - contact: an e-mail or web address of the person who runs this station; Open Library asks for one.
-    ///   - openLibrary: the base address of Open Library. This and the next two must be https, or plain http on this
-    ///     machine itself.
+    ///   - openLibrary: the base address of Open Library. This address and the following two must use https; plain http
+    ///     is allowed only for this machine.
     ///   - googleBooks: the base address of Google Books, without `/books/v1`.
     ///   - covers: the base address of Open Library's covers.
-    ///   - googleBooksKey: the API key; without one Google Books usually refuses to answer.
-    ///   - certificateFile: a PEM file of certificate authorities to trust instead of the system's.
+    ///   - googleBooksKey: the API key for Google Books, which usually refuses requests without a key.
+    ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
     ///   - isOffline: true if no online source may be asked (`BOOKPLATE_OFFLINE`).
-    /// - Throws: ``LookupConfigurationError``, which names the setting.
+    /// - Throws: ``LookupConfigurationError`` if a setting cannot be used.
     public init(
         version: String, homepage: String, contact: String? = nil,
         openLibrary: String = "https://openlibrary.org", googleBooks: String = "https://www.googleapis.com",
@@ -53,7 +53,7 @@ public struct LookupConfiguration: Sendable {
     }
 }
 
-/// A setting of the lookup that cannot be used.
+/// The reason why a setting of the lookup cannot be used.
 public enum LookupConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     case badAddress(what: String, text: String)
     case plainHTTP(what: String, text: String)
@@ -65,16 +65,17 @@ public enum LookupConfigurationError: Error, Sendable, Equatable, CustomStringCo
         case .badAddress(let what, let text):
             "the \(what) address \"\(text.cleaned.prefix(100))\" is not valid; write it like https://example.org"
         case .plainHTTP(let what, let text):
-            "the \(what) address \"\(text.cleaned.prefix(100))\" is plain http, which is allowed only on this machine itself; use https"
-        case .badKey: "the Google Books key contains a space or another character that keys do not have; copy it again"
+            "the \(what) address \"\(text.cleaned.prefix(100))\" uses plain http, which is allowed only for this machine; use https"
+        case .badKey:
+            "the Google Books key is too long or contains a space or another character that keys never contain; copy it again"
         case .badContact(let text):
-            "the contact \"\(text.prefix(100))\" cannot be sent in a header; use an e-mail or web address in plain letters"
+            "the contact \"\(text.prefix(100))\" cannot be used; give an e-mail or web address of at most 200 characters, without accents or brackets"
         }
     }
 }
 
 extension HTTPClient {
-    /// Creates a client with the user agent and the certificate authorities of the configuration.
+    /// Creates a client with the user agent and the certificate authorities from the configuration.
     convenience init(_ configuration: LookupConfiguration) {
         self.init(userAgent: configuration.userAgent, certificateFile: configuration.certificateFile)
     }

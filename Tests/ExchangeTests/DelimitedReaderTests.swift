@@ -33,12 +33,12 @@ import Testing
             ("a,b,c\n5\" disk,say \"hi\",3\n", ["a|b|c", "5\" disk|say \"hi\"|3"]),
             ("a,b,c\n1,2,3,,\n", ["a|b|c", "1|2|3"]),
             ("\u{FEFF}a,b,c\n1,2,3\n", ["a|b|c", "1|2|3"]),
-            ("a,b,c\n1,2\n4,5,6\n", ["a|b|c", "2! it has 2 columns, the header has 3", "4|5|6"]),
+            ("a,b,c\n1,2\n4,5,6\n", ["a|b|c", "2! it has 2 columns, but the header has 3", "4|5|6"]),
             // A quote that is never closed costs its row and no other.
             ("a,b,c\n1,\"open,3\n4,5,6\n", ["a|b|c", "~1|\"open|3", "4|5|6"]),
             (
                 "a,b,c\n1,\"open\n\"4\",\"5\",6\n",
-                ["a|b|c", "2! a quote is not closed, or is misplaced", "4|5|6"]
+                ["a|b|c", "2! a quotation mark is not closed, or is misplaced", "4|5|6"]
             ),
             ("a,b,c\n\"He said \"hi\"\",2,3\n4,5,6\n", ["a|b|c", "~He said \"hi\"|2|3", "4|5|6"]),
             ("a,b,c\n1,2,\"3", ["a|b|c", "~1|2|\"3"]),

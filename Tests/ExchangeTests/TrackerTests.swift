@@ -77,7 +77,7 @@ import Testing
                 ["Number of Pages": "99999999999999999999"],
                 "number of pages: 99999999999999999999 is not a page count and was left out"
             ),
-            (["My Rating": "7"], "rating: 7 is not 0 to 5 stars and was left out"),
+            (["My Rating": "7"], "rating: 7 is not a number of stars from 0 to 5 and was left out"),
             (["My Rating": "4.3"], "rating: 4.3 was rounded to 4.25"),
             (["Title": String(repeating: "t", count: 600)], "title is longer than 512 characters and was truncated"),
             (
@@ -120,7 +120,7 @@ import Testing
             "Title": "X", "Read Status": "did-not-finish", "Dates Read": "2022/04/01-2022/03/16", "Owned?": "No",
         ])
         #expect(book.days == ["stopped 2022-04-01>2022-03-16"] && !book.record.copy.isOwned)
-        #expect(book.doubts == ["finished on 2022-03-16, before it was started on 2022-04-01"])
+        #expect(book.doubts == ["the book was finished on 2022-03-16, before it was started on 2022-04-01"])
         book = try storyGraph(["Title": "X", "Read Status": ""])
         #expect(book.record.copy.status == .toRead && book.doubts.isEmpty)
         book = try storyGraph(["Title": "X", "Read Status": "currently-reading", "Star Rating": "0.25"])

@@ -81,7 +81,7 @@ import Testing
     ])
     func `any other address is refused without a connection`(_ address: String) async throws {
         await #expect(
-            throws: SourceError(source: nil, reason: "the cover's address is not on a permitted host")
+            throws: SourceError(source: nil, reason: "the cover's address is not valid, or its host is not allowed")
         ) { try await fetcher.cover(at: address) }
     }
 
@@ -91,10 +91,10 @@ import Testing
         let impatient = try Self.fetcher(
             server.address, states, clock, limits: HTTPLimits(total: .seconds(2), body: 5 << 20))
         for (fetcher, reason) in [
-            (fetcher, "answered with a web page; the network wants a sign-in"),
+            (fetcher, "answered with a web page; the network requires you to sign in"),
             (fetcher, "sent something other than a picture"),
-            (fetcher, "the answer is larger than 5120 KiB"), (fetcher, "is out of order (503)"),
-            (impatient, "no complete answer in time"),
+            (fetcher, "the answer is larger than 5120 KiB"), (fetcher, "is not working (503)"),
+            (impatient, "the complete answer did not arrive in time"),
         ] {
             await #expect(throws: SourceError(source: .openLibraryCovers, reason: reason)) {
                 try await fetcher.cover(at: address)
@@ -109,7 +109,7 @@ import Testing
         await #expect(
             throws: SourceError(
                 source: .openLibraryCovers,
-                reason: "192.168.0.1 is a private address and was not connected to")
+                reason: "192.168.0.1 is a private address, so Bookplate did not connect to it")
         ) { try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") }
     }
 
@@ -121,7 +121,7 @@ import Testing
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg")
         }
-        #expect(failure?.reason.contains("private address and was not connected to") == true)
+        #expect(failure?.reason.contains("private address, so Bookplate did not connect to it") == true)
         #expect(server.requests.isEmpty)
     }
 
@@ -156,7 +156,7 @@ import Testing
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
-        #expect(failure?.reason == "other requests of this machine are waiting before this one")
+        #expect(failure?.reason == "other requests from this machine must be sent first")
         #expect(try #require(failure?.retryAfter) > .seconds(10))
         #expect(server.requests.isEmpty)
     }
@@ -175,14 +175,14 @@ import Testing
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
-        #expect(failure?.reason == "no time left")
+        #expect(failure?.reason == "there was no time left to ask")
         #expect(server.count("/1") == 0)
     }
 
     @Test func `after a 429 every process leaves the server alone for the requested time`() async throws {
         server.on("/b/id/1-L.jpg", .status(429, headers: ["Retry-After": "120"]))
         let address = server.address + "/b/id/1-L.jpg"
-        for reason in ["was asked too often (429)", "asked to be left alone"] {
+        for reason in ["was asked too often (429)", "asked for a pause before the next request"] {
             let failure = await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) }
             #expect(failure?.reason == reason)
             #expect(try #require(failure?.retryAfter) >= .seconds(119))
@@ -198,7 +198,7 @@ import Testing
         let address = server.address + "/b/id/1-L.jpg"
         for _ in 0..<5 { await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) } }
         let failure = await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) }
-        #expect(failure?.reason == "failed 5 times in a row and is left alone for now")
+        #expect(failure?.reason == "failed 5 times in a row and is not asked again for a while")
         #expect(server.requests.count == 5)
         clock.advance(by: .seconds(31))
         server.on("/b/id/1-L.jpg", .answer(Self.jpeg, type: "image/jpeg"))

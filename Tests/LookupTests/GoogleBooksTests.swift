@@ -114,7 +114,7 @@ import Testing
             403, #"{"error": {"code": 403, "message": "Cannot determine\nuser\u0007 location"}}"#, .blocked,
             "refuses to answer (403): Cannot determine user location"
         ),
-        (400, "{}", .badData, "an unexpected answer (400)"),
+        (400, "{}", .badData, "sent an unexpected answer (400)"),
         (403, "<html>", .blocked, "refuses to answer (403)"),
     ])
     func `its refusals are reported with their reasons`(

@@ -17,28 +17,31 @@ import Testing
     }
 
     @Test(arguments: [
-        ("500", Reply.status(500), LookupOutcome.Name.temporary, "is out of order (500)"),
-        ("502", .status(502), .temporary, "is out of order (502)"),
-        ("503", .status(503), .temporary, "is out of order (503)"),
+        ("500", Reply.status(500), LookupOutcome.Name.temporary, "is not working (500)"),
+        ("502", .status(502), .temporary, "is not working (502)"),
+        ("503", .status(503), .temporary, "is not working (503)"),
         ("a reset", .reset, .temporary, "the connection was reset"),
-        ("a cut body", .cutChunks("{"), .temporary, "the answer broke off"),
-        ("a wrong length", .cut("{}", length: 500), .temporary, "the answer broke off"),
+        ("a cut body", .cutChunks("{"), .temporary, "the connection ended in the middle of the answer"),
+        ("a wrong length", .cut("{}", length: 500), .temporary, "the connection ended in the middle of the answer"),
         ("403", .status(403), .blocked, "refuses to answer (403)"),
-        ("a page", .page("<html>Sign in</html>"), .blocked, "answered with a web page; the network wants a sign-in"),
+        (
+            "a page", .page("<html>Sign in</html>"), .blocked,
+            "answered with a web page; the network requires you to sign in"
+        ),
         (
             "a page that calls itself JSON", .json("\n <!DOCTYPE html>"), .blocked,
-            "answered with a web page; the network wants a sign-in"
+            "answered with a web page; the network requires you to sign in"
         ),
         (
             "another host", .redirect(to: "http://portal.example/login"), .blocked,
-            "redirects to http://portal.example instead of answering; the network wants a sign-in"
+            "redirects to http://portal.example instead of answering; the network requires you to sign in"
         ),
-        ("511", .status(511), .blocked, "the network wants a sign-in (511)"),
-        ("404", .page("gone", status: 404), .badData, "answered 404; is its base address right?"),
+        ("511", .status(511), .blocked, "the network requires you to sign in (511)"),
+        ("404", .page("gone", status: 404), .badData, "answered with status 404; check its base address"),
         ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirects more than 3 times"),
         (
             "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
-            "an answer that cannot be read: it is cut off at byte 12"
+            "sent an answer that cannot be read: it is cut off at byte 12"
         ),
         ("10 GB in chunks", .endless, .badData, "the answer is larger than 1024 KiB"),
         ("a gzip bomb", .gzipBomb(size: 16 << 20), .badData, "the answer is larger than 1024 KiB"),
@@ -62,7 +65,7 @@ import Testing
         var rig = rig
         rig.limits = HTTPLimits(total: .seconds(2))
         rig.openLibrary.on("/api/books", fault == "black hole" ? .blackHole : .drip("{}{}"))
-        #expect(try await rig.outcome().failure?.reason == "no complete answer in time")
+        #expect(try await rig.outcome().failure?.reason == "the complete answer did not arrive in time")
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
         #expect(try await rig.outcome().name == .found)
     }
@@ -104,7 +107,7 @@ import Testing
         let again = try await rig.outcome()
         if expected > .seconds(8) {
             #expect(rig.openLibrary.requests.count == 1)
-            #expect(again.failure?.reason == "asked to be left alone")
+            #expect(again.failure?.reason == "asked for a pause before the next request")
         } else {
             #expect(rig.clock.slept.contains { $0 >= expected })
         }
@@ -119,7 +122,7 @@ import Testing
         let asked = rig.openLibrary.requests.count
         let outcome = try await rig.outcome()
         #expect(outcome.name == .temporary)
-        #expect(outcome.failure?.reason == "failed 5 times in a row and is left alone for now")
+        #expect(outcome.failure?.reason == "failed 5 times in a row and is not asked again for a while")
         #expect(rig.openLibrary.requests.count == asked)
         rig.clock.advance(by: .seconds(30))
         rig.openLibrary.on("/api/books", .json("{}"))
@@ -136,7 +139,7 @@ import Testing
                     SourceError(
                         source: nil,
                         reason:
-                            "no online source was asked (Open Library: offline is switched on; Google Books: offline is switched on)"
+                            "no online source was asked (Open Library: offline mode is on; Google Books: offline mode is on)"
                     )))
         #expect(answer.notAsked.map(\.source) == [.openLibrary, .googleBooks])
         #expect(rig.openLibrary.requests.isEmpty && rig.googleBooks.requests.isEmpty)
@@ -219,7 +222,8 @@ import Testing
             return #expect(Bool(false), "it will pass when the clock is set")
         }
         #expect(
-            failure.reason == "its certificate cannot be checked: this machine's clock says 1970-01-01; set the clock")
+            failure.reason
+                == "its certificate cannot be checked, because this machine's clock says 1970-01-01; set the clock")
     }
 }
 

@@ -58,7 +58,7 @@ import Testing
         let now = rig.clock.date
         try await rig.states.update(.openLibrary) { state in for _ in 0..<15 { _ = state.bucket.consume(at: now) } }
         let outcome = try await rig.outcome()
-        #expect(outcome.failure?.reason == "other requests of this machine are waiting before this one")
+        #expect(outcome.failure?.reason == "other requests from this machine must be sent first")
         #expect(try #require(outcome.failure?.retryAfter) > .seconds(8))
         #expect(rig.openLibrary.requests.isEmpty)
         // A request that was not sent is not counted.
@@ -73,7 +73,7 @@ import Testing
         for await answer in try rig.chain(date: { date }).lookUp([.odyssey], refresh: false) {
             outcomes.append(answer.outcome)
         }
-        #expect(outcomes.first?.failure?.reason == "asked to be left alone")
+        #expect(outcomes.first?.failure?.reason == "asked for a pause before the next request")
         #expect(rig.openLibrary.requests.isEmpty)
     }
 

@@ -106,7 +106,7 @@ import Testing
         ("does not know it", .json("{}"), "ok", "does not know"),
         ("is out of order", .status(503), "attention", "503"), ("is asked too often", .status(429), "attention", "429"),
         ("refuses", .status(403), "attention", "403"),
-        ("shows a sign-in page", .page("<html>Sign in</html>"), "attention", "sign-in"),
+        ("shows a sign-in page", .page("<html>Sign in</html>"), "attention", "sign in"),
         ("sends elsewhere", .redirect(to: "https://login.example/"), "attention", "login.example"),
         ("resets", .reset, "attention", "reset"),
         ("answers nonsense", .json("{\"ISBN:"), "attention", "cannot be read"),

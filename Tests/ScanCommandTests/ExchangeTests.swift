@@ -38,7 +38,7 @@ private let header =
                 first.out.contains(
                     "row 3  \"Salt\" new (flagged: date read: 2023/02/30 is not a date and was left out)"))
             #expect(first.out.contains("row 4  refused: it has neither a title nor an ISBN"))
-            #expect(first.out.contains("row 5  refused: a quote is not closed"))
+            #expect(first.out.contains("row 5  refused: a quotation mark is not closed"))
             #expect(!first.out.contains("Kite"))
 
             let list = try scan.run("library", "list", "--json").objects()

@@ -1,10 +1,11 @@
 import Bookplate
 
-/// Writes Bookplate's CSV: first the columns of Goodreads, as far as they fit, then columns for the rest. One row a
-/// copy; the trash, progress entries and sessions are only in the JSON.
+/// Writes Bookplate's CSV. The first columns are those of Goodreads, as far as they fit, and the remaining columns are
+/// Bookplate's own. There is one row per copy. The trash, progress entries and sessions are exported only as JSON.
 ///
 /// Cells are quoted by RFC 4180, and lines end in CRLF. A cell that a spreadsheet would run as a formula gets a leading
-/// apostrophe (``guarded(_:)``); only ISBNs are written as `="…"`, because Goodreads writes and reads them like that.
+/// apostrophe (``guarded(_:)``). Only ISBNs are written as a formula, `="…"`, because Goodreads writes and reads them
+/// in this form.
 public struct CSVWriter: Sendable {
     static let columns = [
         "Book Id", "Title", "Author", "Author l-f", "Additional Authors", "ISBN", "ISBN13", "My Rating",
@@ -12,7 +13,7 @@ public struct CSVWriter: Sendable {
         "Publisher", "Binding", "Number of Pages", "Year Published", "Original Publication Year", "Date Read",
         "Date Added", "Bookshelves", "Bookshelves with positions", "Exclusive Shelf", "My Review", "Spoiler",
         "Private Notes", "Read Count", "Owned Copies",
-        // Bookplate's own.
+        // Bookplate's own columns.
         "Bookplate Id", "Edition Id", "Subtitle", "Contributors", "ISBN Text", "Published", "Published Text",
         "Language",
         "Original Language", "Author Nationality", "Format", "Series", "Series Number", "Description", "Subjects",
@@ -26,12 +27,12 @@ public struct CSVWriter: Sendable {
     /// The header line.
     public var header: String { Self.columns.map(Self.quoted).joined(separator: ",") + "\r\n" }
 
-    /// Returns a line of any table, quoted and guarded.
+    /// Returns a line for any table, with all cells guarded and quoted.
     public static func line(_ cells: [String]) -> String {
         cells.map { quoted(guarded($0)) }.joined(separator: ",") + "\r\n"
     }
 
-    /// Returns the rows of a record; empty for anything but a book, and without copies in the trash.
+    /// Returns the rows of a book, without copies in the trash. The text is empty for any other record.
     public func rows(of record: LibraryRecord) -> String {
         guard case .book(let book) = record else { return "" }
         return book.copies.filter { $0.copy.deleted == nil }.map { row(book.edition, $0) }.joined()
@@ -85,7 +86,8 @@ public struct CSVWriter: Sendable {
         ]
     }
 
-    /// Goodreads has whole stars, and 0 for no rating: a rated copy gets at least one.
+    /// Returns the rating in whole stars, as Goodreads has them. 0 means no rating, so a rated copy gets at least one
+    /// star.
     private func wholeStars(_ rating: Double?) -> Int { rating.map { max(1, Int($0.rounded())) } ?? 0 }
 
     private func lastFirst(_ name: String?) -> String? {
@@ -114,15 +116,15 @@ public struct CSVWriter: Sendable {
 
     private func cell(_ text: String?) -> String { text.map { Self.quoted(Self.guarded($0)) } ?? "" }
 
-    /// Quotes a cell by RFC 4180, 2.6 and 2.7.
+    /// Quotes a cell if RFC 4180, 2.6 and 2.7, requires it.
     static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// Returns the text with a leading apostrophe if a spreadsheet would run it, that is if it starts with `=`, `+`,
-    /// `-`, `@`, tab or carriage return. A text that has apostrophes before one of these gets one more, so that
-    /// ``unguarded(_:)`` removes only its own.
+    /// Returns the text with a leading apostrophe if a spreadsheet would run it as a formula, that is, if it starts
+    /// with `=`, `+`, `-`, `@`, tab or carriage return. A text with apostrophes before one of these characters gets
+    /// another apostrophe, so that ``unguarded(_:)`` restores the text exactly.
     ///
     /// Source: OWASP, CSV Injection.
     static func guarded(_ text: String) -> String { isGuardable(text) ? "'" + text : text }

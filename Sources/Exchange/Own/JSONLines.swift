@@ -1,12 +1,12 @@
 import Bookplate
 import FoundationEssentials
 
-/// Reads Bookplate's JSON: an array with one object a line, read line by line in bounded memory. A file that another
-/// tool has reformatted is read at once, up to ``wholeLimit``.
+/// Reads Bookplate's JSON, an array with one object per line. It is read line by line in bounded memory. A file that
+/// another tool has reformatted is read as a whole, up to ``wholeLimit``.
 final class JSONLines {
-    /// In bytes: room for a book with all its sessions.
+    /// The size limit of a line in bytes, with room for a book and all its sessions.
     static let lineLimit = 64 << 20
-    /// In bytes.
+    /// The size limit, in bytes, of a file that is read as a whole.
     static let wholeLimit = 64 << 20
 
     private var chunks: TextChunks
@@ -14,18 +14,18 @@ final class JSONLines {
     private var position = 0
     private var isAtEnd = false
     private let file: String
-    /// True while the array's last line is still to come.
+    /// True from the line that opens the array to the line that closes it.
     private var isOpen = false
     private let decoder = JSONDecoder()
-    /// The records of a file that was read at once, last first.
+    /// The records of a file that was read as a whole, in reverse order.
     private var whole: [RecordLine]?
     private(set) var row = 0
 
-    /// - Throws: ``ExchangeError/foreignJSON(file:reason:)``.
+    /// - Throws: ``ExchangeError`` if the file is not an export that can be read.
     init(_ chunks: TextChunks, file: String) throws {
         self.chunks = chunks
         self.file = file
-        // The first object is on a line of its own and identifies the file.
+        // The first object has a line of its own and shows that the file is an export.
         var lines = 0
         while lines < 8, let line = try nextLine(keeping: true) {
             lines += 1
@@ -45,7 +45,7 @@ final class JSONLines {
         throw ExchangeError.newerExport(file: file, version: version)
     }
 
-    /// - Throws: ``ExchangeError/cutShort(file:)`` at the end of a file without its last line.
+    /// - Throws: ``ExchangeError/cutShort(file:)`` if the file ends without the line that closes the array.
     func next() throws -> ImportRow? {
         if whole != nil {
             guard let line = whole?.popLast() else { return nil }
@@ -93,7 +93,7 @@ final class JSONLines {
             throw ExchangeError.foreignJSON(
                 file: file,
                 reason:
-                    "it does not begin like one, and it is too long (over \(Self.wholeLimit >> 20) MiB) to be searched"
+                    "it does not begin like an export, and it is too large (over \(Self.wholeLimit >> 20) MiB) to be searched"
             )
         }
         do {
@@ -113,8 +113,8 @@ final class JSONLines {
         buffer = []
     }
 
-    /// Returns the next line without brackets and commas around it; a line that is too long is cut just beyond
-    /// ``lineLimit``.
+    /// Returns the next line without the brackets and commas of the array; `nil` at the end of the file. A line that is
+    /// too long is cut just after ``lineLimit``.
     private func nextLine(keeping: Bool) throws -> ArraySlice<UInt8>? {
         let start = position
         var search = position
@@ -171,19 +171,19 @@ final class JSONLines {
     }
 }
 
-/// Writes Bookplate's JSON: one array, valid for every tool, with exactly one object a line, so that it can also be
-/// read by line.
+/// Writes Bookplate's JSON. It is one valid array with exactly one object per line, so that it can also be read line by
+/// line.
 public struct JSONWriter: Sendable {
     private var isEmpty = true
 
     public init() {}
 
-    /// Returns the line of a record, with the separator from the line before.
+    /// Returns the line for a record, which begins with the separator from the previous line.
     public mutating func text(of record: LibraryRecord) -> String {
         defer { isEmpty = false }
         return (isEmpty ? "[\n" : ",\n") + record.json.text
     }
 
-    /// The end of the file.
+    /// The text that ends the file.
     public var end: String { isEmpty ? "[]\n" : "\n]\n" }
 }

@@ -2,23 +2,24 @@ import Bookplate
 import FoundationEssentials
 
 extension RecordLine {
-    /// - Throws: ``LineRefusal`` that names the first value that cannot be stored.
+    /// - Throws: ``LineRefusal`` for the first value that cannot be stored.
     func checked() throws -> LibraryRecord {
         switch record {
         case "library":
             let version = version ?? 0
             guard version == LibraryRecord.version else {
                 throw LineRefusal(
-                    description: "it is version \(version) of the export; this Bookplate reads \(LibraryRecord.version)"
+                    description:
+                        "it is in version \(version) of the export format, but this Bookplate reads version \(LibraryRecord.version)"
                 )
             }
             return .library(version: version)
         case "setting":
             let name = try filled(name, "name", TextLimit.name)
             let value = try bounded(value ?? "", "value", TextLimit.name).cleaned
-            // A setting of a later version is kept for it.
+            // An unknown setting is kept, because it may belong to a newer version.
             if let setting = LibrarySetting(rawValue: name), setting.value(parsing: value) == nil {
-                throw LineRefusal(description: "\"\(value.excerpt)\" is not a value for the setting \(name)")
+                throw LineRefusal(description: "\"\(value.excerpt)\" is not a valid value for the setting \(name)")
             }
             return .setting(name: name, value: value)
         case "author": return .author(try filled(name, "name", TextLimit.name))
@@ -26,7 +27,7 @@ extension RecordLine {
         case "tag": return .tag(try filled(name, "name", TextLimit.name))
         case "book":
             return .book(BookRecord(edition: try edition(), copies: try (copies ?? []).map { try $0.checked() }))
-        default: throw LineRefusal(description: "\"\(record.excerpt)\" is not a known record")
+        default: throw LineRefusal(description: "\"\(record.excerpt)\" is not a known kind of record")
         }
     }
 
@@ -80,7 +81,7 @@ extension CopyLine {
         copy.tags = tags ?? []
         if let rating {
             guard Copy.isRating(rating) else {
-                throw LineRefusal(description: "rating is \(rating), not 0.25 to 5 in quarters")
+                throw LineRefusal(description: "rating is \(rating); it must be 0.25 to 5 in steps of 0.25")
             }
             copy.rating = rating
         }
@@ -101,7 +102,7 @@ extension CopyLine {
         record.notes = try (notes ?? []).map { try $0.checked() }
         record.quotes = try (quotes ?? []).map { try $0.checked() }
         record.flags = try (flags ?? []).map {
-            // A flag of an earlier import must not keep a book out.
+            // A flag from an earlier import is cut if it is too long, because it must not prevent the import of a book.
             let what = String($0.what.cut(atBytes: TextLimit.note))
             let raw = $0.raw.utf8.contains(0) ? $0.raw.replacing("\0", with: "\u{2400}") : $0.raw
             return ImportFlag(
@@ -132,7 +133,8 @@ extension EntryLine {
             try check(page, "page", in: pagesOfReading)
             amount = .page(page)
         case (nil, let percent?) where (0...100).contains(percent): amount = .percent(percent)
-        default: throw LineRefusal(description: "progress is neither a page from 0 nor a percentage from 0 to 100")
+        default:
+            throw LineRefusal(description: "progress must be a page number, or a percentage from 0 to 100")
         }
         return ProgressEntry(
             id: try identity(id, "progress"), at: try instant(at, "at"), amount: amount,
@@ -149,7 +151,7 @@ extension SessionLine {
             startPage: startPage ?? 0, endPage: endPage)
         guard session.startPage >= 0, session.endPage ?? session.startPage >= session.startPage,
             session.end ?? session.start >= session.start, session.end != nil || session.endPage == nil
-        else { throw LineRefusal(description: "a session ends before it begins") }
+        else { throw LineRefusal(description: "a session ends before it begins, or its pages are wrong") }
         try check(session.startPage, "startPage", in: pagesOfReading)
         try check(endPage, "endPage", in: pagesOfReading)
         return session
@@ -182,17 +184,19 @@ extension ContributorLine {
     }
 }
 
-/// From 0, for nothing read.
+/// The pages that a reading may have reached. Page 0 means that nothing was read.
 private let pagesOfReading = 0...NumberLimit.pages.upperBound
 
 private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) throws {
     guard let number, !range.contains(number) else { return }
     throw LineRefusal(
-        description: "\(what) is \(number), not a number from \(range.lowerBound) to \(range.upperBound)")
+        description: "\(what) is \(number); it must be a number from \(range.lowerBound) to \(range.upperBound)")
 }
 
 private func word<Word: RawRepresentable>(_ text: String, _ what: String) throws -> Word where Word.RawValue == String {
-    guard let word = Word(rawValue: text) else { throw LineRefusal(description: "\(what) is \"\(text.excerpt)\"") }
+    guard let word = Word(rawValue: text) else {
+        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a known value")
+    }
     return word
 }
 
@@ -217,7 +221,7 @@ private func identity<Entity>(_ text: String?, _ what: String) throws -> ID<Enti
         text.utf8.allSatisfy({
             $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit || $0 >= 0x61 && $0 <= 0x7A
         })
-    else { throw LineRefusal(description: "\(what) has no id, or one that is not a UUID") }
+    else { throw LineRefusal(description: "\(what): the id is missing or not valid") }
     return ID(rawValue: text)
 }
 

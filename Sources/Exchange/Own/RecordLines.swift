@@ -1,7 +1,7 @@
 import Bookplate
 import FoundationEssentials
 
-// The lines of Bookplate's JSON as they are decoded; their values are checked when they become records.
+// The decoded lines of Bookplate's JSON. Their values are checked when the lines become records.
 
 /// The reason why a line is refused.
 struct LineRefusal: Error, CustomStringConvertible {
@@ -118,7 +118,7 @@ struct FlagLine: Decodable {
 }
 
 extension LibraryRecord {
-    /// The record as one object: all keys in a fixed order, with null for absent values.
+    /// The record as a JSON object with all keys in a fixed order. Absent values are null.
     public var json: JSONValue {
         switch self {
         case .library(let version): ["record": "library", "version": .integer(version)]
@@ -200,7 +200,7 @@ extension ReadingRecord {
         ]
     }
 
-    /// The state and days alone, for a cell of the CSV.
+    /// The state and the days of the reading, for a cell of the CSV.
     var daysJSON: JSONValue {
         [
             "state": .string(reading.state.rawValue), "started": JSONValue(reading.started),

@@ -1,13 +1,13 @@
 /// Reads delimited text row by row (RFC 4180 and its common variants) from a stream of any length in bounded memory.
 ///
-/// No available library does this: SwiftCSV loads the whole text and stops at the first error. Here a quote that is
-/// never closed costs one row and not the rest of a gigabyte: the row is abandoned at ``rowLimit`` or where its quotes
-/// make no sense, its first line is reported, and reading continues with the next line.
+/// No available library does this: SwiftCSV loads the whole text and stops at the first error. Here, a quotation mark
+/// that is never closed costs only one row, and not the rest of the file. The row is given up at ``rowLimit``, or where
+/// its quotation marks make no sense. Its first line is reported, and reading continues with the next line.
 final class DelimitedReader {
     enum Step: Equatable {
-        /// A row, available through ``cell(_:)``.
+        /// A row whose cells are available through ``cell(_:)``.
         case row
-        /// A row with unbalanced quotes whose first line has all columns.
+        /// A row with unbalanced quotation marks, of which only the first line was read. This line has all columns.
         case repairedRow
         case refused(String)
         case end
@@ -16,7 +16,7 @@ final class DelimitedReader {
     private struct Cell {
         var start: Int
         var end: Int
-        /// True if the cell contains doubled quotes.
+        /// True if the cell contains doubled quotation marks.
         var isEscaped: Bool
     }
 
@@ -26,22 +26,23 @@ final class DelimitedReader {
         case tooLong
     }
 
-    /// In bytes: room for a cell of 10 MB and its neighbours.
+    /// The size limit of a row in bytes, with room for a cell of 10 MB and the other cells.
     static let rowLimit = 16 << 20
 
-    /// The number of columns that a row must have; set once the header is known.
+    /// The number of columns that a row must have; `nil` until the header is known.
     var columns: Int?
     var delimiter = UInt8(ascii: ",")
-    /// The row number as a spreadsheet counts: the header is row 1.
+    /// The number of the current row as in a spreadsheet, where the header is row 1.
     private(set) var row = 0
-    /// True after a row of UTF-8 beyond ASCII: a later row in another encoding is then an error.
+    /// True if a row had non-ASCII characters in UTF-8. A later row in another encoding is then flagged.
     private(set) var hasMetUTF8 = false
-    /// True if the row has bytes that are not UTF-8 and was read as Windows-1252.
+    /// True if the current row is not valid UTF-8 and was read as Windows-1252.
     private(set) var isForeign = false
 
     private var window: TextWindow
-    /// The beginning of the current row, and of the next one.
+    /// The position of the current row.
     private var start = 0
+    /// The position of the next row.
     private var following = 0
     private var cells: [Cell] = []
 
@@ -49,7 +50,7 @@ final class DelimitedReader {
 
     var count: Int { cells.count }
 
-    /// Chooses the delimiter that is most frequent in the first line: comma, tab or semicolon.
+    /// Chooses the delimiter: the character among comma, tab and semicolon that is most frequent in the first line.
     func chooseDelimiter() throws {
         let end = try lineEnd(from: 0) ?? window.bytes.count
         let line = window.bytes[..<end]
@@ -81,11 +82,11 @@ final class DelimitedReader {
                     guard
                         window.bytes[start..<end].contains(where: { $0 == lineFeed || $0 == carriageReturn })
                     else { return .refused(reason) }
-                    return try resynchronise("a quote is not closed")
+                    return try resynchronise("a quotation mark is not closed")
                 }
                 return .row
             case .brokenQuotes:
-                return try resynchronise("a quote is not closed, or is misplaced")
+                return try resynchronise("a quotation mark is not closed, or is misplaced")
             case .tooLong: return try resynchronise("it is longer than \(Self.rowLimit >> 20) MiB")
             }
         }
@@ -107,7 +108,7 @@ final class DelimitedReader {
         return text(bytes[...])
     }
 
-    /// Returns the row as it stands in the file, at most `limit` bytes of UTF-8.
+    /// Returns the text of the current row as it is in the file, at most `limit` bytes of UTF-8.
     func rawText(_ limit: Int) -> String {
         var end = following
         while end > start, window.bytes[end - 1] == lineFeed || window.bytes[end - 1] == carriageReturn { end -= 1 }
@@ -118,8 +119,8 @@ final class DelimitedReader {
         let text =
             String(validating: bytes, as: UTF8.self)
             ?? (isForeign ? windows1252(bytes) : String(decoding: bytes, as: UTF8.self))
-        // For SQLite's JSON, and thus for undo, a NUL would end the text. The replacements make the text longer, so it
-        // is cut again.
+        // NULs are replaced, because they would end the text in SQLite's JSON functions, which undo uses. The
+        // replacements make the text longer, so it is cut again.
         return String((text.utf8.contains(0) ? text.replacing("\0", with: "\u{2400}") : text).cut(atBytes: limit))
     }
 
@@ -136,7 +137,7 @@ final class DelimitedReader {
 private let quote = UInt8(ascii: "\"")
 
 extension DelimitedReader {
-    /// Finds the cells of the row at `start` by the rules.
+    /// Finds the cells of the current row by the rules of RFC 4180.
     private func scan() throws -> Scan {
         var position = start
         while true {
@@ -172,16 +173,18 @@ extension DelimitedReader {
         }
     }
 
-    /// Returns the reason why the row does not fit the table; empty columns beyond the last are ignored.
+    /// Returns the reason why the row does not fit the table; `nil` if it fits. Empty cells after the last column are
+    /// ignored.
     private func fault(end: Int) -> String? {
         guard let columns else { return nil }
         while cells.count > columns, let last = cells.last, last.start >= last.end {
             cells.removeLast()
         }
-        return cells.count == columns ? nil : "it has \(cells.count) columns, the header has \(columns)"
+        return cells.count == columns ? nil : "it has \(cells.count) columns, but the header has \(columns)"
     }
 
-    /// Abandons the row: reads only its first line, in which quotes that close nothing are ordinary characters.
+    /// Gives up the row and reads only its first line. Quotation marks without a counterpart are then ordinary
+    /// characters.
     private func resynchronise(_ reason: String) throws -> Step {
         cells.removeAll(keepingCapacity: true)
         guard let end = try lineEnd(from: start) else {
@@ -207,7 +210,7 @@ extension DelimitedReader {
         return columns == nil || fault(end: end) == nil ? .repairedRow : .refused(reason)
     }
 
-    /// Returns the first quote followed by a delimiter or the end of the line.
+    /// Returns the position of the first quotation mark that is followed by a delimiter or the end of the line.
     private func closingQuote(from position: Int, before end: Int) -> Int? {
         var index = position
         while index < end {

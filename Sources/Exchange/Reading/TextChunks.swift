@@ -1,9 +1,10 @@
 import Glibc
 
-/// The bytes of a file as text, chunk by chunk: UTF-16 becomes UTF-8, a byte order mark is removed, all else is
-/// unchanged.
+/// Reads a file as text, chunk by chunk. UTF-16 is converted to UTF-8, and a byte order mark is removed. All other
+/// bytes stay unchanged.
 ///
-/// Eight-bit encodings are recognised row by row (``DelimitedReader``): the first accent may come after a gigabyte.
+/// Eight-bit encodings are recognised later, row by row (``DelimitedReader``), because the first accented letter may
+/// come after a gigabyte.
 struct TextChunks {
     enum Encoding: Equatable {
         case eightBit
@@ -11,7 +12,7 @@ struct TextChunks {
     }
 
     private let next: () throws -> [UInt8]?
-    /// The unchanged first bytes of the file; at least 512 of them unless it is shorter.
+    /// The first bytes of the file, unchanged. There are at least 512, unless the file is shorter.
     let head: [UInt8]
     let encoding: Encoding
     private var pending: [UInt8]
@@ -19,7 +20,8 @@ struct TextChunks {
     private var half: UInt16?
     private var isAtStart = true
 
-    /// - Parameter next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at its end.
+    /// - Parameter next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at the end of the
+    ///   file.
     init(_ next: @escaping () throws -> [UInt8]?) throws {
         self.next = next
         var first: [UInt8] = []
@@ -29,8 +31,8 @@ struct TextChunks {
         encoding = Self.encoding(of: first)
     }
 
-    /// Returns the encoding by the byte order mark, or by the zeros beside ASCII letters: every export has an ASCII
-    /// header.
+    /// Recognises the encoding by the byte order mark, or by zero bytes beside the ASCII letters of the header, which
+    /// every export has.
     private static func encoding(of head: [UInt8]) -> Encoding {
         guard head.count >= 2 else { return .eightBit }
         switch (head[0], head[1]) {
@@ -51,7 +53,7 @@ struct TextChunks {
             chunk = more
         }
         if case .utf16(let isLittleEndian) = encoding {
-            // Waits for the second half of an odd byte.
+            // A unit of UTF-16 has two bytes, so an odd number of bytes is completed from the next chunk.
             while !chunk.count.isMultiple(of: 2) {
                 guard let more = try next() else {
                     chunk.removeLast()
@@ -95,15 +97,15 @@ func windows1252(_ bytes: some Sequence<UInt8>) -> String {
     return String(text)
 }
 
-/// The characters of 0x80 to 0x9F.
+/// The characters that the bytes 0x80 to 0x9F stand for.
 private let windows1252Extras: [UInt32] = [
     0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D,
     0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,
     0x017E, 0x0178,
 ]
 
-/// The part of a text in memory: the current row and what was read ahead of it. Positions count from its beginning and
-/// change only with ``drop(before:)``.
+/// The part of a text that is in memory: the current row and the bytes that were read ahead. Positions count from the
+/// beginning of this part, and change only with ``drop(before:)``.
 struct TextWindow {
     private var chunks: TextChunks
     private(set) var bytes: [UInt8] = []
@@ -118,7 +120,7 @@ struct TextWindow {
         return bytes[place]
     }
 
-    /// - Returns: `nil` if `wanted` does not occur before `limit` or the end of the text.
+    /// - Returns: the index of the first `wanted`; `nil` if it does not occur before `limit` or the end of the text.
     mutating func find(_ wanted: UInt8, from place: Int, before limit: Int) throws -> Int? {
         var from = place
         while true {
@@ -136,7 +138,7 @@ struct TextWindow {
         }
     }
 
-    /// - Returns: the index of the first line break or `other`, or the end of the text; `nil` if `limit` comes first.
+    /// - Returns: the index of the first `other` or line break, or the end of the text; `nil` if `limit` comes first.
     mutating func firstBreak(or other: UInt8, from place: Int, before limit: Int) throws -> Int? {
         var from = place
         while true {
@@ -156,7 +158,7 @@ struct TextWindow {
         }
     }
 
-    /// Returns the index after the line break at `place`, counting CR LF as one.
+    /// Returns the index after the line break at `place`. CR LF counts as one line break.
     mutating func afterBreak(_ place: Int) throws -> Int {
         guard let first = try byte(place) else { return place }
         guard first == carriageReturn else { return place + 1 }
@@ -173,7 +175,7 @@ struct TextWindow {
         return true
     }
 
-    /// Discards the bytes before `place`, which becomes the beginning.
+    /// Discards the bytes before `place`, which becomes position 0.
     mutating func drop(before place: Int) { bytes.removeSubrange(..<place) }
 }
 

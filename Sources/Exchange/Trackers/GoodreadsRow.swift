@@ -1,7 +1,7 @@
 import Bookplate
 
-/// Goodreads' `goodreads_library_export.csv`: ISBNs as `="1250313198"`, dates as YYYY/MM/DD, the status as an exclusive
-/// shelf.
+/// Reads Goodreads' `goodreads_library_export.csv`. ISBNs are written as `="1250313198"`, dates as YYYY/MM/DD, and the
+/// status as an exclusive shelf.
 enum GoodreadsRow: TrackerRow {
     static let format = ExchangeFormat.goodreads
 
@@ -20,7 +20,7 @@ enum GoodreadsRow: TrackerRow {
         let span = RowDraft.Span(finished: row.day(row["date read"], "date read"))
         let count = Int(row["read count"]) ?? 0
         let known = Copy.Status(parsing: exclusive) ?? abandoned(exclusive)
-        // An exclusive shelf of the user's own does not give a status; a finish date or a count does.
+        // A custom exclusive shelf gives no status. The book is then Read if it has a finish date or a read count.
         row.setReadings(known ?? (span.finished != nil || count > 0 ? .read : .toRead), [span], count: count)
         if known == nil, !exclusive.isEmpty { row.copy.tags = row.names(exclusive, by: ",", "exclusive shelf") }
         for name in row.names(row["bookshelves"], by: ",", "bookshelves") {
@@ -53,17 +53,18 @@ enum GoodreadsRow: TrackerRow {
         if row.metadata.publishedDateText == nil { row.setPublished(row["original publication year"]) }
     }
 
-    /// `="1250313198"` → `1250313198`; `=""` → empty.
+    /// Returns the text inside `="…"`, such as `1250313198` for `="1250313198"`. Any other text stays as it is.
     private static func bare(_ text: String) -> String {
         guard text.hasPrefix("=\""), text.hasSuffix("\""), text.utf8.count >= 3 else { return text }
         return String(text.dropFirst(2).dropLast())
     }
 
-    /// Splits "Dune (Dune, #1)" into title, series and number. Brackets without a number are part of the title.
+    /// Splits a title such as "Dune (Dune, #1)" into title, series and number. Brackets without a number are part of
+    /// the title.
     static func splitTitle(_ text: String) -> (title: String, series: String?, number: String?) {
         guard text.hasSuffix(")"), let open = text.range(of: " (", backwards: true) else { return (text, nil, nil) }
         let inside = text[open.upperBound...].dropLast()
-        // The first of "Discworld, #1; Rincewind, #1".
+        // In "Discworld, #1; Rincewind, #1", only the first series counts.
         let first = inside.split(separator: ";").first ?? inside
         guard let mark = first.firstIndex(of: "#") else { return (text, nil, nil) }
         var series = first[..<mark]
@@ -81,11 +82,11 @@ enum GoodreadsRow: TrackerRow {
         }
     }
 
-    /// Parses the bindings, media and formats of all trackers.
+    /// Returns the format for a binding, medium or format in the words of any tracker; `nil` if it is unknown.
     static func format(_ text: String) -> Metadata.Format? {
         switch text {
         case "": return nil
-        // The most frequent values, without searching.
+        // The most frequent values are recognised without a search.
         case "Paperback", "Hardcover", "Mass Market Paperback", "paperback", "hardcover": return .physical
         default: break
         }

@@ -1,7 +1,7 @@
 import Bookplate
 
-/// LibraryThing's tab-delimited export: ISO-8859-1 in older exports, UTF-16 or UTF-8 in newer ones; values in brackets,
-/// names as "Le Guin, Ursula K.".
+/// Reads LibraryThing's tab-delimited export. Older exports are in ISO-8859-1, newer ones in UTF-16 or UTF-8. Some
+/// values are in brackets, and names are written as "Le Guin, Ursula K.".
 enum LibraryThingRow: TrackerRow {
     static let format = ExchangeFormat.libraryThing
 
@@ -22,7 +22,7 @@ enum LibraryThingRow: TrackerRow {
         let numbers = (bare(row["isbn"]) + "," + bare(row["isbns"])).split(separator: ",").map { String($0).cleaned }
         row.setISBN(numbers.sorted { $0.utf8.count > $1.utf8.count })
         row.setPublished(bare(row["date"]))
-        // "Ace (1987), Edition: Reissue, Paperback, 304 pages"
+        // The publisher comes first, as in "Ace (1987), Edition: Reissue, Paperback, 304 pages".
         row.metadata.publisher = row.cut(String(row["publication"].prefix { $0 != "(" && $0 != "," }), "publication")
         row.metadata.format = GoodreadsRow.format(row["media"])
         row.setPages("page count")
@@ -76,16 +76,16 @@ enum LibraryThingRow: TrackerRow {
         row.setReadings(status ?? impliedStatus, spans)
     }
 
-    /// `[2070291340]` → `2070291340`
+    /// Returns the text without brackets: `2070291340` for `[2070291340]`.
     private static func bare(_ text: String) -> String { text.filter { $0 != "[" && $0 != "]" } }
 
-    /// "Le Guin, Ursula K." → "Ursula K. Le Guin"
+    /// Turns "Le Guin, Ursula K." into "Ursula K. Le Guin".
     private static func turned(_ name: String) -> String {
         let parts = name.split(separator: ",").map { String($0).cleaned }
         return parts.count == 2 ? "\(parts[1]) \(parts[0])" : name
     }
 
-    /// Returns the ISO 639-1 code of the first language.
+    /// Returns the ISO 639 code of the first language in the text; `nil` if there is none or it is unknown.
     private static func language(_ text: String, _ row: inout RowDraft) -> String? {
         guard let name = text.split(separator: ",").first.map({ String($0).cleaned }), !name.isEmpty else { return nil }
         guard let code = languages[name.lowercased()] else {

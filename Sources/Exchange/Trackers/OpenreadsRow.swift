@@ -1,7 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// Openreads' export: tags separated by `|||||`, readings as `start|finish|milliseconds` separated by `;`.
+/// Reads Openreads' export. Tags are separated by `|||||` and readings by `;`. Each reading is written as
+/// `start|finish|milliseconds`.
 enum OpenreadsRow: TrackerRow {
     static let format = ExchangeFormat.openreads
 
@@ -45,12 +46,12 @@ enum OpenreadsRow: TrackerRow {
         case "abandoned", "unfinished": return .dnf
         default:
             if let status = Copy.Status(parsing: word) { return status }
-            row.addDoubt("\(word.excerpt) is not a known status; the book was left at To Read")
+            row.addDoubt("\(word.excerpt) is not a known status; the status was set to To Read")
             return .toRead
         }
     }
 
-    /// Sets the rating from stars in steps of a tenth; older exports wrote tenths.
+    /// Sets the rating from the number of stars, such as 4.5. Older exports contain ten times this number.
     private static func setRating(_ row: inout RowDraft) {
         let text = row["rating"]
         if let tenths = Double(text), tenths > 5, tenths <= 50 {
@@ -73,8 +74,8 @@ enum OpenreadsRow: TrackerRow {
         }
     }
 
-    /// Adds the time that a reading took, which Openreads stores without sessions: up to a day, it becomes one session
-    /// on the last day; a longer time cannot be one session.
+    /// Adds the time that a reading took, because Openreads stores no sessions. A time of up to a day becomes one
+    /// session on the last day of the reading. A longer time cannot be one session, so it is flagged.
     private static func addSession(_ milliseconds: Int64, _ span: inout RowDraft.Span, _ row: inout RowDraft) {
         let minutes = milliseconds / 60_000
         guard let day = (span.finished ?? span.started)?.number, (1...1440).contains(minutes) else {

@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// Bookplate's own CSV: the columns of Goodreads for other programs, its own for itself. If both have a value, its own
-/// counts.
+/// Reads Bookplate's own CSV, which has Goodreads' columns for other programs, and columns of its own. If both have a
+/// value, the value in Bookplate's own column counts.
 enum OwnRow: TrackerRow {
     static let format = ExchangeFormat.csv
 
@@ -11,7 +11,7 @@ enum OwnRow: TrackerRow {
     static func read(_ row: inout RowDraft) -> String? {
         row.isGuarded = true
         GoodreadsRow.readEdition(&row)
-        // A title in this format is complete: brackets at its end belong to it.
+        // In this format, brackets at the end of a title always belong to the title.
         row.metadata.title = row.text("title", TextLimit.title)
         row.metadata.subtitle = row.text("subtitle", TextLimit.title)
         if row.columns["contributors"] != nil {
@@ -79,7 +79,7 @@ enum OwnRow: TrackerRow {
 }
 
 extension RowDraft {
-    /// Decodes a cell that contains a JSON array; one that cannot be read becomes a doubt and is left out.
+    /// Decodes a cell that contains a JSON array. A cell that cannot be read is left out and flagged.
     mutating func list<Line: Decodable, Value>(
         _ column: String, of line: Line.Type, _ checked: (Line) throws -> Value
     ) -> [Value] {
@@ -89,20 +89,21 @@ extension RowDraft {
             return try JSONDecoder().decode([Line].self, from: Data(text.utf8)).map(checked)
         } catch {
             addDoubt(
-                "\(column): \((error as? LineRefusal)?.description ?? "not a valid list"); it was left out"
+                "\(column): \((error as? LineRefusal)?.description ?? "the list is not valid"); this column was left out"
             )
             return []
         }
     }
 
-    /// Decodes a cell that contains a JSON object of lists.
+    /// Decodes a cell that contains a JSON object whose values are lists of texts. A cell that cannot be read is left
+    /// out and flagged.
     mutating func object(_ column: String) -> [String: [String]] {
         let text = self[column]
         guard !text.isEmpty else { return [:] }
         do {
             return try JSONDecoder().decode([String: [String]].self, from: Data(text.utf8))
         } catch {
-            addDoubt("\(column): not a valid list; it was left out")
+            addDoubt("\(column): the list is not valid; this column was left out")
             return [:]
         }
     }

@@ -15,12 +15,12 @@ struct RowDraft {
     var readings: [ReadingRecord] = []
     var notes: [Note] = []
     var quotes: [Quote] = []
-    /// The identity that Bookplate's own export gave the copy.
+    /// The id of the copy in Bookplate's own export.
     var id: ID<Copy>?
     var edition: ID<Edition>?
-    /// True if an earlier row has the same book.
+    /// True if an earlier row of the file has the same book.
     var isFurther = false
-    /// True if the cells carry the apostrophes of Bookplate's CSV.
+    /// True if cells may begin with a protective apostrophe, which Bookplate's CSV has (``CSVWriter/guarded(_:)``).
     var isGuarded = false
     private(set) var doubts: [String] = []
 
@@ -35,11 +35,11 @@ struct RowDraft {
     }
 
     mutating func addDoubt(_ what: String) {
-        // A list of a thousand wrong dates is one fault of the file, not a thousand.
+        // A list of a thousand wrong dates is one fault in the file, not a thousand.
         if doubts.count < 20 { doubts.append(what) } else if doubts.count == 20 { doubts.append("and more") }
     }
 
-    /// Returns the text of a cell in stored form, cut at the limit.
+    /// Returns the cleaned text of a cell, cut to `limit` characters; `nil` if it is empty.
     mutating func text(_ column: String, _ limit: Int = TextLimit.name) -> String? {
         cut(self[column], column, limit)
     }
@@ -59,7 +59,7 @@ struct RowDraft {
         return kept.isEmpty ? nil : kept
     }
 
-    /// Returns a text without its markup in stored form, cut at the limit.
+    /// Returns the cleaned text without its markup, cut to `limit` characters; `nil` if it is empty.
     mutating func cutPlain(_ html: String, _ what: String, _ limit: Int) -> String? {
         // Half of the text may be markup.
         let most = 2 * limit * TextLimit.bytesPerCharacter
@@ -70,7 +70,7 @@ struct RowDraft {
         return text
     }
 
-    /// Returns the names separated by `separator`, each once.
+    /// Splits a text into the names between `separator`, without duplicates.
     mutating func names(_ text: String, by separator: String, _ what: String) -> [String] {
         guard !text.isEmpty else { return [] }
         var names: [String] = []
@@ -80,7 +80,7 @@ struct RowDraft {
         return names
     }
 
-    /// Sets the ISBN to the first of these texts that is valid; if none is, the text is kept with a doubt.
+    /// Sets the ISBN to the first valid text. If no text is valid, the first one is kept as it is and flagged.
     mutating func setISBN(_ texts: [String]) {
         var refusal: String?
         for text in texts where !text.isEmpty {
@@ -96,7 +96,8 @@ struct RowDraft {
         if let refusal { addDoubt(refusal) }
     }
 
-    /// Parses YYYY, YYYY/MM or YYYY/MM/DD, also with hyphens, in brackets, or followed by a time.
+    /// Parses a date in the form YYYY, YYYY/MM or YYYY/MM/DD. It may also be written with hyphens or dots, be in
+    /// brackets, or be followed by "T" and a time.
     mutating func day(_ text: String, _ what: String) -> CalendarDay? {
         let bare = text.prefix { $0 != "T" }.filter { !$0.isWhitespace && $0 != "[" && $0 != "]" }
         guard !bare.isEmpty else { return nil }
@@ -114,7 +115,7 @@ struct RowDraft {
 
     mutating func setAdded(_ column: String) {
         guard let day = day(self[column], column), let number = day.number ?? day.span.first else { return }
-        // Noon in UTC is the same day in every inhabited place.
+        // Noon in UTC falls on the same day in almost every time zone.
         copy.added = Date(timeIntervalSince1970: Double(number) * 86_400 + 43_200)
         hasAdded = true
     }
@@ -129,12 +130,12 @@ struct RowDraft {
         metadata.pageCount = pages
     }
 
-    /// Sets the rating from stars; 0 is unrated, and other values are rounded to the nearest quarter.
+    /// Sets the rating from a number of stars. 0 means no rating, and other values are rounded to the nearest quarter.
     mutating func setRating(_ text: String) {
         let bare = text.filter { !$0.isWhitespace && $0 != "[" && $0 != "]" }
         guard !bare.isEmpty, bare != "0" else { return }
         guard let stars = Double(bare), stars >= 0, stars <= 5 else {
-            return addDoubt("rating: \(bare.excerpt) is not 0 to 5 stars and was left out")
+            return addDoubt("rating: \(bare.excerpt) is not a number of stars from 0 to 5 and was left out")
         }
         let quarters = (stars * 4).rounded()
         guard quarters > 0 else { return }
@@ -161,7 +162,7 @@ struct RowDraft {
         if !metadata.authors.contains(author) { metadata.authors.append(author) }
     }
 
-    /// Returns the book, with the text of the row if there are doubts.
+    /// Returns the finished book. If there are doubts, the book includes the original text of the row.
     func book(source: String, request: String) -> ImportedBook {
         var record = CopyRecord(copy: copy)
         record.readings = readings
@@ -177,13 +178,13 @@ struct RowDraft {
         book.hasAdded = hasAdded
         book.doubts = doubts
         if reader.isForeign, reader.hasMetUTF8 {
-            book.doubts.append("the row is not UTF-8 like the others; it was read as Windows-1252")
+            book.doubts.append("unlike earlier rows, this row is not UTF-8; it was read as Windows-1252")
         }
         if !book.doubts.isEmpty { book.raw = reader.rawText(ImportFlag.rawLimit) }
         return book
     }
 
-    /// A hash that identifies the book, for trackers without ids. FNV-1a, 64 bits.
+    /// A hash that identifies the book, for trackers without ids (FNV-1a, 64 bits).
     var fingerprint: UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         let key = [
@@ -196,11 +197,11 @@ struct RowDraft {
 }
 
 extension Substring {
-    /// The start of the text on one line, at most 40 characters, for messages. Bytes are limited first because one
+    /// The first 40 characters of the text on one line, for messages. The number of bytes is limited first, because one
     /// character can have megabytes of combining marks.
     var excerpt: String { String(String(cut(atBytes: 320)).cleanedLine.prefix(40)) }
 
-    /// Returns at most `limit` bytes of the text, without cutting a scalar in two.
+    /// Returns at most `limit` bytes of the text, without cutting a Unicode scalar in two.
     func cut(atBytes limit: Int) -> Substring {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)
@@ -215,26 +216,27 @@ extension String {
     func cut(atBytes limit: Int) -> Substring { self[...].cut(atBytes: limit) }
 }
 
-/// The format in which a tracker writes a book as a row.
+/// Reads the rows of a tracker's export, each of which describes a book.
 protocol TrackerRow: SendableMetatype {
     static var format: ExchangeFormat { get }
     /// Returns true if the columns are those of the tracker.
     ///
     /// - Parameter columns: the header's names in lower case.
     static func matches(_ columns: Set<String>) -> Bool
-    /// Fills the draft. Missing values stay empty, and unknown ones are ignored.
+    /// Fills the draft from the cells of its row. Missing values stay empty, and unknown values are ignored.
     ///
-    /// - Returns: the request id from the row's own number; `nil` if the tracker has none.
+    /// - Returns: the request id, made from the tracker's own number for the book; `nil` if there is no such number.
     static func read(_ row: inout RowDraft) -> String?
 }
 
-/// All trackers that can be imported; Bookplate's own CSV before Goodreads, whose columns it includes.
+/// The trackers whose exports can be imported. Bookplate's own CSV comes before Goodreads, because it includes
+/// Goodreads' columns.
 let trackers: [any TrackerRow.Type] = [
     OwnRow.self, GoodreadsRow.self, StoryGraphRow.self, LibraryThingRow.self, OpenreadsRow.self,
 ]
 
 extension RowDraft {
-    /// One time through a book as a file describes it.
+    /// One reading of a book as a file describes it.
     struct Span {
         var started: CalendarDay?
         var finished: CalendarDay?
@@ -246,13 +248,13 @@ extension RowDraft {
     /// Sets the readings from the status, the days and the number of times in the file.
     ///
     /// - Parameters:
-    ///   - spans: in any order.
+    ///   - spans: the readings with days or a session, in any order.
     ///   - count: the number of times the book was read; if there are fewer spans, readings without days are added.
     mutating func setReadings(_ status: Copy.Status, _ spans: [Span], count: Int = 0) {
         copy.status = status
         for span in spans {
             if let started = span.started, let finished = span.finished, finished.isCertainlyBefore(started) {
-                addDoubt("finished on \(finished), before it was started on \(started)")
+                addDoubt("the book was finished on \(finished), before it was started on \(started)")
             }
         }
         let dated = spans.filter { !$0.isEmpty }.enumerated().sorted { left, right in
@@ -274,7 +276,7 @@ extension RowDraft {
             return record
         }
         let wanted = status == .read ? max(1, count) : 0
-        if wanted > 999 { addDoubt("read \(count) times was reduced to 999 times") }
+        if wanted > 999 { addDoubt("the read count of \(count) was reduced to 999") }
         let undated = max(0, min(wanted, 999) - finished.count)
         finished = (0..<undated).map { _ in ReadingRecord(Reading(state: .finished)) } + finished
         readings = finished
@@ -288,13 +290,13 @@ extension RowDraft {
 /// Returns a review without its markup: breaks and paragraphs become line breaks, other known tags are removed, and
 /// common entities become characters. Text that only looks like a tag ("a < b") stays.
 ///
-/// Each byte is examined a bounded number of times, whatever brackets there are.
+/// Each byte is examined only a bounded number of times, even if the text is full of brackets.
 func plainText(_ html: String) -> String {
     guard html.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }) else { return html }
     let bytes = Array(html.utf8)
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count)
-    // The first ">" from here on, or the end.
+    // The position of the next ">", or of the end.
     var close = 0
     var place = 0
     while place < bytes.count {
@@ -316,9 +318,9 @@ func plainText(_ html: String) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// In bytes: a longer tag than one with a link's address is not a tag.
+/// The length limit of a tag in bytes, with room for the address of a link. A longer text in brackets is not a tag.
 private let longestTag = 8192
-/// In bytes, without the ampersand.
+/// The length limit of an entity in bytes, without the ampersand.
 private let longestEntity = 12
 
 private let breaks: Set<String> = ["br", "p", "div", "li", "blockquote", "ul", "ol"]
@@ -346,6 +348,7 @@ private let entities: [String: String] = [
 ]
 
 /// - Parameter text: the text after the ampersand.
+/// - Returns: the character, and the length of the entity in bytes; `nil` for an unknown entity.
 private func entity(_ text: ArraySlice<UInt8>) -> (String, Int)? {
     guard let end = text.firstIndex(of: UInt8(ascii: ";")) else { return nil }
     let name = String(decoding: text[..<end], as: UTF8.self)

@@ -1,6 +1,7 @@
 import Bookplate
 
-/// StoryGraph's export: no page counts and no ids; re-reads as a list of dates.
+/// Reads StoryGraph's export. It has no page counts and no ids. If a book was read several times, the dates of all
+/// readings are in one list.
 enum StoryGraphRow: TrackerRow {
     static let format = ExchangeFormat.storyGraph
 
@@ -31,7 +32,7 @@ enum StoryGraphRow: TrackerRow {
         let status = row["read status"]
         let parsed = Copy.Status(parsing: status)
         if parsed == nil, !status.isEmpty {
-            row.addDoubt("\(status.excerpt) is not a known status; the book was left at To Read")
+            row.addDoubt("\(status.excerpt) is not a known status; the status was set to To Read")
         }
         row.setReadings(parsed ?? .toRead, spans, count: Int(row["read count"]) ?? 0)
         row.copy.tags = row.names(row["tags"], by: ",", "tags")
@@ -39,15 +40,15 @@ enum StoryGraphRow: TrackerRow {
         return nil
     }
 
-    /// "Jane Roe (Translator)"
+    /// Adds a contributor from a text such as "Jane Roe (Translator)".
     private static func addContributor(_ text: String, _ row: inout RowDraft) {
         guard let open = text.lastIndex(of: "("), text.last == ")" else { return row.addAuthor(text, .other) }
         let role = text[text.index(after: open)...].dropLast().lowercased()
         row.addAuthor(String(text[..<open]), Contributor.Role(parsing: role))
     }
 
-    /// Sets the ISBN, unless the number is one of Amazon's ("B0851JCZYV"), as half of them are: no ISBN, but no error
-    /// either.
+    /// Sets the ISBN. About half of the numbers are Amazon's own, such as "B0851JCZYV"; these are stored as identifiers
+    /// and are not flagged.
     private static func setNumber(_ text: String, _ row: inout RowDraft) {
         let number = text.cleaned
         if number.utf8.count == 10, number.first == "B",
@@ -61,7 +62,7 @@ enum StoryGraphRow: TrackerRow {
 }
 
 extension Contributor.Role {
-    /// Parses the role names of trackers; `other` for unknown ones.
+    /// Parses the name of a role in a tracker's export. An unknown name gives `other`.
     init(parsing text: String) {
         switch text.lowercased() {
         case "", "author": self = .author

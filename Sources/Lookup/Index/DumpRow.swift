@@ -8,14 +8,15 @@ enum DumpRow {
     case edition(id: Int64, version: Version, record: JSONValue)
     case work(id: Int64, version: Version, authors: [Int64])
     case author(id: Int64, version: Version, name: String)
-    /// A redirect, a deleted record or a type that the index does not need.
+    /// A redirect, a deleted record, or a record of a type that the index does not need.
     case other
-    /// A row that cannot be parsed; counted, never fatal.
+    /// A row that cannot be parsed. Such rows are counted and do not stop the build.
     case junk(Junk)
 
     struct Version {
         var revision: Int64
-        /// The time as the dump writes it: "2008-04-01T03:28:50.625462". Empty if it is malformed.
+        /// The time of the change as the dump writes it, such as "2008-04-01T03:28:50.625462"; empty if it is
+        /// malformed.
         var modified: String
     }
 
@@ -62,7 +63,7 @@ enum DumpRow {
         }
     }
 
-    /// Returns the numbers of an edition's or a work's authors, in order, each once.
+    /// Returns the numbers of the authors of an edition or a work, in order and without duplicates.
     static func authorNumbers(_ record: JSONValue) -> [Int64] {
         var seen: Set<Int64> = []
         return OpenLibraryEdition.authorKeys(record)
@@ -76,10 +77,10 @@ enum DumpRow {
     }
 }
 
-/// Reads the lines of a dump file, plain or compressed with gzip (zlib recognises it by the first bytes), through one
-/// buffer of a few MiB.
+/// Reads the lines of a dump file through one buffer of a few MiB. The file may be plain or compressed with gzip, which
+/// zlib recognises by the first bytes.
 struct DumpLines: ~Copyable {
-    /// The longest line in bytes; longer ones are skipped and counted.
+    /// The length limit of a line in bytes. Longer lines are skipped and counted.
     static let maxLength = 1 << 20
 
     private let file: gzFile
@@ -97,7 +98,7 @@ struct DumpLines: ~Copyable {
 
     deinit { gzclose_r(file) }
 
-    /// The position in the file on disk, in bytes.
+    /// The position in the plain or compressed file on disk, in bytes.
     var offset: Int { Int(gzoffset(file)) }
 
     /// Calls `body` for every line, without its line break. The bytes are valid only during the call.
@@ -138,8 +139,8 @@ struct DumpLines: ~Copyable {
         }
     }
 
-    /// Finds the next line break with memchr(), which is a hundred times faster on a row of some kilobytes than an
-    /// unoptimised loop.
+    /// Finds the next line break. It uses memchr(), which is a hundred times faster than an unoptimised loop on a row
+    /// of some kilobytes.
     private func lineBreak(in bytes: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Int? {
         let bytes = UnsafeBufferPointer(rebasing: bytes)
         guard let first = bytes.baseAddress, let found = memchr(first, 0x0A, bytes.count) else { return nil }
@@ -151,7 +152,7 @@ struct DumpLines: ~Copyable {
         _ last: UnsafeBufferPointer<UInt8>, _ isSkipping: Bool,
         _ body: (UnsafeBufferPointer<UInt8>, _ offset: Int) throws -> Void
     ) throws {
-        // A truncated compressed stream reads as the end of the file; only gzerror() reports it.
+        // A truncated compressed file seems to end normally; only gzerror() reports the error.
         var code: Int32 = 0
         _ = gzerror(file, &code)
         guard code == Z_OK || code == Z_STREAM_END else { throw broken() }

@@ -2,9 +2,10 @@ import Bookplate
 import GRDB
 import Glibc
 
-/// A catalogue on this machine's disk, built from Open Library's dumps: a metadata source that needs no network.
+/// A catalogue on this machine's disk, which is built from Open Library's dumps. This metadata source needs no network.
 ///
-/// The file is only read. A rebuilt one replaces it by renaming, and is used from the next opening on.
+/// The file is only read. A new build replaces the file by renaming, and is used when the index is opened the next
+/// time.
 public struct OfflineIndex: MetadataSource {
     private let database: DatabaseQueue
     private let path: String
@@ -13,7 +14,7 @@ public struct OfflineIndex: MetadataSource {
     /// The number of ISBNs in one query.
     public var batchSize: Int { 500 }
 
-    /// - Throws: ``OfflineIndexError`` if there is no file, or it is not an index of Bookplate.
+    /// - Throws: ``OfflineIndexError`` if there is no file, or if it is not an index of Bookplate.
     public init(path: String) throws(OfflineIndexError) {
         self.path = path
         var configuration = Configuration()
@@ -93,7 +94,7 @@ public struct OfflineIndex: MetadataSource {
 
     /// Returns facts about the content of the index.
     ///
-    /// - Throws: ``OfflineIndexError/damaged(path:cause:)``.
+    /// - Throws: ``OfflineIndexError/damaged(path:cause:)`` if the index cannot be read.
     public func info() throws(OfflineIndexError) -> Info {
         do {
             return try database.read(readInfo)
@@ -121,19 +122,20 @@ public struct OfflineIndex: MetadataSource {
         public var authors: Int
         /// The names of the dump files without their folders.
         public var builtFrom: [String]
-        /// When the newest record was last changed, as the dump writes it.
+        /// The time of the latest change to any record, as the dump writes it.
         public var newest: String?
         public var bytes: Int64
     }
 }
 
-/// The tables of the offline index, and of the rows it is built from.
+/// The tables of the offline index, and the staging tables from which it is built.
 enum IndexSchema {
-    /// "BpIx", which distinguishes the file from other SQLite databases.
+    /// The letters "BpIx", which distinguish the file from other SQLite databases.
     static let applicationID: Int32 = 0x4270_4978
     static let version: Int32 = 1
 
-    /// The tables of the index: one row per ISBN, keyed by its number; the other tables are keyed by the edition.
+    /// The tables of the index. The table isbn has one row per ISBN, which refers to an edition; the other tables hold
+    /// the editions, their authors and the names of the dumps.
     static let index = """
         CREATE TABLE main.isbn (isbn INTEGER PRIMARY KEY, edition INTEGER NOT NULL);
         CREATE TABLE main.edition (
@@ -141,7 +143,7 @@ enum IndexSchema {
             language TEXT, originalLanguage TEXT, format TEXT, series TEXT, seriesNumber TEXT, cover TEXT
         );
         CREATE TABLE main.author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-        -- Authors have a number; translators and others have none and are stored by name and role.
+        -- Authors are stored by number; translators and others have no number and are stored by name and role.
         CREATE TABLE main.credit (
             edition INTEGER NOT NULL, position INTEGER NOT NULL, author INTEGER, name TEXT, role TEXT,
             PRIMARY KEY (edition, position)
@@ -150,8 +152,8 @@ enum IndexSchema {
         CREATE TABLE main.about (editions INTEGER NOT NULL, isbns INTEGER NOT NULL, authors INTEGER NOT NULL, newest TEXT);
         """
 
-    /// The staging tables: the newest revision of each row; lists are stored as JSON because they are only read in the
-    /// last step.
+    /// The staging tables, which hold the newest revision of each row. Lists are stored as JSON, because they are not
+    /// read before the last step.
     static let rows = """
         CREATE TABLE rows.edition (
             id INTEGER PRIMARY KEY, revision INTEGER, modified TEXT, isbns TEXT, work INTEGER, authors TEXT, contributors TEXT,
@@ -168,7 +170,7 @@ enum IndexSchema {
         "pages", "language", "originalLanguage", "format", "series", "seriesNumber", "cover",
     ]
 
-    /// Returns the statement that inserts a row or replaces an older revision.
+    /// Returns the statement that inserts a row, or replaces an older revision of the row.
     static func upsert(_ table: String, _ columns: [String]) -> String {
         let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
@@ -178,10 +180,11 @@ enum IndexSchema {
             """
     }
 
-    /// The statements that fill the index from the staging tables, each table in the order of its key, so that the same
-    /// rows give the same bytes.
+    /// The statements that fill the index from the staging tables. Each table is filled in the order of its key, so
+    /// that the same rows always give the same bytes.
     ///
-    /// If several editions have one ISBN, the most complete wins, then the newest, then the lowest number.
+    /// If several editions have the same ISBN, the most complete edition wins. If they are equally complete, the
+    /// edition that was changed last wins, and then the edition with the lowest number.
     static let assembly = [
         """
         UPDATE rows.edition SET authors = (SELECT authors FROM rows.work WHERE work.id = edition.work)
@@ -218,7 +221,7 @@ enum IndexSchema {
         """,
     ]
 
-    /// The query for all facts about any number of ISBNs, given as a JSON array of numbers.
+    /// The query for all facts about a list of ISBNs, which is a JSON array of numbers.
     static let query = """
         SELECT isbn.isbn AS isbn, edition.*, coalesce(author.name, credit.name) AS creditName, credit.role AS creditRole
         FROM json_each(?) AS asked
@@ -240,9 +243,9 @@ public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertib
     /// A dump is truncated, or its compression is broken.
     case brokenDump(path: String, cause: String)
     case noEditions(paths: [String])
-    /// The path of the index to be built holds another kind of file.
+    /// There is another kind of file at the path of the index.
     case occupied(path: String)
-    /// The index, or a file that the build creates beside it, would overwrite a dump that it is built from.
+    /// The index, or a temporary file of the build, would overwrite one of the dumps.
     case dumpInTheWay(path: String, dump: String)
     case cannotWrite(path: String, cause: String)
     case alreadyBuilding(path: String)
@@ -250,31 +253,32 @@ public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertib
 
     public var description: String {
         switch self {
-        case .missing(let path): "there is no offline index at \(path); build one with scan index build"
-        case .foreign(let path): "\(path) is not an offline index of Bookplate; build one with scan index build"
-        case .newer(let path): "the offline index \(path) was built by a newer Bookplate; build it again, or update"
+        case .missing(let path): "there is no offline index at \(path); build one with 'scan index build'"
+        case .foreign(let path): "\(path) is not an offline index of Bookplate; build one with 'scan index build'"
+        case .newer(let path):
+            "the offline index \(path) was built by a newer Bookplate; build it again, or update Bookplate"
         case .damaged(let path, let cause):
-            "the offline index \(path) is damaged (\(cause)); build it again with scan index build"
+            "the offline index \(path) is damaged (\(cause)); build it again with 'scan index build'"
         case .unreadable(let path, let cause): "cannot read \(path): \(cause)"
         case .brokenDump(let path, let cause): "\(path) is truncated or damaged (\(cause)); download it again"
         case .noEditions(let paths):
-            "no edition with an ISBN in \(paths.joined(separator: ", ")); expected Open Library's dump of editions"
+            "there is no edition with an ISBN in \(paths.joined(separator: ", ")); include Open Library's dump of editions"
         case .occupied(let path):
-            "\(path) is not an offline index and is left alone; give another file name for the index"
+            "\(path) is not an offline index, so it was not replaced; give another file name for the index"
         case .dumpInTheWay(let path, let dump):
-            "building \(path) would overwrite the dump \(dump); give another file name for the index"
+            "building the index \(path) would overwrite the dump \(dump); give another file name for the index"
         case .cannotWrite(let path, let cause): "cannot write \(path): \(cause)"
-        case .alreadyBuilding(let path): "another process is building \(path); wait for it to end"
-        case .cancelled: "cancelled; an earlier index is unchanged"
+        case .alreadyBuilding(let path): "another process is building \(path); wait until it has finished"
+        case .cancelled: "the build was cancelled; an existing index is unchanged"
         }
     }
 }
 
 extension OfflineIndexError {
-    /// The error of the last C call of this thread.
+    /// The message for the last error of a C function on this thread.
     static var systemCause: String { String(cString: strerror(errno)) }
 
-    /// Returns the message of an error of the database or the system.
+    /// Returns the message of an error from the database or the system.
     static func cause(_ error: any Error) -> String {
         guard let error = error as? DatabaseError else { return String(describing: error) }
         return error.message ?? "SQLite code \(error.resultCode)"

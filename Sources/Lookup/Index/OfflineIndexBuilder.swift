@@ -3,17 +3,17 @@ import GRDB
 import Glibc
 import SystemPackage
 
-/// Builds the offline index from Open Library's dumps: editions, plus works and authors for the names. The files may
-/// come in any order and number, plain or compressed.
+/// Builds the offline index from Open Library's dump of editions. The dumps of works and authors add the names of the
+/// authors. Any number of files can be given in any order, plain or compressed.
 ///
-/// Memory is bounded: rows are staged in a file beside the target before they are assembled. The finished index is
-/// synced and renamed into place; if the build ends earlier for any reason, an existing index is unchanged. The same
-/// dumps give the same bytes.
+/// The build needs little memory, because rows are staged in a file beside the index before they are assembled. The
+/// finished index is synced and renamed into place. If the build does not finish, an existing index stays unchanged.
+/// The same dumps always give the same bytes.
 public enum OfflineIndexBuilder {
     /// The progress of the build, reported every few thousand rows.
     public struct Progress: Sendable {
         public var rows: Int
-        /// The bytes read of the dump files, as they are on disk.
+        /// The number of bytes read from the plain or compressed dump files on disk.
         public var bytesDone: Int64
         public var bytesTotal: Int64
     }
@@ -30,7 +30,7 @@ public enum OfflineIndexBuilder {
         public var junk = 0
         /// The number of lines longer than 1 MiB.
         public var tooLong = 0
-        /// The number of editions left out because they have no title or no valid ISBN.
+        /// The number of editions that were left out because they have no title or no valid ISBN.
         public var withoutISBN = 0
     }
 
@@ -38,7 +38,7 @@ public enum OfflineIndexBuilder {
     ///
     /// - Parameters:
     ///   - dumpFiles: the paths of `.txt` or `.txt.gz` files.
-    ///   - path: the path of the index. An existing file is replaced only if it is an index of Bookplate, or empty.
+    ///   - path: the path of the index. An existing file is replaced only if it is empty or an index of Bookplate.
     /// - Throws: ``OfflineIndexError``; ``OfflineIndexError/cancelled`` if the current task is cancelled.
     public static func build(
         dumpFiles: [String], to path: String, progress: (Progress) -> Void = { _ in }
@@ -67,7 +67,7 @@ public enum OfflineIndexBuilder {
     ) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
-            // Nothing here needs to survive a crash: the file is synced as a whole when it is complete.
+            // Nothing here needs to survive a crash, because the file is synced as a whole when it is complete.
             try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768")
             try db.execute(sql: "PRAGMA temp_store = FILE")
         }
@@ -99,7 +99,7 @@ public enum OfflineIndexBuilder {
 
     /// Reads the dumps into the staging tables.
     ///
-    /// - Returns: the time at which the newest record was changed.
+    /// - Returns: the time of the latest change to any record.
     private static func readRows(
         _ dumpFiles: [String], into db: Database, _ report: inout Report, _ progress: (Progress) -> Void
     ) throws -> String {
@@ -153,8 +153,8 @@ public enum OfflineIndexBuilder {
     }
 }
 
-/// Allows one build at a time, with flock() on the unfinished file, which is emptied once the lock is held. A build
-/// that was killed leaves the file but not the lock.
+/// Ensures that only one build runs at a time, with a lock (flock) on the unfinished file. The file is emptied once the
+/// lock is held, because a build that was killed leaves its file behind, but not its lock.
 struct BuildLock {
     private let file: FileDescriptor
 
@@ -178,22 +178,23 @@ struct BuildLock {
         }
     }
 
-    /// Closing the file releases the lock, even if it reports an error.
+    /// Closes the file. This releases the lock, even if closing reports an error.
     func release() { try? file.close() }
 }
 
-/// The files of a build: the index is built beside its path, and renamed when it is complete.
+/// The files of a build. The index is built in a file beside its final path, and this file is renamed when it is
+/// complete.
 struct BuildTarget {
     let path: String
-    /// The unfinished index.
+    /// The path of the unfinished index.
     var unfinished: String { path + ".building" }
-    /// The staged rows.
+    /// The path of the file with the staged rows.
     var rows: String { path + ".rows" }
 
-    /// Refuses a path that holds anything but an index of Bookplate, or at which a build would overwrite a dump.
+    /// Refuses the path if the file there is not an index of Bookplate, or if the build would overwrite a dump.
     ///
-    /// An empty file may be replaced, and so may an index that is damaged or of another version: it is recognised by
-    /// its first bytes.
+    /// An empty file may be replaced. An index is recognised by its first bytes, so it may be replaced even if it is
+    /// damaged or of another version.
     init(_ path: String, dumpFiles: [String]) throws(OfflineIndexError) {
         self.path = path
         for file in [path, unfinished, rows] {
@@ -211,14 +212,15 @@ struct BuildTarget {
         guard try Self.isIndex(path) else { throw .occupied(path: path) }
     }
 
-    /// - Returns: `nil` if there is no file. Any other error is reported when the file is opened.
+    /// - Returns: `nil` if there is no file or it cannot be examined; any such error is reported when the file is
+    ///   opened.
     private static func status(of path: String) -> stat? {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil
     }
 
-    /// Returns true if the header is that of SQLite with our application ID. Source: sqlite.org/fileformat2.html, "The
-    /// Database Header".
+    /// Returns true if the file has the header of an SQLite database with Bookplate's application ID. Source:
+    /// sqlite.org/fileformat2.html, "The Database Header".
     private static func isIndex(_ path: String) throws(OfflineIndexError) -> Bool {
         var header = [UInt8](repeating: 0, count: 72)
         let count: Int
@@ -233,8 +235,8 @@ struct BuildTarget {
             && applicationID == IndexSchema.applicationID
     }
 
-    /// Moves the finished index into place: fsync, rename, fsync of the folder. After a power cut there is either the
-    /// old index or the complete new one.
+    /// Moves the finished index into place: syncs the file, renames it, and syncs the folder. After a power cut, there
+    /// is either the old index or the complete new index.
     func commit() throws(OfflineIndexError) {
         try sync(unfinished)
         guard rename(unfinished, path) == 0 else {
@@ -311,7 +313,7 @@ struct RowWriter {
         ])
     }
 
-    /// Returns the valid ISBNs that a record lists, as numbers, each once.
+    /// Returns the valid ISBNs that a record lists, as numbers and without duplicates.
     private static func isbns(_ record: JSONValue) -> [Int64] {
         var numbers: [Int64] = []
         for text in OpenLibraryEdition.numbers(record) {

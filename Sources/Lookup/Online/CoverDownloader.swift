@@ -2,28 +2,29 @@ import Bookplate
 import FoundationEssentials
 import HTTP
 
-/// Fetches covers: only from the hosts of ``CoverHosts``, never from a private address, at most 5 MiB, and only
-/// pictures.
+/// Downloads covers. It accepts only pictures of at most 5 MiB from the hosts in ``CoverHosts``, and never connects to
+/// a private address.
 ///
-/// Every request is subject to the rate limits of this machine, like those of the lookup: one per second after a burst
-/// of three, Retry-After is honoured, and the source is left alone after five failures in a row. The limits are the
-/// cover servers' own (``SourceName/openLibraryCovers``, ``SourceName/googleBooksCovers``), not the catalogues': they
-/// are other hosts, so fetching many covers does not delay a lookup, and a picture server that is down does not close
-/// the catalogue.
+/// Every request obeys the same rate limits as a lookup: at most one request per second after a burst of three,
+/// Retry-After is honoured, and after five failures in a row the server is not asked for a while. Covers come from
+/// other hosts than the catalogues, so their requests are counted separately (``SourceName/openLibraryCovers``,
+/// ``SourceName/googleBooksCovers``). Downloading many covers therefore does not delay lookups, and a cover server that
+/// is down does not block its catalogue.
 ///
-/// If the environment sets a proxy, the proxy resolves the names, and only the list of hosts is checked.
+/// If the environment sets a proxy, the proxy resolves host names. Then only the host name is checked, not the address
+/// that it resolves to.
 public struct CoverDownloader: CoverFetch {
     private let policy: RequestPolicy
     private let covers: CoverAddress
     private let options: RequestOptions
 
-    /// The time for one cover, including waits and redirects.
+    /// The longest time for one cover, including waits and redirects.
     private static let timeLimit: Duration = .seconds(10)
 
     /// - Parameters:
-    ///   - states: the rate limits of the sources, the same as for the lookup.
-    ///   - clock: measures waits and the 10 s of a cover.
-    ///   - now: returns the calendar time, for the state that processes share.
+    ///   - states: the rate limits for the sources, shared with the lookup.
+    ///   - clock: the clock for waits and for the time limit of a cover (10 s).
+    ///   - now: returns the calendar time, which is stored with the rate limits.
     public init(
         _ configuration: LookupConfiguration, states: any RateLimits,
         clock: some Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
@@ -45,20 +46,21 @@ public struct CoverDownloader: CoverFetch {
         let covers = CoverAddress(base: configuration.covers)
         self.covers = covers
         self.policy = policy
-        // The caller asks for missing covers again later; a second attempt now would only delay another cover.
+        // There is only one attempt, because the caller asks for missing covers again later, and a second attempt now
+        // would only delay other covers.
         options = RequestOptions(
             accept: "image/*", attempts: 1, follows: { covers.allows($1) },
             needsPublicAddress: { !hasProxy && !covers.isOwn($0) })
     }
 
-    /// Fetches a cover.
+    /// Downloads a cover.
     ///
     /// - Returns: the bytes of a JPEG, PNG, GIF or WebP; `nil` if there is no cover at the address.
-    /// - Throws: ``SourceError`` with the reason why it could not be fetched or was not requested, and when to try
-    ///   again.
+    /// - Throws: ``SourceError`` with the reason why the cover could not be fetched or was not requested, and the time
+    ///   to wait before the next attempt.
     public func cover(at url: String) async throws -> [UInt8]? {
         guard let address = covers.fetched(url) else {
-            throw SourceError(source: nil, reason: "the cover's address is not on a permitted host")
+            throw SourceError(source: nil, reason: "the cover's address is not valid, or its host is not allowed")
         }
         let source: SourceName = address.host.contains("google") ? .googleBooksCovers : .openLibraryCovers
         let deadline = Deadline(policy.time, limit: Self.timeLimit)
@@ -78,20 +80,21 @@ public struct CoverDownloader: CoverFetch {
     }
 }
 
-/// Decides which cover addresses are stored, and from where they are fetched.
+/// Decides which cover addresses are stored, and from which addresses covers are fetched.
 struct CoverAddress: Sendable {
-    /// The address from which Open Library's covers are fetched (`BOOKPLATE_COVERS_URL`).
+    /// The base address from which Open Library's covers are fetched (`BOOKPLATE_COVERS_URL`).
     let base: WebAddress
 
-    /// Open Library's own address for covers, which is stored whatever the base is set to.
+    /// Open Library's own base address for covers. Stored addresses begin with it, even if ``base`` is a different
+    /// address.
     static let canonical = "https://covers.openlibrary.org"
 
-    /// Returns the address of an Open Library cover by its number.
+    /// Returns the address of the Open Library cover with this number.
     static func ofOpenLibrary(_ number: Int) -> String { canonical + "/b/id/\(number)-L.jpg" }
 
-    /// Returns the form in which the address from a source is stored.
+    /// Converts a cover address from a source to the form in which it is stored.
     ///
-    /// - Returns: `nil` for an address that will never be fetched.
+    /// - Returns: `nil` if covers may not be fetched from the address.
     func stored(_ text: String?) -> String? {
         guard let text, let address = WebAddress(text.cleaned) else { return nil }
         if isOwn(address) { return address.description }
@@ -99,16 +102,19 @@ struct CoverAddress: Sendable {
         return address.secured.description
     }
 
-    /// Returns true if the cover server is set to this machine, and the address is on it.
+    /// Returns true if ``base`` is a server on this machine and the address is on that server.
     func isOwn(_ address: WebAddress) -> Bool { base.isLoopback && address.origin == base.origin }
 
-    /// Returns true if a cover, or a redirect on the way to it, may be fetched from this address.
+    /// Returns true if this address may be requested, either as the address of a cover or as the target of a redirect.
     func allows(_ address: WebAddress) -> Bool {
         isOwn(address) || address.origin == base.origin
             || (address.scheme == .https && address.port == nil && CoverHosts.allows(address.host))
     }
 
-    /// Returns the address from which a stored one is fetched: Open Library's below the configured base.
+    /// Returns the address from which to fetch the cover with a stored address. Open Library's covers are fetched from
+    /// ``base``.
+    ///
+    /// - Returns: `nil` if the cover may not be fetched.
     func fetched(_ stored: String) -> WebAddress? {
         guard let address = WebAddress(stored) else { return nil }
         guard address.origin == Self.canonical else { return allows(address) ? address : nil }
@@ -117,7 +123,8 @@ struct CoverAddress: Sendable {
     }
 }
 
-/// The kinds of picture a cover may be, recognised by their first bytes and never by the server's headers.
+/// The picture formats that a cover may have. They are recognised by the first bytes of the picture, never by the
+/// server's headers.
 enum PictureKind: Sendable, CaseIterable {
     case jpeg, png, gif, webp
 

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Synchronization
 
-/// The time limit of one lookup, counted from its first request, whichever sources it asks: 8 s, of which 3 s for
-/// connecting. A cover has 10 s, including its waits.
+/// The time limit of one lookup: 8 s from its first request, for all sources together. At most 3 s of this may be spent
+/// on connecting. The limit for a cover is 10 s, including waits.
 final class Deadline: Sendable {
     static let lookupLimit: Duration = .seconds(8)
 
@@ -16,15 +16,15 @@ final class Deadline: Sendable {
         var connecting: Duration = .seconds(3)
     }
 
-    /// Creates a deadline that starts to run with the first request.
+    /// Creates a deadline that starts with the first request.
     init(_ time: LookupClock, limit: Duration = lookupLimit) {
         self.time = time
         self.limit = limit
         state = Mutex(State())
     }
 
-    /// Creates a deadline from the remainder of a batch after its common request. It runs from now on, so that books
-    /// waiting behind each other do not use up each other's time.
+    /// Creates a deadline for one book, from the time that was left after the request for its batch. The time runs from
+    /// now, so that a book does not use up the time of the books that wait behind it.
     init(_ remainder: Remainder, _ time: LookupClock) {
         self.time = time
         limit = remainder.time
@@ -51,22 +51,24 @@ final class Deadline: Sendable {
         return max(.zero, limit - (time.elapsed() - start))
     }
 
-    /// Returns the time for the next connection. A source followed by others gets at most two of the three seconds, so
-    /// that without a network two sources need no more than three seconds to fail.
+    /// Returns the longest time that the next connection may take. A source that is not the last gets at most 2 s, so
+    /// that two sources fail within 3 s if there is no network.
+    ///
+    /// - Parameter keepsSome: true if the source is not the last.
     func connecting(keepsSome: Bool) -> Duration {
         let left = state.withLock(\.connecting)
         return keepsSome ? min(left, .seconds(2)) : max(left, .seconds(1))
     }
 
-    /// Deducts the time of a connection that failed.
+    /// Deducts a connection that failed from the time for connecting.
     func spendConnecting(keepsSome: Bool) {
         let spent = connecting(keepsSome: keepsSome)
         state.withLock { $0.connecting = max(.seconds(1), $0.connecting - spent) }
     }
 }
 
-/// The sources that one call could not reach, or that refused it for lack of a key. They are not asked again for its
-/// other books.
+/// The sources that one call of the lookup could not reach, or that refused its requests because they need a key. The
+/// call does not ask these sources about its other books.
 final class UnreachableSources: Sendable {
     private let errors = Mutex<[SourceName: LookupError]>([:])
 
@@ -74,7 +76,7 @@ final class UnreachableSources: Sendable {
     func error(of source: SourceName) -> LookupError? { errors.withLock { $0[source] } }
 }
 
-/// The time as a lookup uses it: a clock for durations, and the calendar time for the state that processes share.
+/// The clocks of a lookup: one for durations, and the calendar time for data that processes share.
 struct LookupClock: Sendable {
     /// Returns the time since this value was created.
     let elapsed: @Sendable () -> Duration

@@ -3,8 +3,8 @@ import HTTP
 
 /// Google Books, with one ISBN per request. Source: developers.google.com/books/docs/v1/reference/volumes.
 ///
-/// Without a key it currently always answers 429. It is asked all the same, since that may change; the 429 then counts
-/// as *not asked* until the next day.
+/// Without a key, Google Books currently always answers with status 429. It is asked anyway, because that may change.
+/// After such an answer, it counts as *not asked* until the next day.
 struct GoogleBooks: OnlineSource {
     let base: WebAddress
     let key: String?
@@ -14,9 +14,9 @@ struct GoogleBooks: OnlineSource {
     var batchSize: Int { 1 }
     var hasKey: Bool { key != nil }
 
-    /// The reason for *not asked*, with what the user can do about it.
+    /// The reason for *not asked*, and the steps that a user can take.
     static let needsKey =
-        "needs a key: make one at console.cloud.google.com (Books API) and set BOOKPLATE_GOOGLEBOOKS_KEY"
+        "needs a key: create one at console.cloud.google.com (Books API) and set BOOKPLATE_GOOGLEBOOKS_KEY"
 
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
         var answers: [ISBN: SourceAnswer] = [:]
@@ -33,7 +33,8 @@ struct GoogleBooks: OnlineSource {
         }
     }
 
-    /// Returns the meaning of Google's error statuses. Its reasons: cloud.google.com/apis/design/errors.
+    /// Returns the error for an answer with one of Google's error statuses; `nil` if the general rules apply. Source of
+    /// the reasons: cloud.google.com/apis/design/errors.
     private func classify(_ answer: HTTPAnswer) -> LookupError? {
         switch answer.status {
         case 429 where key == nil: return .notAsked(reason: Self.needsKey)
@@ -62,10 +63,12 @@ struct GoogleBooks: OnlineSource {
     }
 
     private func answer(_ json: JSONValue, _ isbn: ISBN) -> SourceAnswer {
-        guard case .object = json else { return .badData(failure("an answer that is not an object")) }
+        guard case .object = json else { return .badData(failure("sent an answer that is not a JSON object")) }
         let items = json["items"]?.items ?? []
         guard !items.isEmpty else {
-            guard json["totalItems"]?.wholeNumber != nil else { return .badData(failure("an answer without a count")) }
+            guard json["totalItems"]?.wholeNumber != nil else {
+                return .badData(failure("sent an answer without the number of results"))
+            }
             return .notFound
         }
         var weak: Metadata?
@@ -76,7 +79,7 @@ struct GoogleBooks: OnlineSource {
             case .certain: return .found(metadata)
             case .anotherBook(let number): other = other ?? number
             case .weak:
-                // A record that lists only other kinds of number is about something without an ISBN.
+                // A record that lists other kinds of numbers but no ISBN describes something that has no ISBN.
                 guard item["volumeInfo"]?["industryIdentifiers"]?.items.isEmpty ?? true else { continue }
                 metadata.isWeakMatch = true
                 metadata.sources[.identifiers] = name
@@ -84,7 +87,7 @@ struct GoogleBooks: OnlineSource {
             }
         }
         if let weak { return .found(weak) }
-        guard let other else { return .badData(failure("a record with neither title nor number")) }
+        guard let other else { return .badData(failure("sent only records without a title or an ISBN")) }
         return .badData(failure("answered with the record of another book, \(other)"))
     }
 
@@ -92,7 +95,7 @@ struct GoogleBooks: OnlineSource {
         FieldLimits.texts(item["volumeInfo"]?["industryIdentifiers"], key: "identifier")
     }
 
-    /// - Returns: `nil` without a title.
+    /// - Returns: `nil` if the record has no title.
     private func metadata(_ item: JSONValue) -> Metadata? {
         guard let info = item["volumeInfo"], let title = FieldLimits.text(info["title"], limit: TextLimit.title) else {
             return nil

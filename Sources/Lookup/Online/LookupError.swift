@@ -30,7 +30,8 @@ enum LookupError: Error, Sendable, Equatable {
         let failure = SourceError(source: source, reason: error.description)
         switch error {
         case .tls(.notYetValid), .tls(.expired), .tls(.unknownIssuer):
-            // Before this program was written: the clock was lost with the battery, and no certificate can be valid.
+            // A date before this program was written means that the clock was reset, for example by an empty battery.
+            // No certificate can be checked then.
             self = now < Self.earliest ? .temporary(.clockNotSet(source, now)) : Self.certificate(error, failure)
         case .tls(.wrongHost): self = .blocked(failure)
         case .tooLarge, .garbled: self = .badData(failure)
@@ -44,9 +45,9 @@ enum LookupError: Error, Sendable, Equatable {
         error == .tls(.unknownIssuer) ? .blocked(failure) : .temporary(failure)
     }
 
-    /// Creates the error for an answer that is neither a record nor a plain "no such record".
+    /// Creates the error for an answer that is neither a record nor a clear statement that there is none.
     ///
-    /// - Returns: `nil` for 2xx, 404 and 410, which the source handles.
+    /// - Returns: `nil` for status 2xx, 404 and 410, which the source handles.
     init?(_ answer: HTTPAnswer, of source: SourceName, at now: Date) {
         func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {
             SourceError(source: source, reason: reason, retryAfter: retryAfter)
@@ -54,15 +55,15 @@ enum LookupError: Error, Sendable, Equatable {
         let retryAfter = answer.retryAfter.map { RetryAfter.duration($0, at: now) }
         switch answer.status {
         case 200..<300 where answer.looksLikeAPage:
-            self = .blocked(failure("answered with a web page; the network wants a sign-in"))
+            self = .blocked(failure("answered with a web page; the network requires you to sign in"))
         case 200..<300, 404, 410: return nil
-        case 511: self = .blocked(failure("the network wants a sign-in (511)"))
+        case 511: self = .blocked(failure("the network requires you to sign in (511)"))
         case 401, 403, 407, 451: self = .blocked(failure("refuses to answer (\(answer.status))"))
         case 429:
             self = .temporary(failure("was asked too often (429)", retryAfter: retryAfter ?? RetryAfter.default))
         case 408, 425, 500...:
-            self = .temporary(failure("is out of order (\(answer.status))", retryAfter: retryAfter))
-        default: self = .badData(failure("an unexpected answer (\(answer.status))"))
+            self = .temporary(failure("is not working (\(answer.status))", retryAfter: retryAfter))
+        default: self = .badData(failure("sent an unexpected answer (\(answer.status))"))
         }
     }
 }
@@ -71,13 +72,14 @@ extension SourceError {
     fileprivate static func clockNotSet(_ source: SourceName, _ now: Date) -> SourceError {
         let day = now.formatted(.iso8601.year().month().day())
         return SourceError(
-            source: source, reason: "its certificate cannot be checked: this machine's clock says \(day); set the clock"
-        )
+            source: source,
+            reason: "its certificate cannot be checked, because this machine's clock says \(day); set the clock")
     }
 }
 
 extension HTTPAnswer {
-    /// True if the body is HTML instead of data. A picture is not, whatever content type the server states.
+    /// True if the body is HTML instead of data. A picture never counts as HTML, even if the server says so in the
+    /// content type.
     var looksLikeAPage: Bool {
         guard PictureKind(body) == nil else { return false }
         if contentType.contains("html") { return true }
@@ -87,15 +89,15 @@ extension HTTPAnswer {
 
 /// The Retry-After header (RFC 9110, 10.2.3).
 enum RetryAfter {
-    /// The wait after a 429 without the header.
+    /// The time to wait after a status 429 without the header.
     static let `default`: Duration = .seconds(60)
     private static let range: ClosedRange<Double> = 1...3600
 
-    /// - Parameter text: seconds or a date; anything else means ``default``.
-    /// - Returns: between a second and an hour.
+    /// - Parameter text: the value of the header, a number of seconds or a date. Any other text gives ``default``.
+    /// - Returns: the time to wait, from one second to one hour.
     static func duration(_ text: String, at now: Date) -> Duration {
         if let seconds = Double(text), seconds.isFinite { return clamped(seconds) }
-        // curl_getdate() accepts bare numbers as dates; they are not.
+        // curl_getdate() would accept a bare number as a date, which it is not.
         guard text.contains(":"), case .success(let curl) = CurlLibrary.shared, let date = curl.date(text) else {
             return `default`
         }

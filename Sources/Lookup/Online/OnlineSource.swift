@@ -1,21 +1,22 @@
 import Bookplate
 import HTTP
 
-/// A metadata source on the internet. Unlike a ``MetadataSource`` it sends its requests through a ``SourceClient``,
+/// A metadata source on the internet. Unlike a ``MetadataSource``, it sends its requests through a ``SourceClient``,
 /// which enforces the deadline and the rate limits.
 protocol OnlineSource: Sendable {
     var name: SourceName { get }
     /// The number of ISBNs in one request.
     var batchSize: Int { get }
-    /// True if the source has an API key. It is then asked even if it refused before for lack of one.
+    /// True if an API key is set for the source. The source is then asked even if it refused earlier requests without a
+    /// key.
     var hasKey: Bool { get }
 
-    /// Asks for up to ``batchSize`` ISBNs.
+    /// Asks the source about up to ``batchSize`` ISBNs.
     ///
     /// - Returns: an answer for every ISBN.
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer]
 
-    /// Asks for the fields that a found record lacks, if this source has another address for them.
+    /// Asks the source for the fields that are missing from a record, if it has another address for them.
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata
 }
 
@@ -27,21 +28,22 @@ extension OnlineSource {
         SourceError(source: name, reason: reason, retryAfter: retryAfter)
     }
 
-    /// Parses an answer from an address at which there is always something, so that a 404 is an error.
+    /// Parses the JSON of an answer from an address that always exists, so status 404 or 410 is an error.
     func json(_ answer: HTTPAnswer) throws(LookupError) -> JSONValue {
         guard !answer.isMissing else {
-            throw .badData(failure("answered \(answer.status); is its base address right?"))
+            throw .badData(failure("answered with status \(answer.status); check its base address"))
         }
         do throws(JSONError) {
             return try JSONValue(parsing: answer.body)
         } catch {
-            throw .badData(failure("an answer that cannot be read: \(error)"))
+            throw .badData(failure("sent an answer that cannot be read: \(error)"))
         }
     }
 }
 
 extension Metadata {
-    /// The fields for which another source is asked. A description or subjects alone are not worth a request.
+    /// The fields for which another source is asked. A missing description or missing subjects alone are not worth a
+    /// request.
     static let essentials: Set<Field> = [
         .title, .authors, .publisher, .publishedDate, .pageCount, .language, .coverURL,
     ]
@@ -49,12 +51,12 @@ extension Metadata {
     var missingEssentials: Set<Field> { Self.essentials.subtracting(filledFields) }
 }
 
-/// The match between an ISBN and a record, by the numbers that the record lists.
+/// The result of comparing an ISBN with the numbers that a record lists.
 enum RecordMatch {
     case certain, weak
     case anotherBook(String)
 
-    /// - Parameter numbers: ISBN-10 and ISBN-13 as the record lists them, in any form.
+    /// - Parameter numbers: the ISBNs that the record lists, in any form.
     init(_ isbn: ISBN, listed numbers: [String]) {
         let texts = numbers.prefix(FieldLimits.items).map { String($0.prefix(40)) }.filter { !$0.isEmpty }
         let listed = texts.compactMap { text in

@@ -1,11 +1,11 @@
 import Bookplate
 import HTTP
 
-/// Open Library, with many ISBNs in one request; fields missing in that answer are filled from the edition's own
-/// record.
+/// Open Library, which is asked about many ISBNs in one request. Fields that are missing from its answer are filled
+/// from the records of the editions.
 ///
-/// Source: openlibrary.org/dev/docs/api/books. `jscmd=data` has the authors of the work and no languages;
-/// `jscmd=details` and `/isbn/{isbn}.json` return the edition's own record.
+/// Source: openlibrary.org/dev/docs/api/books. `jscmd=data` returns the authors of the work but no languages;
+/// `jscmd=details` and `/isbn/{isbn}.json` return the record of the edition.
 struct OpenLibrary: OnlineSource {
     let base: WebAddress
     let covers: CoverAddress
@@ -13,7 +13,7 @@ struct OpenLibrary: OnlineSource {
     var name: SourceName { .openLibrary }
     var batchSize: Int { 20 }
 
-    /// The most authors that are requested one by one.
+    /// The most authors of one book whose names are requested one by one.
     private static let authorRequests = 3
 
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
@@ -28,7 +28,7 @@ struct OpenLibrary: OnlineSource {
         return answers
     }
 
-    /// Returns the records by the bibkeys that were asked for; unknown ones are absent.
+    /// Returns a JSON object with the records by bibkey. It has no member for a book that Open Library does not know.
     private func books(
         _ isbns: [ISBN], _ command: String, through client: SourceClient
     ) async throws(LookupError) -> JSONValue {
@@ -36,15 +36,15 @@ struct OpenLibrary: OnlineSource {
         let address = base.appending("api/books?bibkeys=\(keys)&format=json&jscmd=\(command)")
         let records = try json(await client.get(address))
         guard case .object = records else {
-            throw .badData(failure("an answer that is not an object"))
+            throw .badData(failure("sent an answer that is not a JSON object"))
         }
         return records
     }
 
     private func answer(_ record: JSONValue, _ isbn: ISBN) -> SourceAnswer {
-        guard case .object = record else { return .badData(failure("a record that is not an object")) }
+        guard case .object = record else { return .badData(failure("sent a record that is not a JSON object")) }
         guard var metadata = OpenLibraryRecord.metadata(record, covers: covers) else {
-            return .badData(failure("a record without a title"))
+            return .badData(failure("sent a record without a title"))
         }
         switch RecordMatch(isbn, listed: OpenLibraryRecord.numbers(record)) {
         case .certain: break
@@ -55,9 +55,9 @@ struct OpenLibrary: OnlineSource {
         return .found(metadata)
     }
 
-    /// Fills missing fields from the editions, for a whole batch with one request. A single book is repaired by
-    /// ``complete(_:of:through:)``. If the request fails, the records stay as they are: a found record is worth more
-    /// than a second failure.
+    /// Fills missing fields from the editions, with one request for the whole batch. A single incomplete book is left
+    /// to ``complete(_:of:through:)``. If the request fails, the records stay as they are, because an incomplete record
+    /// is better than a failure.
     private func repairTogether(_ answers: inout [ISBN: SourceAnswer], through client: SourceClient) async {
         let incomplete = answers.keys.sorted().filter { Self.isRepairable(answers[$0]) }
         guard incomplete.count > 1 else { return }
@@ -79,8 +79,8 @@ struct OpenLibrary: OnlineSource {
         return metadata.authorNames.isEmpty || metadata.language == nil
     }
 
-    /// Asks for the edition, and for its authors if only their keys are known. If that fails, the record stays as it
-    /// is.
+    /// Fills missing fields from the record of the edition, and requests the authors' names if only their keys are
+    /// known. If a request fails, the fields found so far are kept.
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata {
         var metadata = metadata
         do throws(LookupError) {
@@ -98,7 +98,7 @@ struct OpenLibrary: OnlineSource {
             metadata.authors.insert(contentsOf: authors, at: 0)
             if !authors.isEmpty { metadata.sources[.authors] = name }
         } catch {
-            // The record is usable all the same; another source, or a refresh, may fill the rest.
+            // The record can still be used; another source or a later refresh may fill the remaining fields.
         }
         return metadata
     }
@@ -111,7 +111,8 @@ struct OpenLibrary: OnlineSource {
         switch RecordMatch(isbn, listed: OpenLibraryEdition.numbers(edition)) {
         case .anotherBook: return
         case .certain where metadata.isWeakMatch && !isSameEdition:
-            // The edition is the requested book; the record may be another and is discarded.
+            // The edition is certainly the requested book, but the record may describe a different book, so it is
+            // discarded.
             if more.title != nil { metadata = more }
             return
         case .weak where !metadata.isWeakMatch && !isSameEdition: return
@@ -119,7 +120,7 @@ struct OpenLibrary: OnlineSource {
         case .weak: break
         }
         metadata.fillGaps(from: more)
-        // The work lists the authors, the edition its translators.
+        // The authors come from the work, and the translators from the edition.
         metadata.authors += more.authors.filter { $0.role != .author && !metadata.authors.contains($0) }
     }
 }
@@ -129,9 +130,9 @@ extension ISBN {
     fileprivate var bibkey: String { "ISBN:\(digits)" }
 }
 
-/// A record of `/api/books?jscmd=data`.
+/// Reads records from `/api/books?jscmd=data`.
 enum OpenLibraryRecord {
-    /// - Returns: `nil` without a title.
+    /// - Returns: `nil` if the record has no title.
     static func metadata(_ record: JSONValue, covers: CoverAddress) -> Metadata? {
         guard let title = FieldLimits.text(record["title"], limit: TextLimit.title) else { return nil }
         var metadata = Metadata()

@@ -7,34 +7,36 @@ struct RequestPolicy: Sendable {
     let http: HTTPClient
     let states: any RateLimits
     let time: LookupClock
-    /// Returns a factor for the pauses between attempts, so that stations do not retry in step.
+    /// Returns a random factor for the pauses between attempts, so that several stations do not retry at the same
+    /// moment.
     var jitter: @Sendable () -> Double = { .random(in: 0.5...1.5) }
     var limits = HTTPLimits()
-    /// Receives every answer before it is interpreted.
+    /// Receives every answer before the answer is checked.
     var observe: @Sendable (HTTPAnswer) -> Void = { _ in }
 }
 
-/// The options of a client's requests.
+/// The options for the requests of a ``SourceClient``.
 struct RequestOptions: Sendable {
     var accept = "application/json"
-    /// The most attempts at one request: Google's 503 often passes at the second or third.
+    /// The most attempts at one request. When Google answers with status 503, the second or third attempt often
+    /// succeeds.
     var attempts = 3
     /// Returns true if the first address may redirect to the second.
     var follows: @Sendable (WebAddress, WebAddress) -> Bool = { $0.origin == $1.origin }
-    /// Returns true if an address may only lead to the public internet.
+    /// Returns true if a request to this address may connect only to the public internet.
     var needsPublicAddress: @Sendable (WebAddress) -> Bool = { _ in false }
 }
 
 /// Sends the requests of one lookup to one source. Every request, including redirects and retries, obeys the rate
-/// limits of this machine, and all of them stay within the lookup's deadline.
+/// limits of this machine. All requests together stay within the deadline of the lookup.
 struct SourceClient: Sendable {
     let source: SourceName
     let policy: RequestPolicy
     let deadline: Deadline
     let unreachable: UnreachableSources
-    /// The time to leave for the sources after this one.
+    /// The part of the remaining time that is reserved for the sources after this one.
     var reserve: Duration = .zero
-    /// True if a stored "needs a key" still applies.
+    /// True if the source is left out as long as a stored refusal ("needs a key") applies.
     var honoursNotAsked = true
     var options = RequestOptions()
 
@@ -45,17 +47,18 @@ struct SourceClient: Sendable {
 
     private enum Attempt {
         case answered(HTTPAnswer)
-        /// No request was sent.
+        /// No request was sent, for the reason in the error.
         case notSent(LookupError)
-        /// A failure that is not the source's fault, such as no network here, does not count against it.
+        /// The request failed. The failure counts against the source only if it was the source's fault, unlike a
+        /// missing network on this machine.
         case failed(LookupError, isWorthRetrying: Bool, isSourcesFault: Bool)
     }
 
-    /// Requests data.
+    /// Sends a request, and repeats it if that may help.
     ///
-    /// - Parameter classify: returns the error for an answer that the source understands better than plain HTTP does;
-    ///   `nil` to leave it to HTTP.
-    /// - Returns: an answer with a status of 2xx, 404 or 410.
+    /// - Parameter classify: returns the error for an answer that has a special meaning at this source; `nil` to apply
+    ///   the general rules for HTTP.
+    /// - Returns: an answer with status 2xx, 404 or 410.
     func get(
         _ address: WebAddress, classify: (HTTPAnswer) -> LookupError? = { _ in nil }
     ) async throws(LookupError) -> HTTPAnswer {
@@ -79,7 +82,7 @@ struct SourceClient: Sendable {
         preconditionFailure("the attempts end by returning or throwing")
     }
 
-    /// Makes one attempt, following at most three redirects that the options allow.
+    /// Makes one attempt. Follows at most three redirects, if the options allow them.
     private func attempt(_ address: WebAddress, _ classify: (HTTPAnswer) -> LookupError?) async -> Attempt {
         var address = address
         for _ in 0...Self.redirects {
@@ -101,7 +104,7 @@ struct SourceClient: Sendable {
             }
             guard let target = answer.redirect, options.follows(address, target) else {
                 let host = answer.redirect?.origin ?? answer.redirectText.map { String($0.prefix(100)) } ?? "nowhere"
-                let reason = "redirects to \(host) instead of answering; the network wants a sign-in"
+                let reason = "redirects to \(host) instead of answering; the network requires you to sign in"
                 return .failed(
                     .blocked(SourceError(source: source, reason: reason)), isWorthRetrying: false,
                     isSourcesFault: true)
@@ -139,9 +142,10 @@ struct SourceClient: Sendable {
             accept: options.accept)
     }
 
-    /// Waits until this machine may ask the source again; starts the lookup's deadline.
+    /// Waits until the rate limits of this machine allow a request to the source, and then starts the deadline of the
+    /// lookup.
     ///
-    /// - Returns: the reason why it may not within that time; `nil` if it may now.
+    /// - Returns: the reason why no request may be sent in time; `nil` if the request may be sent now.
     private func waitForPermission() async -> LookupError? {
         if let error = unreachable.error(of: source) { return error }
         var hasWaited = false
@@ -153,7 +157,7 @@ struct SourceClient: Sendable {
                     RateLimitDecision(&state, at: date, longestWait: longestWait, honoursNotAsked: honoursNotAsked)
                 }
             } catch {
-                let reason = "the rate limits of this machine cannot be stored: \(error)"
+                let reason = "this machine's rate limits cannot be saved: \(error)"
                 return .temporary(SourceError(source: source, reason: reason))
             }
             do {
@@ -173,13 +177,15 @@ struct SourceClient: Sendable {
             }
             deadline.start()
             guard remaining > .zero else {
-                return .temporary(SourceError(source: source, reason: "no time left", retryAfter: .seconds(1)))
+                return .temporary(
+                    SourceError(source: source, reason: "there was no time left to ask", retryAfter: .seconds(1)))
             }
             return nil
         }
     }
 
-    /// Pauses before the next attempt: as long as the source asked for, else 0.3 s, then 0.6 s, with random jitter.
+    /// Pauses before the next attempt: about 0.3 s after the first attempt and 0.6 s after the second, with random
+    /// jitter, or longer if the source has asked for a longer pause.
     ///
     /// - Returns: true if there is time for another attempt.
     private func pause(after number: Int, _ error: LookupError) async -> Bool {
@@ -194,25 +200,25 @@ struct SourceClient: Sendable {
         }
     }
 
-    /// Updates the stored state of the source. An error is not lost: it occurs again, and is reported, with the next
-    /// request.
+    /// Updates the stored state of the source. An error is ignored here, because it occurs again with the next request,
+    /// and is reported then.
     private func update(_ change: @escaping @Sendable (inout SourceState) -> Void) async {
         do { try await policy.states.update(source, change) } catch {}
     }
 }
 
-/// The decision of this machine's rate limits on one more request to a source.
+/// The decision about one more request to a source, by the rate limits of this machine.
 enum RateLimitDecision: Sendable, Equatable {
     case now
-    /// The request is counted and may be sent after the wait.
+    /// The request has been counted and may be sent after this wait.
     case after(Duration)
-    /// The source asked to be left alone for this time; a new decision is needed after it.
+    /// The source has asked for a pause of this length. A new decision is needed after the pause.
     case retryAfter(Duration)
-    /// The wait would exceed the time left; nothing was counted.
+    /// The necessary wait is longer than the time that is left. The request was not counted.
     case tooLong(Duration, reason: String)
     case refused(LookupError)
 
-    /// Counts the request if it may be sent; else leaves the state unchanged.
+    /// Decides about a request. Counts the request if it may be sent; otherwise the state stays unchanged.
     init(_ state: inout SourceState, at now: Date, longestWait: Duration, honoursNotAsked: Bool) {
         if honoursNotAsked, let reason = state.reasonNotToAsk(at: now) {
             self = .refused(.notAsked(reason: reason))
@@ -227,18 +233,18 @@ enum RateLimitDecision: Sendable, Equatable {
         let pause = next.breaker.wait(at: now)
         if pause > .zero {
             self = .tooLong(
-                pause, reason: "failed \(state.breaker.failures) times in a row and is left alone for now")
+                pause, reason: "failed \(state.breaker.failures) times in a row and is not asked again for a while")
         } else if wait > longestWait {
-            self = .tooLong(wait, reason: "other requests of this machine are waiting before this one")
+            self = .tooLong(wait, reason: "other requests from this machine must be sent first")
         } else {
             state = next
             self = wait > .zero ? .after(wait) : .now
         }
     }
 
-    private static let restReason = "asked to be left alone"
+    private static let restReason = "asked for a pause before the next request"
 
-    /// The reason why a wait ends the lookup, for a person.
+    /// The reason for the wait, as a message for people.
     var reason: String {
         guard case .tooLong(_, let reason) = self else { return Self.restReason }
         return reason
@@ -246,22 +252,23 @@ enum RateLimitDecision: Sendable, Equatable {
 }
 
 extension SourceState {
-    /// Returns how long the source still wants to be left alone; at most an hour, in case the clock jumped back.
+    /// Returns the rest of the pause that the source has asked for; `nil` if there is none. The rest is at most an
+    /// hour, because the clock may have been set back.
     fileprivate func rest(at now: Date) -> Duration? {
         guard let restUntil, restUntil > now else { return nil }
         return .milliseconds(Int64(min(restUntil.timeIntervalSince(now), 3600) * 1000) + 1)
     }
 
-    /// Returns the reason why the source counts as not asked today.
+    /// Returns the reason why the source may not be asked today; `nil` if it may be asked.
     func reasonNotToAsk(at now: Date) -> String? {
-        // At most a day ahead, in case the clock jumped back.
+        // A time more than a day ahead is ignored, because the clock must have been set back.
         guard let notAskedUntil, now < notAskedUntil, notAskedUntil.timeIntervalSince(now) <= 86_400 else { return nil }
         return notAskedReason
     }
 }
 
 extension LookupError {
-    /// Stores what other processes should know.
+    /// Stores the pause or the refusal, so that other processes respect it too.
     func record(in state: inout SourceState, at now: Date) {
         switch self {
         case .temporary(let failure):

@@ -3,9 +3,9 @@ import FoundationEssentials
 import HTTP
 import Synchronization
 
-/// Asks every online source separately, to find out which of them answers.
+/// Asks every online source separately, to find out which sources answer.
 ///
-/// The rules are those of a lookup: rate limits, Retry-After and a stored "needs a key" apply. The cache is not used.
+/// The same rules apply as for a lookup: rate limits, Retry-After and a stored "needs a key". The cache is not used.
 public struct SourceProbe: Sendable {
     private let sources: [any OnlineSource]
     private let policy: RequestPolicy
@@ -15,8 +15,9 @@ public struct SourceProbe: Sendable {
     public struct Finding: Sendable, Equatable {
         public var source: SourceName
         public var answer: SourceAnswer
-        /// The time by which the server's clock is ahead of this machine's, from the Date header; precise to a second,
-        /// and too low by the time the answer took. `nil` without an answer or a date.
+        /// The time by which the server's clock is ahead of this machine's clock, according to the Date header. It is
+        /// precise to a second, and too low by the time that the answer took to arrive. `nil` if there is no answer or
+        /// no such header.
         public var clockLead: Duration?
 
         public init(source: SourceName, answer: SourceAnswer, clockLead: Duration? = nil) {
@@ -27,8 +28,8 @@ public struct SourceProbe: Sendable {
     }
 
     /// - Parameters:
-    ///   - states: the rate limits of the sources.
-    ///   - clock: measures waits and time limits.
+    ///   - states: the rate limits for the sources.
+    ///   - clock: the clock for waits and time limits.
     ///   - now: returns the calendar time.
     public init(
         _ configuration: LookupConfiguration, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
@@ -43,9 +44,10 @@ public struct SourceProbe: Sendable {
         isOffline = configuration.isOffline
     }
 
-    /// Asks all sources at the same time for one book.
+    /// Asks all sources about one book, all at the same time.
     ///
-    /// - Parameter timeout: the time for the answer of one source, and again for waiting on its rate limit.
+    /// - Parameter timeout: the longest time to wait for the rate limit of a source. The answer of the source may then
+    ///   take the same time again.
     /// - Returns: the results, in the order in which a lookup asks the sources.
     public func ask(for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
         await withTaskGroup(of: (Int, Finding).self) { group in
@@ -60,7 +62,7 @@ public struct SourceProbe: Sendable {
 
     private func ask(_ source: any OnlineSource, for isbn: ISBN, _ timeout: Duration) async -> Finding {
         guard !isOffline else {
-            return Finding(source: source.name, answer: .notAsked(reason: "offline is switched on"))
+            return Finding(source: source.name, answer: .notAsked(reason: "offline mode is on"))
         }
         let lead = ClockLead()
         var policy = policy
@@ -73,7 +75,7 @@ public struct SourceProbe: Sendable {
     }
 }
 
-/// The lead of the server's clock by the last Date header.
+/// The time by which a server's clock is ahead, according to the last Date header.
 private final class ClockLead: Sendable {
     private let last = Mutex<Duration?>(nil)
 

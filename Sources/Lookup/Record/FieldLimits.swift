@@ -3,30 +3,31 @@ import HTTP
 
 /// Cleans untrusted text from the sources and cuts it to the library's limits.
 enum FieldLimits {
-    /// The most items of any list.
+    /// The most items that are read from a list.
     static let items = 100
-    /// The plausible numbers of pages; a higher one is an error of the source. A user may enter more
-    /// (``NumberLimit/pages``).
+    /// The plausible page counts. A source's count outside this range must be an error and is ignored. A user may enter
+    /// a higher count (``NumberLimit/pages``).
     static let pages = 1...100_000
 
-    /// - Returns: the text without control characters, at most `limit` characters; `nil` if nothing is left.
+    /// - Returns: the text without control characters, cut to `limit` characters; `nil` if nothing is left.
     static func text(_ value: JSONValue?, limit: Int = TextLimit.name) -> String? {
         value?.string.flatMap { text($0, limit: limit) }
     }
 
     static func text(_ value: String, limit: Int = TextLimit.name) -> String? {
-        // Cut roughly before cleaning and exactly after it, because counting the characters of 5 MB is slow.
+        // The text is cut roughly before cleaning and exactly afterwards, because counting the characters of 5 MB is
+        // slow.
         let bounded = value.utf8.count > limit * 16 ? String(value.unicodeScalars.prefix(limit * 4)) : value
-        // Only a description has lines.
+        // Only a description may have several lines.
         let cleaned = limit >= TextLimit.description ? bounded.cleaned : bounded.onOneLine.cleaned
         guard cleaned.utf8.count > limit else { return cleaned.isEmpty ? nil : cleaned }
         let cut = String(cleaned.prefix(limit)).cleaned
         return cut.isEmpty ? nil : cut
     }
 
-    /// Returns the texts of a list, or a single text given instead of a list; each once.
+    /// Returns the texts in a list, without duplicates. A single text is treated like a list with one item.
     ///
-    /// - Parameter key: the member with the text if the items are objects: `{"name": "Penguin"}`.
+    /// - Parameter key: the key of the text in items that are objects, such as `{"name": "Penguin"}`.
     static func texts(_ value: JSONValue?, key: String = "name") -> [String] {
         var texts: [String] = []
         let items = value?.items ?? []
@@ -39,7 +40,7 @@ enum FieldLimits {
 
     static func pages(_ value: JSONValue?) -> Int? { value?.wholeNumber.flatMap { pages.contains($0) ? $0 : nil } }
 
-    /// Returns an https link for a person to follow.
+    /// Returns a link for people to open, always with https.
     static func link(_ value: JSONValue?) -> String? {
         guard let text = value?.string, let address = WebAddress(text.cleaned) else { return nil }
         return address.secured.description
@@ -53,11 +54,12 @@ extension String {
     }
 }
 
-/// Converts the language codes of the sources to those of the library: ISO 639-1 if there is one, else ISO 639-2.
+/// Converts language codes from the sources to the codes that the library uses: ISO 639-1 if the language has such a
+/// code, otherwise ISO 639-2.
 enum LanguageCode {
-    /// - Parameter text: "eng", "/languages/eng", "en", "pt-BR"; MARC uses the codes of ISO 639-2/B and a few of its
-    ///   own.
-    /// - Returns: `nil` if the text is not a code, or a code for no particular language (und, mul, zxx, mis).
+    /// - Parameter text: a code such as "eng", "/languages/eng", "en" or "pt-BR". Codes from MARC are those of ISO
+    ///   639-2/B and a few others.
+    /// - Returns: `nil` if the text is not a code, or if the code means no particular language (und, mul, zxx, mis).
     static func normalized(_ text: String) -> String? {
         let last = text.prefix(64).split(separator: "/").last ?? ""
         let code = String(last.prefix { $0 != "-" && $0 != "_" }).lowercased()
@@ -73,7 +75,7 @@ enum LanguageCode {
         table.split(whereSeparator: \.isWhitespace).map { (String($0.prefix(3)), String($0.suffix(2))) },
         uniquingKeysWith: { first, _ in first })
 
-    /// The codes of ISO 639-2, both B and T, with their ISO 639-1 code. Source: the registration authority's list
+    /// The codes of ISO 639-2 (both B and T), each with its ISO 639-1 code. Source: the registration authority's list
     /// (Library of Congress, loc.gov/standards/iso639-2), as in Debian's iso-codes 4.15. The last line has codes that
     /// MARC has withdrawn but that still occur in records.
     private static let table = """
@@ -95,6 +97,6 @@ enum LanguageCode {
 }
 
 extension JSONValue {
-    /// A whole number, also as text: some sources put numbers in quotes.
+    /// The value as a whole number. Text is accepted too, because some sources put numbers in quotation marks.
     var wholeNumber: Int? { integer ?? string.flatMap { Int($0.cleaned) } }
 }

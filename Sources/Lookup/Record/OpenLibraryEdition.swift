@@ -1,9 +1,9 @@
 import Bookplate
 
-/// An edition as Open Library stores it, in `/isbn/{isbn}.json`, `jscmd=details` and the rows of the editions dump.
-/// Source: openlibrary.org/type/edition.
+/// Reads editions in the form in which Open Library stores them, which `/isbn/{isbn}.json`, `jscmd=details` and the
+/// dump of editions contain. Source: openlibrary.org/type/edition.
 enum OpenLibraryEdition {
-    /// Converts an edition to metadata, without authors that are known only by their keys.
+    /// Converts an edition to metadata. Authors that the edition lists only by key are left out.
     static func metadata(_ edition: JSONValue) -> Metadata {
         var metadata = Metadata()
         metadata.title = title(edition)
@@ -29,21 +29,23 @@ enum OpenLibraryEdition {
         return metadata
     }
 
-    /// Returns the ISBNs that an edition lists, in any form.
+    /// Returns the ISBNs that an edition lists, as they are written there.
     static func numbers(_ edition: JSONValue) -> [String] {
         FieldLimits.texts(edition["isbn_13"]) + FieldLimits.texts(edition["isbn_10"])
     }
 
-    /// Returns the keys of the authors, such as `OL23919A`, in order.
+    /// Returns the keys of the authors, such as `OL23919A`, in the order of the record.
     static func authorKeys(_ edition: JSONValue) -> [String] {
         (edition["authors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
-            // Works nest the key one level deeper: {"author": {"key": …}}.
+            // In a work, the key is one level deeper: {"author": {"key": …}}.
             let key = item["key"]?.string ?? item["author"]?["key"]?.string ?? item["author"]?.string
             return key.flatMap { number(in: $0, "/authors/OL", "A") }.map { "OL\($0)A" }
         }
     }
 
-    /// Returns Open Library's number of an edition, or of a record about one, such as `OL123M`.
+    /// Returns Open Library's number for an edition, such as `OL123M`.
+    ///
+    /// - Parameter edition: the edition itself, or a record about it.
     static func number(of edition: JSONValue) -> String? {
         edition["key"]?.string.flatMap { number(in: $0, "/books/OL", "M") }.map { "OL\($0)M" }
     }
@@ -56,7 +58,7 @@ enum OpenLibraryEdition {
         return number
     }
 
-    /// Returns the identifiers of other systems, without the ISBNs.
+    /// Returns the identifiers from other catalogues, without the ISBNs.
     static func identifiers(_ value: JSONValue?) -> [String: [String]] {
         var identifiers: [String: [String]] = [:]
         for (scheme, texts) in value?.members ?? [] where identifiers.count < 20 {
@@ -73,12 +75,13 @@ enum OpenLibraryEdition {
 
     private static func title(_ edition: JSONValue) -> String? {
         guard let title = FieldLimits.text(edition["title"], limit: TextLimit.title) else { return nil }
-        // Older records keep the article apart: "The " and "hobbit".
+        // Older records store the article separately: "The " and "hobbit".
         guard let article = FieldLimits.text(edition["title_prefix"]) else { return title }
         return FieldLimits.text("\(article) \(title)", limit: TextLimit.title)
     }
 
-    /// Returns the contributors with a known role; those without a role are listed as authors already.
+    /// Returns the contributors whose role is known. Contributors without a role are left out, because they are already
+    /// listed as authors.
     private static func contributors(_ edition: JSONValue) -> [Contributor] {
         (edition["contributors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
             guard let name = FieldLimits.text(item["name"]), let role = FieldLimits.text(item["role"]) else {
@@ -105,8 +108,8 @@ enum OpenLibraryEdition {
         return names("paper", "hard", "cover", "bound", "binding", "spiral", "board") ? .physical : nil
     }
 
-    /// Splits "Discworld ; 3", "Penguin classics #12" or "Culture, bk. 2" into the name and, if there is one at the
-    /// end, the number.
+    /// Splits a series such as "Discworld ; 3", "Penguin classics #12" or "Culture, bk. 2" into its name and its
+    /// number. Without a number at the end, the whole text is the name.
     private static func series(_ text: String?) -> (name: String?, number: String?) {
         guard let text else { return (nil, nil) }
         guard let mark = text.lastIndex(where: { ";#,(".contains($0) }) else { return (text, nil) }

@@ -1,17 +1,17 @@
 import Bookplate
 
-/// Parses the free text that sources give as a date of publication.
+/// Parses dates of publication, which sources give as free text.
 enum PublishedDate {
     /// - Parameter text: for example "2015", "March 2009", "1984-10", "January 22, 1988", "22 Jan. 1988", "c1998",
     ///   "[1969?]", "03/17/1969".
-    /// - Returns: the year, and month and day as far as they are unambiguous; `nil` if there is no year.
+    /// - Returns: the year, with the month and the day if they are unambiguous; `nil` if there is no year.
     static func day(in text: String) -> CalendarDay? {
         let text = text.prefix(100).cleanedForDates
         if let exact = CalendarDay(text) { return exact }
         let words = words(of: text)
         let numbers = words.compactMap { word in word.allSatisfy(\.isASCIIDigit) ? word : nil }
         let years = numbers.filter { $0.count == 4 }.compactMap { Int($0) }.filter { (1000...2199).contains($0) }
-        // Of "1969-1971" or "1990, c1985", the first year is the edition's own.
+        // In "1969-1971" and "1990, c1985", the first year is that of the edition.
         guard let year = years.first else { return compact(numbers) }
         guard years.count == 1 else { return CalendarDay(year: year) }
         let small = numbers.filter { $0.count <= 2 }.compactMap { Int($0) }
@@ -23,7 +23,9 @@ enum PublishedDate {
         return numeric(year: year, small: small, yearIsFirst: numbers.first?.count == 4) ?? CalendarDay(year: year)
     }
 
-    /// Parses "1984/10", "2022.02.09" or "17/03/1969", with month and day only if their order is unambiguous.
+    /// Parses the numbers of a date such as "1984/10", "2022.02.09" or "17/03/1969".
+    ///
+    /// - Returns: `nil` if the order of month and day is ambiguous.
     private static func numeric(year: Int, small: [Int], yearIsFirst: Bool) -> CalendarDay? {
         switch (small.count, yearIsFirst) {
         case (1, _): return CalendarDay(year: year, month: small[0])
@@ -35,7 +37,7 @@ enum PublishedDate {
         }
     }
 
-    /// Parses "19690317".
+    /// Parses a date of eight digits, such as "19690317".
     private static func compact(_ numbers: [Substring]) -> CalendarDay? {
         guard numbers.count == 1, let digits = numbers.first, digits.count == 8,
             let year = Int(digits.prefix(4)), (1000...2199).contains(year),
@@ -44,7 +46,7 @@ enum PublishedDate {
         return CalendarDay(year: year, month: month, day: day)
     }
 
-    /// Splits the text into runs of ASCII digits and runs of letters; "c1998" is two words.
+    /// Splits the text into words, each a run of ASCII digits or a run of letters: "c1998" becomes two words.
     private static func words(of text: String) -> [Substring] {
         var words: [Substring] = []
         var start = text.startIndex
@@ -67,8 +69,8 @@ enum PublishedDate {
             .map { $0 + 1 }
     }
 
-    /// The months in English, French, Spanish, German and Italian, without diacritics; their first three letters are
-    /// accepted as well.
+    /// The names of the months in English, French, Spanish, German and Italian, without diacritics. The first three
+    /// letters of a name are accepted too.
     private static let months: [[String]] = [
         ["january", "janvier", "enero", "januar", "gennaio"],
         ["february", "fevrier", "febrero", "februar", "febbraio"],
@@ -86,7 +88,7 @@ extension Character {
 }
 
 extension Substring {
-    /// The text in lower case, without the diacritics of month names.
+    /// The text in lower case, without the diacritics that occur in names of months.
     fileprivate var cleanedForDates: String {
         let plain: [Character: Character] = ["é": "e", "û": "u", "ä": "a"]
         return String(String(self).cleaned.lowercased().map { plain[$0] ?? $0 })
