@@ -71,8 +71,8 @@ struct InputDevice: ~Copyable {
         return !KeySet(bytes: keys).isEmpty
     }
 
-    /// Grabs the device, so that no other program receives its keys, and sets the clock of its events to the monotonic
-    /// one. The corresponding ioctls are EVIOCGRAB and EVIOCSCLOCKID.
+    /// Grabs the device, so that no other program receives its keys, and switches the time stamps of its events to the
+    /// monotonic clock. The corresponding ioctls are EVIOCGRAB and EVIOCSCLOCKID.
     func grab() throws(ScannerError) {
         guard cinput_grab(descriptor.rawValue, 1) == 0 else {
             throw errno == EBUSY ? .busy(path: path, name: identity.name) : error(.current)

@@ -124,7 +124,7 @@ private struct StreamStatus {
         return true
     }
 
-    /// Records an error, which the next call of ``isDue(at:)`` makes due for a report.
+    /// Records an error. The next call of ``isDue(at:)`` then returns true.
     mutating func fail(_ error: CameraError) {
         guard state != .trouble(error) else { return }
         (state, format, hasChanged) = (.trouble(error), nil, true)
