@@ -28,8 +28,8 @@ struct Evidence {
 
     /// The number of agreeing lines that are enough to believe a book's code without a check of its grey levels.
     static let certainLines = 6
-    /// The number of agreeing lines that are enough to believe another code. It is higher because such a code has no prefix
-    /// that makes a misread unlikely.
+    /// The number of agreeing lines that are enough to believe another code. More lines are needed, because such a code
+    /// has no prefix that makes a misread unlikely.
     static let certainLinesOfOthers = 10
 
     /// Adds a code that the grey levels prove. Other claims in its region are dropped as misreads, unless they were

@@ -211,7 +211,7 @@ public struct Explanation: Sendable {
         public var places: [Corners]
         /// The CPU time that the step took.
         public var cpu: Duration
-        /// The payloads that this step made certain, so that they are believed.
+        /// The payloads that are believed after this step but were not believed before it.
         public var read: [String]
     }
 

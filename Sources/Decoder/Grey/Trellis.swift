@@ -8,7 +8,7 @@ struct DigitSequence {
     /// The cost of the next best payload with a correct check digit, or the search limit if that is lower.
     var runnerUp: Float
 
-    /// The ratio of the runner-up's cost to the cost; 1 if both payloads fit equally well.
+    /// The ratio of the runner-up's cost to the best payload's; 1 if both fit equally well.
     var ratio: Float { runnerUp / max(cost, 1e-9) }
 }
 
@@ -162,7 +162,7 @@ extension Trellis {
     ///
     /// - Parameters:
     ///   - firstDigits: the possible first digits.
-    ///   - isBook: true if the next two digits must be 7, and 8 or 9.
+    ///   - isBook: true if the two digits after the first must be 78 or 79.
     ///   - limit: the mean squared difference up to which payloads are searched for. A lower limit is faster.
     /// - Returns: `nil` if every payload is above the limit.
     func read(firstDigits: some Sequence<Int> = [9], isBook: Bool = true, limit: Float) -> DigitSequence? {

@@ -143,8 +143,8 @@ struct LineEnd {
     let isRightEnd: Bool
     /// The number of the line in its scan; a line that is read in both directions counts once.
     let line: Int
-    /// True if the line alone showed the whole code. Otherwise, zbar has joined halves from neighbouring lines, and the
-    /// position of the end is not reliable.
+    /// True if the line alone showed the whole code. Otherwise, zbar may have joined halves from neighbouring lines,
+    /// and the position of the end is not reliable.
     let isWhole: Bool
 }
 
@@ -156,8 +156,8 @@ struct RawSymbol {
     var lines: Int
     /// The number of those lines that showed the whole code.
     var wholeLines = 0
-    /// The number of points that are known at either end, from lines that showed the whole code. If the numbers differ,
-    /// it is the smaller one. The corners are computed from these points.
+    /// The number of points that are known at each end of the code, from lines that showed the whole code; the smaller
+    /// number if the ends differ. The corners are computed from these points.
     var pointsPerEnd: Int
     /// The corners, in pixels of the scanned frame.
     var corners: Corners
