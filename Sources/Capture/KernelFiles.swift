@@ -1,8 +1,8 @@
 import Glibc
 import SystemPackage
 
-/// Returns the names in a folder, without "." and ".."; empty if it is missing or unreadable, as other users' processes
-/// are.
+/// Returns the names in a folder, without "." and "..". Returns no names if the folder is missing or cannot be read,
+/// such as the folder of another user's process.
 func entries(of folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -16,7 +16,7 @@ func entries(of folder: String) -> [String] {
     return names
 }
 
-/// Reads the beginning of one of the kernel's text files; empty if it cannot be read.
+/// Returns the beginning of one of the kernel's text files; an empty text if it cannot be read.
 func readTextFile(_ path: String, atMost limit: Int) -> String {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: min(limit, 64 << 10))
@@ -31,7 +31,7 @@ func readTextFile(_ path: String, atMost limit: Int) -> String {
             }
         }
     } catch {
-        // A process that ends while its files are read leaves what was read so far.
+        // If a process ends while its files are read, return the part that was read so far.
     }
     return String(decoding: bytes, as: UTF8.self)
 }
@@ -40,15 +40,15 @@ extension Errno {
     /// The error of the last C call of this thread.
     static var current: Errno { Errno(rawValue: errno) }
 
-    /// True if a device is not there, or no longer there.
+    /// True if the error means that a device does not exist, or no longer exists.
     var isDeviceGone: Bool {
         [.operationNotSupportedByDevice, .noSuchAddressOrDevice, .noSuchFileOrDirectory].contains(self)
     }
 }
 
-/// Makes a C call, again if a signal interrupts it.
+/// Makes a C call, and repeats it if a signal interrupts it.
 ///
-/// SystemPackage does this for its own calls; this is for the ones it does not have, such as ioctl().
+/// SystemPackage does this for the calls that it offers; this function is for other calls, such as ioctl().
 ///
 /// - Returns: the error; `nil` if the call succeeded.
 func retryOnInterrupt(_ call: () -> Int32) -> Errno? {
@@ -60,8 +60,8 @@ func retryOnInterrupt(_ call: () -> Int32) -> Errno? {
 }
 
 extension String {
-    /// The text without control characters, as one line. A device or driver can put anything into its name, and names
-    /// are printed to terminals.
+    /// The text as one line without control characters. Names of devices are printed to terminals, and a device or
+    /// driver can put any characters into its name.
     var withoutControls: String {
         let scalars = unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {

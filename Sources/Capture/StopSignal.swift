@@ -2,9 +2,10 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Ends a thread's waits from another thread, for good.
+/// A signal from another thread that ends a thread's current wait and all its later waits.
 ///
-/// If no descriptor is left for its pipe, a wait ends only with its time, which is at most a second.
+/// If the process has no descriptors left for the signal's pipe, a wait ends only when its time is up, which takes at
+/// most a second.
 final class StopSignal: Sendable {
     private let isSet = Atomic(false)
     /// The pipe that ``stop()`` writes to; `nil` if it could not be created.
@@ -15,7 +16,7 @@ final class StopSignal: Sendable {
     }
 
     deinit {
-        // A descriptor that is never written to again has nothing to lose when it is closed.
+        // Errors can be ignored, because nothing is written to these descriptors any more.
         try? pipe?.readEnd.close()
         try? pipe?.writeEnd.close()
     }
@@ -25,21 +26,22 @@ final class StopSignal: Sendable {
     /// Ends all waits. May be called from any thread, any number of times.
     func stop() {
         guard !isSet.exchange(true, ordering: .acquiringAndReleasing), let pipe else { return }
-        // Never read, so the pipe stays readable for every later wait. Its buffer is empty, so the write cannot fail.
+        // The byte is never read, so the pipe stays readable for every later wait. The pipe's buffer is empty, so the
+        // write cannot fail.
         _ = try? withUnsafeBytes(of: UInt8(0)) { try pipe.writeEnd.write($0) }
     }
 
     enum Outcome: Equatable {
         /// The descriptor has data or an error.
         case ready
-        /// The time is up, ``stop()`` was called, or a signal came.
+        /// The time is up, ``stop()`` was called, or a signal of the system arrived.
         case ended
         case failed(errno: Errno)
     }
 
-    /// Waits for the first of these: data on `descriptor`, ``stop()``, a signal, or the end of the time.
+    /// Waits until `descriptor` has data, ``stop()`` is called, a signal of the system arrives, or the time is up.
     ///
-    /// - Parameter descriptor: `nil` to wait only for the others.
+    /// - Parameter descriptor: the descriptor to wait for; `nil` to wait without one.
     func wait(for descriptor: FileDescriptor?, atMost time: Duration) -> Outcome {
         if isStopped { return .ended }
         // poll() ignores negative descriptors.
@@ -56,8 +58,8 @@ final class StopSignal: Sendable {
         return waiting.0.revents != 0 ? .ready : .ended
     }
 
-    /// Waits until ``stop()`` or the end of the time. If even that fails, for lack of memory, it sleeps briefly, so
-    /// that no loop runs without a pause.
+    /// Waits until ``stop()`` is called or the time is up. If waiting fails because memory has run out, sleeps briefly
+    /// instead, so that no loop runs without a pause.
     func pause(_ time: Duration) {
         if case .failed = wait(for: nil, atMost: time) { usleep(100_000) }
     }

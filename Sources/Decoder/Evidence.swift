@@ -1,11 +1,11 @@
 import Bookplate
 
-/// The codes that the stages have seen in one picture so far, and which of them to believe.
+/// The codes that the stages have read in one picture so far, with the rules that decide which of them are believed.
 ///
-/// Most misreads of EAN-13 swap 1 with 7 and 2 with 8, in pairs, so that the check digit fits again. The number of
-/// lines that agree and the grey levels separate them from correct reads.
+/// Most misreads of EAN-13 confuse 1 with 7 and 2 with 8, at two positions, so that the check digit is correct again.
+/// They differ from correct reads in the number of lines that agree and in the grey levels.
 struct Evidence {
-    /// One payload in one region.
+    /// A payload that was read in a region.
     struct Claim {
         var digits: Digits
         var addon: Digits?
@@ -13,8 +13,8 @@ struct Evidence {
         var pointsPerEnd: Int
         var corners: Corners
         var region: Region
-        /// True if the grey levels confirm it, false if they contradict it, `nil` if they were not checked or do not
-        /// decide.
+        /// True if the grey levels confirm the payload, false if they contradict it, `nil` if they were not checked or
+        /// are not clear.
         var isConfirmed: Bool?
 
         var symbol: RawSymbol {
@@ -23,12 +23,13 @@ struct Evidence {
     }
 
     private var claims: [Claim] = []
-    /// The regions in which everything is read.
+    /// The regions in which every code has been read.
     private var settled: [Region] = []
 
-    /// The number of lines that suffice without the grey levels. Other codes need more, because they have no prefix to
-    /// vouch for them.
+    /// The number of agreeing lines that are enough to believe a book's code without a check of its grey levels.
     static let certainLines = 6
+    /// The number of agreeing lines that are enough to believe another code. More lines are needed, because such a code
+    /// has no prefix that makes a misread unlikely.
     static let certainLinesOfOthers = 10
 
     /// Adds a code that the grey levels prove. Other claims in its region are dropped as misreads, unless they were
@@ -43,11 +44,11 @@ struct Evidence {
         confirm(symbol.digits, true)
     }
 
-    /// Adds the codes that one scan saw.
+    /// Adds the codes that one scan has read.
     ///
     /// - Parameters:
-    ///   - symbols: with corners in pixels of the stored full-size picture.
-    ///   - searched: the region that was scanned. A code that only few lines showed lies somewhere in it.
+    ///   - symbols: the codes, with corners in pixels of the stored full-size picture.
+    ///   - searched: the region that was scanned. A code that only a few lines showed lies somewhere in this region.
     mutating func add(_ symbols: [RawSymbol], in searched: Region? = nil) {
         for symbol in symbols {
             let around = Region(around: symbol.corners)
@@ -75,12 +76,12 @@ struct Evidence {
         for index in claims.indices where claims[index].digits == digits { claims[index].isConfirmed = isConfirmed }
     }
 
-    /// Marks a region as read if one of these codes, which were seen in it, is settled.
+    /// Marks a region as read if at least one of the given codes, which were read in the region, is settled.
     mutating func settle(_ region: Region, by digits: [Digits]) {
         if claims.contains(where: { digits.contains($0.digits) && isSettled($0) }) { settled.append(region) }
     }
 
-    /// Returns the ISBNs that were seen in a region, but not often enough.
+    /// Returns the ISBNs that some lines showed in a region, but too few lines to be certain.
     func hints(in region: Region) -> [Digits] {
         claims.filter { claim in
             claim.digits.isBook && !isSettled(claim)
@@ -88,7 +89,7 @@ struct Evidence {
         }.map(\.digits)
     }
 
-    /// Returns the codes among these digits that are settled and have no add-on yet.
+    /// Returns those of the given codes that are settled and have no add-on yet.
     func withoutAddon(_ digits: [Digits]) -> [RawSymbol] {
         claims.filter { digits.contains($0.digits) && $0.addon == nil && $0.pointsPerEnd > 0 && isSettled($0) }
             .map(\.symbol)
@@ -105,7 +106,7 @@ struct Evidence {
     /// The regions of the codes that are not settled.
     var doubtful: [Region] { claims.filter { !isSettled($0) }.map(\.region) }
 
-    /// The codes that are believed.
+    /// The codes that are believed to be correct.
     var symbols: [RawSymbol] { claims.filter(isBelieved).map(\.symbol) }
 
     /// Returns true if a region needs no further reading.
@@ -114,8 +115,8 @@ struct Evidence {
             || claims.contains { isSettled($0) && $0.region.withAddon.contains(region.centre) }
     }
 
-    /// Returns true if no other code can take the claim's place: a few lines are enough to misread a book's code as
-    /// another.
+    /// Returns true if the claim is certain. A code that is not a book's must be confirmed by its grey levels, because
+    /// a few lines are enough to misread a book's code as another code.
     func isSettled(_ claim: Claim) -> Bool {
         isBelieved(claim) && (claim.digits.isBook || claim.isConfirmed == true)
     }
@@ -129,7 +130,7 @@ struct Evidence {
             !claim.digits.looksLikeMisreadBook
         else { return false }
         return claims.allSatisfy { other in
-            // Of a thousand misreads only two have a book's prefix, so a line that shows one weighs more.
+            // Of a thousand misreads only two have a book's prefix, so a line that shows such a prefix has more weight.
             let weight = other.digits.isBook && !claim.digits.isBook ? 12 : 3
             return other.digits == claim.digits || claim.lines >= weight * other.lines
                 || !(other.region.contains(claim.region.centre) || claim.region.contains(other.region.centre))
@@ -151,15 +152,15 @@ extension Digits {
 extension Region {
     /// Creates the region of a code.
     ///
-    /// - Parameter corners: the code's corners. If only one line of it was read, its height is assumed to be a third of
-    ///   its length.
+    /// - Parameter corners: the code's corners. If only one line of the code was read, the region's height is assumed
+    ///   to be a third of its length.
     init(around corners: Corners) {
         let left = corners.topLeft.middle(to: corners.bottomLeft)
         let right = corners.topRight.middle(to: corners.bottomRight)
         let (x, y) = (right.x - left.x, right.y - left.y)
         let length = (x * x + y * y).squareRoot()
         let across = length > 0 ? Point(x: x / length, y: y / length) : Point(x: 1, y: 0)
-        // No array of corners here: this runs for every code of every frame.
+        // Do not create an array of corners, because this runs for every code of every frame.
         func height(_ point: Point) -> Double { point.y * across.x - point.x * across.y }
         let (a, b) = (height(corners.topLeft), height(corners.topRight))
         let (c, d) = (height(corners.bottomRight), height(corners.bottomLeft))

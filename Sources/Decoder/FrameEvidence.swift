@@ -1,9 +1,9 @@
 import Bookplate
 
-/// Collects the grey levels of bar-like regions over several frames. Two or three frames together show what one does
-/// not, because noise, glare and a moving hand differ in each.
+/// Collects the grey levels of bar-like regions over several frames. Two or three frames together may show a code that
+/// one frame does not, because noise, glare and the movement of the hand differ between frames.
 struct FrameEvidence {
-    /// One region, and how the code lay on the profiles of the last frames.
+    /// A region, with the positions of its code on the profiles of the last frames.
     private struct TrackedRegion {
         var corners: Corners
         var lines: [GreyReader.LineFit] = []
@@ -14,24 +14,26 @@ struct FrameEvidence {
     private var reader = GreyReader()
     private var regions: [TrackedRegion] = []
 
-    /// The time for which a region is remembered, and the most frames and regions.
+    /// The time for which a region is remembered after it was last added.
     private static let memory: Duration = .seconds(1)
+    /// The most frames that are remembered of a region.
     private static let maxLines = 5
+    /// The most regions that are remembered.
     private static let maxRegions = 6
-    /// The number of frames that must agree.
+    /// The least number of frames that must agree.
     private static let minLines = 2
-    /// The least ratio by which the digits must fit better than any others. Of 5,654 findings in 6,000 drawn sequences
-    /// the 1,230 wrong ones had at most 1.42, and 97 of 100 right ones more than 1.5.
+    /// The least ratio by which the digits must fit better than any other digits. In 6,000 drawn sequences, there were
+    /// 5,654 findings: the 1,230 wrong ones had a ratio of at most 1.42, and 97 of 100 correct ones more than 1.5.
     private static let minRatio: Float = 1.5
-    /// The highest cost at which a frame is kept; a code that can be read in the end fits no worse.
+    /// The highest cost at which a frame is kept. Every frame of a code that can be read in the end has a lower cost.
     private static let maxCost: Float = 0.03
 
     /// Adds one region of a frame.
     ///
     /// - Parameters:
-    ///   - hints: payloads that were read there.
+    ///   - hints: payloads that were read in the region.
     ///   - slack: see ``GreyReader/read(_:region:slack:hints:)``.
-    /// - Returns: an ISBN that this frame and earlier ones show together.
+    /// - Returns: the ISBN that this frame and earlier frames show together; `nil` if they show none.
     mutating func add(
         _ frame: Frame, at region: Region, slack: Double, hints: [Digits]
     ) -> RawSymbol? {
@@ -55,7 +57,7 @@ struct FrameEvidence {
             pointsPerEnd: all.lines.count, corners: bars.corners(of: found.lines[0]))
     }
 
-    /// Returns the index of a tracked region, adding it if it is new.
+    /// Returns the index of a tracked region, and adds the region if it is new.
     private mutating func index(of region: Region, at time: Duration) -> Int {
         let corners = region.corners
         if let index = regions.firstIndex(where: { $0.corners.isSamePlace(corners) }) {
@@ -80,7 +82,7 @@ struct FrameEvidence {
 }
 
 extension Frame {
-    /// Measures the brightness of every eighth pixel of every eighth row.
+    /// Measures the brightness of the frame, using every eighth pixel of every eighth row.
     func light(offset: Int) -> FrameResult.Light {
         var (sum, clipped, count) = (0, 0, 0)
         withLuma { luma in
@@ -98,19 +100,20 @@ extension Frame {
     }
 }
 
-/// Measurements of lines across a region, readable or not.
+/// Measurements of lines across a region, which need not be readable.
 struct Stripes {
-    /// The share of the whole range between ink and paper that one pixel's step covers; the mean over the lines.
+    /// The largest step between two neighbouring pixels, as a part of the range between ink and paper; the mean over
+    /// the lines.
     var sharpness: Double
-    /// The number of changes between light and dark, in the line with the fewest.
+    /// The number of changes between light and dark, in the line with the fewest changes.
     var changes: Int
-    /// The similarity of lines a part of the height apart, -1 to 1.
+    /// The similarity of lines that are a sixth of the region's height apart, from -1 to 1.
     var likeness: Double
-    /// The grey levels between ink and paper, in the line with the fewest.
+    /// The number of grey levels between ink and paper, in the line with the smallest range.
     var range: Double
 
-    /// True if the lines look like a code. A code changes 60 times, or 16 times if it is blurred until its narrow bars
-    /// merge. Lines of print and most textures differ from line to line.
+    /// True if the lines look like a code. A line across a code changes between light and dark 60 times, or 16 times if
+    /// blur has merged the narrow bars. In print and most textures, neighbouring lines differ.
     var areBars: Bool { likeness > 0.6 && changes >= 14 && range > 20 }
 }
 
@@ -167,8 +170,8 @@ extension UnsafeBufferPointer<Int16> {
         return changes
     }
 
-    /// Returns the correlation with another line of the same length, at the best of a few shifts: a region's direction
-    /// is only known to some degrees.
+    /// Returns the correlation with another line of the same length, at the best of a few shifts, because a region's
+    /// direction is known only to within some degrees.
     fileprivate func likeness(to other: UnsafeBufferPointer<Int16>) -> Double {
         var best = -1.0
         for shift in -4...4 {

@@ -1,15 +1,16 @@
 import Bookplate
 
-/// Reads a camera's frames: every frame cheaply, with costlier steps by turns and where the last code was seen.
+/// Reads a camera's frames. Cheap steps run on every frame, and costlier steps run only on some frames or where a code
+/// was recently read.
 ///
-/// In every frame it reads each eighth row and column (twelfth at 1920x1080), different ones from frame to frame; then,
-/// across the bars, the regions where a code was read within the last second and is not now. In every third frame,
-/// after a code was lost, and as long as something is unread, it also reads whatever looks like bars, and the grey
-/// levels of one such region (``FrameEvidence``). A code missed in one frame may be read in the next; ``Consensus``
-/// needs several frames anyway.
+/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), with different rows and columns
+/// in each frame. Then it reads, across the bars, the regions where a code was read within the last second but not in
+/// this frame. In every third frame, after a code was lost, and as long as something is unread, it also reads the
+/// regions that look like bars, and the grey levels of one of them (``FrameEvidence``). A code that is missed in one
+/// frame may be read in the next, and ``Consensus`` needs several frames anyway.
 ///
-/// Only the grey levels allocate memory, once the rest has grown to the size of the frames. Not for two threads at
-/// once.
+/// Once its buffers have grown to the size of the frames, only the reading of grey levels allocates memory. Two threads
+/// must not use the same reader at once.
 public struct FrameReader: FrameDecoder {
     private var scan: LineScan
     private var finder = RegionFinder()
@@ -21,7 +22,7 @@ public struct FrameReader: FrameDecoder {
     private var evidence = FrameEvidence()
     /// True if something looked like bars in the last frame and was not read.
     private var hasUnread = false
-    /// The codes that several frames showed together.
+    /// The codes that several frames together have shown.
     private var certain: [RawSymbol] = []
 
     /// A code that was read recently.
@@ -31,15 +32,16 @@ public struct FrameReader: FrameDecoder {
         var lastRead: Duration
     }
 
-    /// The time for which a code's region is read closely, and misreads in it are recognised.
+    /// The time for which, after a code was read, its region is read closely and misreads in the region are recognised.
     private static let memory: Duration = .seconds(1)
     private static let maxTracked = 8
-    /// The number of frames from one search for bars to the next, and of regions that are read after one.
+    /// The number of frames from one search for bars to the next.
     private static let searchInterval = 3
+    /// The most regions that are read after a search for bars.
     private static let maxRegions = 4
-    /// The number of lines read in a region; those of photos are read more closely.
+    /// The most lines that are read in a region. The regions of photos are read more closely.
     private static let linesPerRegion = 24
-    /// The long side above which frames are searched at a half, a third …
+    /// The long side, in pixels, above which frames are searched for bars at a half, a third and so on of their size.
     private static let searchSide = 1280
 
     /// - Throws: ``DecoderError`` if memory runs out.
@@ -54,14 +56,14 @@ public struct FrameReader: FrameDecoder {
         result.certain.removeAll(keepingCapacity: true)
         certain.removeAll(keepingCapacity: true)
         (result.sharpness, result.pixelsPerModule) = (nil, nil)
-        // All rows and columns are read in turn, in an order that soon comes near each.
+        // Over several frames, all rows and columns are read, in an order that soon comes close to each of them.
         let turn = frames * 5
         frames += 1
         result.light = frame.light(offset: turn % 8)
         tracked.removeAll { frame.timestamp - $0.lastRead >= Self.memory || frame.timestamp < $0.lastRead }
 
         scan.begin()
-        // Dense enough that five lines cross the smallest readable code, which is about 60 pixels high.
+        // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high.
         let density = min(max(min(frame.width, frame.height) / 90, 1), 12)
         scan.scan(frame, density: density, offset: min(turn % density, min(frame.width, frame.height) - 1))
         scan.lineEnds.assemble(into: &raw)
@@ -73,9 +75,10 @@ public struct FrameReader: FrameDecoder {
         report(at: frame.timestamp, into: &result)
     }
 
-    /// Reads the regions of tracked codes that this frame has not shown yet, or by too few lines to locate them.
+    /// Reads the regions of tracked codes that have not been read in this frame yet, or only by too few lines to locate
+    /// them.
     ///
-    /// - Returns: true if one of them, or a new code, is still not located.
+    /// - Returns: true if a tracked code or a new code is still not located.
     private mutating func rereadTracked(_ frame: Frame) -> Bool {
         if tracked.contains(where: { !isLocated($0.digits) }) {
             for index in tracked.indices where !isLocated(tracked[index].digits) {
@@ -87,12 +90,12 @@ public struct FrameReader: FrameDecoder {
     }
 
     private mutating func read(_ region: Region, of frame: Frame) {
-        // zbar reads best at three pixels per module: more is slower, less is worse.
+        // zbar reads best at three pixels per module. It is slower with more, and reads worse with fewer.
         let enlargement = min(max(3 * 95 / region.length, 0.5), 2)
         scan.scan(frame, region: region, enlargement: enlargement, most: Self.linesPerRegion)
     }
 
-    /// Reads the bar-like regions that were not read, and measures the most prominent bars.
+    /// Reads the regions that look like bars and have not been read yet, and measures the most prominent bars.
     private mutating func search(_ frame: Frame, _ result: inout FrameResult) {
         let factor = (max(frame.width, frame.height) + Self.searchSide - 1) / Self.searchSide
         guard min(frame.width, frame.height) >= 2 * RegionFinder.blockSide * factor else { return }
@@ -105,7 +108,8 @@ public struct FrameReader: FrameDecoder {
         }
         for index in regions.indices { regions[index] = regions[index].scaled(x: Double(factor), y: Double(factor)) }
         keepUnread()
-        // The likeliest regions, and one of the others by turns: a page of print must not hide a code for ever.
+        // Keep the likeliest regions and, in turn, one of the others, because a page of print must not hide a code for
+        // ever.
         if regions.count > Self.maxRegions {
             let others = regions.count - Self.maxRegions + 1
             regions.swapAt(Self.maxRegions - 1, Self.maxRegions - 1 + frames / Self.searchInterval % others)
@@ -114,7 +118,7 @@ public struct FrameReader: FrameDecoder {
         for region in regions { read(region, of: frame) }
         scan.lineEnds.assemble(into: &raw)
         keepUnread()
-        // The grey levels of one region per frame, by turns: they cost as much as all the rest.
+        // Read the grey levels of one region per frame, in turn, because they cost as much as everything else together.
         var readsGreyLevels = true
         if regions.count > 1 { regions.swapAt(0, frames / Self.searchInterval % regions.count) }
         for region in regions {
@@ -139,19 +143,21 @@ public struct FrameReader: FrameDecoder {
         }
     }
 
-    /// Returns the ISBNs that lines of this frame showed, but not often enough.
+    /// Returns the ISBNs that lines of this frame showed in a region or could not locate.
     private func hints(in region: Region) -> [Digits] {
         raw.filter { $0.digits.isBook && (region.contains($0.corners.centre) || $0.isLocated == false) }.map(\.digits)
     }
 
-    /// Records the size and sharpness of the longest code, which is the one being held up.
+    /// Records the size and sharpness of a code if it is the longest one, which is the code that is being shown to the
+    /// camera.
     private func measure(_ length: Double, _ sharpness: Double, in result: inout FrameResult) {
         let pixels = length / Double(DigitTemplates.modules)
         guard pixels > result.pixelsPerModule ?? 0 else { return }
         (result.pixelsPerModule, result.sharpness) = (pixels, sharpness)
     }
 
-    /// Drops the regions that are read already, and those with less than a pixel for each of a code's 95 modules.
+    /// Drops the regions that have already been read, and those that have less than a pixel for each of a code's 95
+    /// modules.
     private mutating func keepUnread() {
         var kept = 0
         for index in regions.indices where regions[index].length >= 80 && !isRead(regions[index]) {
@@ -165,12 +171,12 @@ public struct FrameReader: FrameDecoder {
         raw.contains { $0.digits == digits && $0.isFirm && $0.isLocated }
     }
 
-    /// Returns true if a region is read so well that reading it again would add nothing.
+    /// Returns true if a region has been read so well that reading it again would add nothing.
     private func isRead(_ region: Region) -> Bool {
         raw.contains { $0.isFirm && $0.isLocated && Region(around: $0.corners).withAddon.contains(region.centre) }
     }
 
-    /// Fills the result with the codes that enough lines of this frame agree on, without disputed ones.
+    /// Adds to the result the codes on which enough lines of this frame agree, except disputed codes.
     private mutating func report(at time: Duration, into result: inout FrameResult) {
         for symbol in certain {
             raw.removeAll { $0.digits == symbol.digits }
@@ -193,8 +199,8 @@ public struct FrameReader: FrameDecoder {
         }
     }
 
-    /// Returns true if the code is probably a misread: other lines of this frame contradict it, or an ISBN was recently
-    /// read in its place.
+    /// Returns true if the code is probably a misread, because other lines of this frame contradict it or an ISBN was
+    /// recently read in its place.
     private func isDisputed(_ symbol: RawSymbol) -> Bool {
         let region = Region(around: symbol.corners)
         func isHere(_ other: Region) -> Bool { other.contains(region.centre) || region.contains(other.centre) }
@@ -210,14 +216,15 @@ public struct FrameReader: FrameDecoder {
 }
 
 extension RawSymbol {
-    /// True if enough lines of one frame show the code. A code other than a book's has no prefix to vouch for it, and
-    /// halves from neighbouring lines may be of two codes.
+    /// True if enough lines of one frame show the code. A code that is not a book's must be shown by whole lines,
+    /// because it has no prefix that makes a misread unlikely, and halves from neighbouring lines may belong to two
+    /// codes.
     fileprivate var isFirm: Bool { digits.isBook ? wholeLines >= 2 || lines >= 4 : wholeLines >= 2 && lines >= 3 }
 }
 
 extension Frame {
-    /// Fills `result` with the means of `factor` by `factor` pixels each; the remainder at the right and bottom is left
-    /// out.
+    /// Fills `result` with a smaller frame, in which each pixel is the mean of `factor` by `factor` pixels. Remaining
+    /// pixels at the right and bottom are left out.
     ///
     /// - Precondition: `factor` is positive and no larger than either side.
     func reduce(by factor: Int, into result: inout Frame) {
@@ -229,7 +236,8 @@ extension Frame {
                 for y in 0..<newHeight {
                     let (rows, line) = (base + y * factor * stride, target + y * newWidth)
                     if factor == 2 {
-                        // By far the most frequent case, in a form that becomes vector instructions.
+                        // This is by far the most frequent case, written in a form that the compiler turns into vector
+                        // instructions.
                         let below = rows + stride
                         for x in 0..<newWidth {
                             let sum =

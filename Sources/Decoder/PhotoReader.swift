@@ -1,13 +1,13 @@
 import Bookplate
 import Glibc
 
-/// Finds the EAN-13 codes in photos: with zbar, and by their grey levels if zbar cannot read them.
+/// Reads the EAN-13 codes in photos, with zbar or, if zbar cannot read them, by their grey levels.
 ///
-/// It first finds the regions that look like bars. Each is then read by one stage after the other (``Stage``), from
-/// cheap to costly, until it is settled. So all books in a photo are found (at most ``Stage/maxRegionsOfMany``), and a
-/// plain photo is cheap.
+/// It first finds the regions that look like bars. Each region is then read by one ``Stage`` after the other, from
+/// cheap to costly, until the region is settled. In this way, all books in a photo are found (at most
+/// ``Stage/maxRegionsOfMany``), while a simple photo takes little time.
 ///
-/// Reuses its memory from picture to picture; not for two threads at once.
+/// It reuses its memory from picture to picture. Two threads must not use the same reader at once.
 public struct PhotoReader: SymbolDecoder {
     private var scan: LineScan
     private var finder = RegionFinder()
@@ -21,7 +21,7 @@ public struct PhotoReader: SymbolDecoder {
         return try decode(picture, explaining: &explanation)
     }
 
-    /// Decodes a picture, and fills the explanation with the steps taken unless it is `nil`.
+    /// Decodes a picture. If the explanation is not `nil`, the steps that were taken are added to it.
     public mutating func decode(_ picture: some Picture, explaining explanation: inout Explanation?) throws -> [Symbol]
     {
         var search = PhotoSearch(picture)
@@ -43,7 +43,7 @@ public struct PhotoReader: SymbolDecoder {
 
     /// Runs one stage.
     ///
-    /// - Returns: the regions that were read; for a search, those that were found.
+    /// - Returns: the regions that were read or, if the stage searches for regions, those that were found.
     private mutating func run(_ method: Stage.Method, _ search: inout PhotoSearch<some Picture>) throws -> [Region] {
         var examined: [Region] = []
         switch method {
@@ -63,13 +63,13 @@ public struct PhotoReader: SymbolDecoder {
         case .lines(let most):
             for region in search.open.prefix(search.maxRegions) where search.isOpen(region) {
                 let frame = try search.frame(for: region)
-                // Read again, the same lines would vote twice.
+                // If the same lines were read again, they would vote twice.
                 guard search.isNew(region, lines: most, of: frame) else { continue }
                 search.markRead(region, lines: most, of: frame)
                 examined.append(region)
                 let mapped = search.map(region, to: frame)
                 scan.begin()
-                // Three samples per module: more is slower, less is worse.
+                // Take three samples per module. More samples would be slower, and fewer would be read worse.
                 scan.scan(
                     frame, region: mapped, enlargement: min(3 * 95 / mapped.length, 2), most: most)
                 try collect(frame, &search, from: region)
@@ -92,8 +92,8 @@ public struct PhotoReader: SymbolDecoder {
         return examined
     }
 
-    /// Collects the codes that the lines showed, and checks the grey levels of those that only few lines showed or that
-    /// are not books.
+    /// Collects the codes that the lines showed, and checks the grey levels of the codes that only a few lines showed
+    /// or that are not books.
     private mutating func collect(_ frame: Frame, _ search: inout PhotoSearch<some Picture>, from region: Region?)
         throws
     {
@@ -142,8 +142,8 @@ struct Stage: Sendable {
     enum Method: Sendable {
         /// Finds regions that look like bars (``RegionFinder``).
         case find
-        /// Finds regions in the full-size picture, if nothing was read, or only codes so small that there may be
-        /// others.
+        /// Finds regions in the full-size picture, if nothing was read, or if a code was read that is so small that
+        /// there may be other small codes.
         case findSmall
         /// Reads lines straight across the bars of each region with zbar (``LineScan``).
         case lines(most: Int)
@@ -159,69 +159,74 @@ struct Stage: Sendable {
 
     // docs/decoding.md says what each stage finds and costs.
     static let cascade = [
-        Stage(name: "regions", reason: "where bars are", method: .find),
+        Stage(name: "regions", reason: "places that look like bars", method: .find),
         Stage(name: "lines", reason: "sharp codes, at any angle", method: .lines(most: 13)),
         Stage(
             name: "grey levels", reason: "blurred, bent, glossy and dark codes of books",
             method: .greyLevels(most: 4)),
         Stage(
-            name: "small regions", reason: "where bars are in a photo of many books, or of one far away",
+            name: "small regions", reason: "places that look like bars, in photos of many books or of a distant book",
             method: .findSmall),
-        Stage(name: "lines of small regions", reason: "the same for these", method: .lines(most: 13)),
+        Stage(name: "lines of small regions", reason: "sharp codes in small regions", method: .lines(most: 13)),
         Stage(
-            name: "grey levels of small regions", reason: "the same for these", method: .greyLevels(most: 4)),
+            name: "grey levels of small regions", reason: "blurred, bent, glossy and dark codes in small regions",
+            method: .greyLevels(most: 4)),
         Stage(
-            name: "more lines", reason: "what only some lines show: partly covered codes, and those of other goods",
+            name: "more lines",
+            reason: "codes that only some lines show: partly covered codes, and codes of other goods",
             method: .lines(most: 48)),
         Stage(
-            name: "rows and columns", reason: "codes that no region was found for",
+            name: "rows and columns", reason: "codes for which no region was found",
             method: .rowsAndColumns(density: 2)),
         Stage(
-            name: "grey levels again", reason: "what rows and columns saw, and not often enough",
+            name: "grey levels again", reason: "codes that too few rows and columns showed",
             method: .greyLevels(most: 2)),
     ]
 
-    /// The least long side, in pixels, of the picture that is read first; larger pictures are read at a coarser scale.
+    /// The least length of the long side, in pixels, of the picture that is read first. Larger pictures are read at a
+    /// coarser scale.
     static let overviewSide = 1280
-    /// The number of lines read where an add-on may stand.
+    /// The number of lines that are read where an add-on may stand.
     static let linesOfAddon = 6
     /// The most regions whose lines are read.
     static let maxRegions = 10
-    /// The part of a picture's long side below which a code counts as small.
+    /// The length below which a code counts as small, as a part of the picture's long side.
     static let smallPart = 0.1
     /// The most regions in a photo of many books.
     static let maxRegionsOfMany = 40
-    /// The shortest code that is read, in pixels: 95 modules of less than a pixel cannot be read.
+    /// The length of the shortest code that is read, in pixels. A shorter code cannot be read, because its 95 modules
+    /// have too few pixels.
     static let shortestCode = 80.0
     /// The length of a code, in pixels, below which a larger picture of it is decoded.
     static let smallCode = 190.0
 }
 
-/// An account of how a picture was decoded: which stage read what, and at what cost. Positions are in pixels of the
-/// upright full-size picture.
+/// An account of how a picture was decoded, with the codes that each stage read and the time that it took. Positions
+/// are in pixels of the upright full-size picture.
 public struct Explanation: Sendable {
     public struct Step: Sendable {
         public var stage: String
         public var reason: String
-        /// The regions that were read; for a search, those that were found.
+        /// The regions that were read or, if the stage searches for regions, those that were found.
         public var places: [Corners]
-        /// The CPU time of the thread.
+        /// The CPU time that the step took.
         public var cpu: Duration
-        /// The payloads that were believed for the first time after this step.
+        /// The payloads that are believed after this step but were not believed before it.
         public var read: [String]
     }
 
     public internal(set) var steps: [Step] = []
-    /// The size of the upright picture, in pixels.
+    /// The width of the upright picture, in pixels.
     public internal(set) var width = 0
+    /// The height of the upright picture, in pixels.
     public internal(set) var height = 0
 
     public init() {}
 }
 
-/// The reason why no code can be searched for at all. A picture without a code is not an error.
+/// The reason why the decoder cannot be used. A picture without a code is not an error.
 public enum DecoderError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// zbar could not be set up.
+    /// zbar could not be set up because memory has run out.
     case outOfMemory
 
     public var description: String {

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// The state of searching one picture. Regions and corners are in pixels of the stored full-size picture.
+/// The state of the search for codes in one picture. Regions and corners are in pixels of the stored full-size picture.
 struct PhotoSearch<Photo: Picture> {
     private let picture: Photo
     var evidence = Evidence()
@@ -17,14 +17,14 @@ struct PhotoSearch<Photo: Picture> {
 
     private var longSide: Int { max(picture.width, picture.height) }
 
-    /// Returns the picture at the size that is cheapest to decode.
+    /// Returns the picture at the smallest decoded size whose long side has at least ``Stage/overviewSide`` pixels.
     func overview() throws -> Frame { try picture.luma(atLeast: Stage.overviewSide) }
 
     /// Returns the picture at its full size.
     func largest() throws -> Frame { try picture.luma(atLeast: longSide) }
 
-    /// Adds regions that are not settled yet. Known regions are added too: a larger picture may separate a code from
-    /// its surroundings.
+    /// Adds regions that are not settled yet. Regions that are already known are added too, because in a larger picture
+    /// a code may be separated from its surroundings.
     ///
     /// - Returns: the regions that were added.
     mutating func add(_ found: [Region]) -> [Region] {
@@ -49,7 +49,7 @@ struct PhotoSearch<Photo: Picture> {
         return lengths.isEmpty || lengths.contains { $0 < Stage.smallPart * Double(longSide) }
     }
 
-    /// Returns the overview reduced by a whole factor.
+    /// Returns the overview, scaled down by a whole-number factor to about ``Stage/overviewSide``.
     func reduced() throws -> Frame {
         let frame = try overview()
         // A very long picture must keep at least one pixel of its short side.
@@ -60,7 +60,8 @@ struct PhotoSearch<Photo: Picture> {
         return result
     }
 
-    /// Returns the factor by which a frame is larger than the overview.
+    /// Returns the factor by which the long side of a frame exceeds ``Stage/overviewSide``, rounded to a whole number
+    /// of at least 1.
     func scale(of frame: Frame) -> Int {
         max(1, (max(frame.width, frame.height) + Stage.overviewSide / 2) / Stage.overviewSide)
     }
@@ -71,27 +72,30 @@ struct PhotoSearch<Photo: Picture> {
         return map(region, to: frame).length < Stage.smallCode ? try largest() : frame
     }
 
-    /// The regions where a book may still be found: unsettled bars, and codes that were read but are not believed.
+    /// The regions where a book may still be found: those that look like bars and are not settled, and those of codes
+    /// that were read but are not settled.
     var open: [Region] {
         regions.filter(isOpen) + evidence.doubtful.filter { claim in !regions.contains { $0.contains(claim.centre) } }
     }
 
-    /// Returns true if a region should still be read. Once codes are read, only regions whose weight is close to the
-    /// lowest of them are open: other books in the same photo are, most print and textures are not.
+    /// Returns true if a region should still be read. Once codes have been read, only regions that look almost as much
+    /// like bars as the weakest of these codes are open. Other books in the same photo do, but most print and textures
+    /// do not.
     func isOpen(_ region: Region) -> Bool {
         if evidence.isSettled(region) { return false }
         if region.weight == 0 { return true }
-        // The likeliest region of each code represents it.
+        // Use the weight of each code's likeliest region.
         let weights = evidence.settledRegions.compactMap { settled in
             regions.first { settled.withAddon.contains($0.centre) }?.weight
         }
         return region.weight > (weights.min() ?? 0) * Self.minWeightRatio
     }
 
-    /// The least weight of a region, relative to a code that was read; determined on photos of several books.
+    /// The least weight of an open region, relative to the lowest weight of a code that was read. The value was
+    /// determined with photos of several books.
     private static var minWeightRatio: Double { 0.25 }
 
-    /// Returns true if the grey levels of a region were not read yet with these hints.
+    /// Returns true if the grey levels of a region have not been read yet, or not with all of these hints.
     func isNew(_ region: Region, hints: [Digits]) -> Bool {
         !readGreyLevels.contains { other, known in
             other.contains(region.centre) && other.length * 0.7 < region.length && region.length * 0.7 < other.length
@@ -99,7 +103,7 @@ struct PhotoSearch<Photo: Picture> {
         }
     }
 
-    /// Returns true if this many lines of a region were not read yet in a frame of this size.
+    /// Returns true if the given number of lines has not been read yet in a region of a frame of this size.
     func isNew(_ region: Region, lines: Int, of frame: Frame) -> Bool {
         !readLines.contains {
             $0.region.centre == region.centre && $0.region.length == region.length && $0.lines == lines

@@ -15,7 +15,7 @@ struct OCRImage: Sendable, Equatable {
                 page.grey.replaceSubrange((y * frame.width)..<((y + 1) * frame.width), with: row)
             }
         }
-        // Halved first: interpolating between pixels further apart would lose print.
+        // Halve the page first, because interpolating between pixels that are further apart would lose print.
         while max(page.width, page.height) >= 2 * longSide { page = page.halved() }
         let long = max(page.width, page.height)
         self = long > longSide ? page.resized(by: Double(longSide) / Double(long)) : page
@@ -26,7 +26,8 @@ struct OCRImage: Sendable, Equatable {
         grey = [UInt8](repeating: 0, count: self.width * self.height)
     }
 
-    /// Returns the means of two by two pixels; an odd row or column is dropped.
+    /// Returns the image at half its size, with the means of two by two pixels. An odd row or column at the end is
+    /// dropped.
     private func halved() -> OCRImage {
         var half = OCRImage(width: width / 2, height: height / 2)
         grey.withUnsafeBufferPointer { from in
@@ -49,7 +50,7 @@ struct OCRImage: Sendable, Equatable {
     /// Returns the image scaled down by bilinear interpolation.
     private func resized(by factor: Double) -> OCRImage {
         var page = OCRImage(width: Int(Double(width) * factor), height: Int(Double(height) * factor))
-        /// Returns the two old pixels around each new one, and the share of the second in 1/256.
+        /// Returns the two old pixels around each new pixel, and the share of the second one in 1/256.
         func neighbours(_ count: Int, of old: Int) -> [(first: Int, second: Int, share: Int)] {
             (0..<count).map { index in
                 let middle = max(0, (Double(index) + 0.5) * Double(old) / Double(count) - 0.5)
@@ -82,7 +83,7 @@ struct OCRImage: Sendable, Equatable {
         guard orientation != .up else { return self }
         let size = orientation.uprightSize(width: width, height: height)
         var page = OCRImage(width: size.width, height: size.height)
-        /// Returns the new index of a pixel, mapping its centre to the centre of a pixel.
+        /// Returns the index of a pixel in the turned image. The pixel's centre is mapped to the centre of a new pixel.
         func index(_ x: Int, _ y: Int) -> Int {
             let centre = orientation.upright(
                 Point(x: Double(x) + 0.5, y: Double(y) + 0.5), width: width, height: height)

@@ -3,22 +3,24 @@ import Foundation
 import Processes
 import Synchronization
 
-/// Reads ISBNs that are printed as text, with Debian's tesseract. This is a separate program, which may be missing,
-/// crash or hang.
+/// Reads ISBNs that are printed as text, using Debian's tesseract. Tesseract is a separate program, which may be
+/// missing, crash or hang.
 ///
-/// Runs one process at a time for all callers: each takes up to a hundred megabytes of memory.
+/// Runs one process at a time for all callers, because each process takes up to a hundred megabytes of memory.
 public final class Tesseract: Sendable {
-    /// The long side of the picture in pixels. The imprint of a page that fills the photo is then about 20 pixels high;
-    /// more pixels read no more of real photos and take longer.
+    /// The length, in pixels, of the long side of the picture that tesseract reads. If a page fills the photo, the
+    /// letters of its imprint are then about 20 pixels high. With a larger picture, tesseract takes longer and reads no
+    /// more in real photos.
     static let longSide = 2400
-    /// The passes, run one after the other until an ISBN is found. As a page, tesseract reads lines that stand upright
-    /// or run downwards; as sparse text, it reads any direction and text alone in a corner, in twice the time.
+    /// The passes over a picture, which are run one after the other until an ISBN is found. In page mode, tesseract
+    /// reads lines that stand upright or run downwards. In sparse mode, it also reads text in any other direction and
+    /// isolated text in a corner, but takes twice as long.
     private static let passes: [(turn: Orientation, mode: String)] = [
         (.up, page), (.right, page), (.up, sparse), (.right, sparse),
     ]
     /// tesseract's page segmentation modes: fully automatic, and sparse text with orientation detection.
     private static let (page, sparse) = ("3", "12")
-    /// The largest answer in bytes: tens of thousands of words.
+    /// The size of the largest accepted answer, in bytes. It has room for tens of thousands of words.
     private static let limit = 4 << 20
 
     private let path: String
@@ -27,10 +29,10 @@ public final class Tesseract: Sendable {
 
     /// - Parameters:
     ///   - path: the path of the program.
-    ///   - timeout: the time for one pass over a picture.
+    ///   - timeout: the time limit for one pass over a picture.
     public init(path: String, timeout: Duration = .seconds(30)) { (self.path, self.timeout) = (path, timeout) }
 
-    /// Finds the program as the shell would.
+    /// Finds the program in the same way as a shell.
     ///
     /// - Parameter folders: the value of PATH. Relative folders are ignored.
     /// - Throws: ``TesseractError/notInstalled``
@@ -45,7 +47,7 @@ public final class Tesseract: Sendable {
         self.init(path: path, timeout: timeout)
     }
 
-    /// Reads the printed ISBNs of a picture. Blocks until done.
+    /// Reads the printed ISBNs in a picture. Blocks until tesseract has finished.
     ///
     /// - Returns: the printed ISBNs of the first pass that finds any; empty if there are none.
     /// - Throws: ``TesseractError``, or the picture's own error if its data is damaged.
@@ -63,8 +65,8 @@ public final class Tesseract: Sendable {
     private func text(of page: OCRImage, mode: String) throws(TesseractError) -> String {
         let command = ChildProcess.Command(
             path: path,
-            // With 300 pixels per inch given, it reads more than with its own guess. It answers with a table, which can
-            // be checked.
+            // With a given resolution of 300 pixels per inch, tesseract reads more than with its own guess. Request a
+            // table as the answer, because the form of a table can be checked.
             arguments: [
                 "tesseract", "stdin", "stdout", "--psm", mode, "--dpi", "300", "-c", "tessedit_create_tsv=1",
             ],
@@ -86,8 +88,8 @@ public final class Tesseract: Sendable {
         }
     }
 
-    /// The variables it inherits: the folder of its languages, if it is not the default one, and PATH for a wrapper
-    /// script.
+    /// The environment variables that tesseract inherits: the folder of its languages, if that is not the default one,
+    /// and PATH, which a wrapper script may need.
     private static var inheritedEnvironment: [String] {
         let environment = ProcessInfo.processInfo.environment
         return ["TESSDATA_PREFIX", "PATH"].compactMap { name in environment[name].map { "\(name)=\($0)" } }
@@ -105,14 +107,14 @@ public enum TesseractError: Error, Hashable, Sendable {
     /// There is no `tesseract` in the folders of PATH.
     case notInstalled
     case cannotStart(reason: String)
-    /// It took longer than this and was killed.
+    /// Tesseract took longer than the given time and was killed.
     case tooLong(Duration)
-    /// Its answer was longer than this and it was killed.
+    /// Tesseract's answer was longer than `limit` bytes, and tesseract was killed.
     case tooMuch(limit: Int)
-    /// It was ended by this signal.
+    /// Tesseract was ended by the given signal.
     case crashed(signal: Int32)
     case failed(status: Int32, standardError: String)
-    /// It ended normally, but its answer cannot be parsed.
+    /// Tesseract ended normally, but its answer cannot be parsed.
     case malformedAnswer
 }
 
@@ -121,16 +123,17 @@ extension TesseractError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notInstalled:
-            "printed text was not read, because tesseract is not installed (apt install tesseract-ocr)"
-        case .cannotStart(let reason): "printed text was not read, because tesseract does not start: \(reason)"
+            "printed text was not read because tesseract is not installed (to install it, run 'apt install tesseract-ocr')"
+        case .cannotStart(let reason): "printed text was not read because tesseract could not be started: \(reason)"
         case .tooLong(let limit):
-            "printed text was not read: tesseract took longer than \(limit.formattedSeconds) and was stopped"
-        case .tooMuch(let limit): "printed text was not read: tesseract answered with more than \(limit >> 20) MiB"
-        case .crashed(let signal): "printed text was not read: tesseract crashed (signal \(signal))"
+            "printed text was not read because tesseract took longer than \(limit.formattedSeconds) and was stopped"
+        case .tooMuch(let limit):
+            "printed text was not read because tesseract's answer was larger than \(limit >> 20) MiB"
+        case .crashed(let signal): "printed text was not read because tesseract crashed (signal \(signal))"
         case .failed(let status, let standardError):
-            "printed text was not read: tesseract ended with \(status)"
+            "printed text was not read because tesseract ended with exit code \(status)"
                 + (standardError.isEmpty ? "" : ": \(standardError)")
-        case .malformedAnswer: "printed text was not read: tesseract's answer is not a table of words"
+        case .malformedAnswer: "printed text was not read because tesseract did not answer with a table of words"
         }
     }
 }

@@ -2,8 +2,8 @@ import CProcess
 import Foundation
 import SystemPackage
 
-/// Runs a program that reads bytes and answers with bytes, and that is not trusted: it inherits nothing but its input,
-/// output and standard error, and it has ended when the call returns.
+/// Runs an untrusted program that reads bytes and answers with bytes. The program inherits only its input, output and
+/// standard error, and it has ended when the call returns.
 public enum ChildProcess {
     /// The program to run, its arguments and its environment.
     public struct Command: Sendable {
@@ -13,8 +13,8 @@ public enum ChildProcess {
         /// The whole environment, each variable as `NAME=value`.
         public var environment: [String]
 
-        /// - Parameter environment: by default without backtraces, because a crash is an answer too and nobody waits
-        ///   for its stack.
+        /// - Parameter environment: the environment. By default, it turns off backtraces, because a crash counts as an
+        ///   answer too, and nobody waits for a backtrace.
         public init(
             path: String, arguments: [String], environment: [String] = ["LANG=C.UTF-8", "SWIFT_BACKTRACE=enable=no"]
         ) {
@@ -24,8 +24,8 @@ public enum ChildProcess {
 
     /// The outcome of a run.
     public enum Outcome: Sendable, Equatable {
-        /// The program closed its output: its answer, the first ``ChildProcess/maxErrorBytes`` bytes of its standard
-        /// error, and how it ended.
+        /// The program closed its output. Carries its answer, the first ``ChildProcess/maxErrorBytes`` bytes of its
+        /// standard error, and the way in which it ended.
         case answered([UInt8], standardError: [UInt8], Status)
         /// The program took too long and was killed.
         case tooLong
@@ -41,21 +41,21 @@ public enum ChildProcess {
 
     /// The number of bytes of standard error that are kept; the rest is read and dropped.
     public static let maxErrorBytes = 4096
-    /// The time a child may take to end after it has closed its output.
+    /// The longest time that a child may take to end after it has closed its output.
     private static let exitTimeout: Duration = .seconds(2)
 
     /// Runs a program. Blocks until it has ended.
     ///
     /// - Parameters:
-    ///   - time: the time from its start after which it is killed.
-    ///   - limit: the most bytes of its answer.
-    /// - Throws: ``ProcessError`` if it cannot be started.
+    ///   - time: the time after which the program is killed, counted from its start.
+    ///   - limit: the greatest number of bytes that the program may answer with.
+    /// - Throws: ``ProcessError`` if the program cannot be started.
     public static func run(
         _ command: Command, input: [UInt8], within time: Duration, limit: Int
     ) throws(ProcessError) -> Outcome {
         let deadline = ContinuousClock.now + time
-        // Sockets instead of pipes: writing to a pipe whose reader is gone raises a signal, which MSG_NOSIGNAL
-        // prevents.
+        // Use sockets instead of pipes. Writing to a pipe whose reader is gone raises a signal; for sockets,
+        // MSG_NOSIGNAL prevents this.
         let (near, far) = try makeSocketPair()
         defer { try? near.close() }
         let errors: FileDescriptor
@@ -89,8 +89,8 @@ public enum ChildProcess {
         }
     }
 
-    /// Creates two connected sockets that no other child inherits. The near one never blocks; how the child reads is
-    /// its own choice.
+    /// Creates two connected sockets that no other child inherits. The near socket never blocks; the child decides
+    /// whether the far one does.
     private static func makeSocketPair() throws(ProcessError) -> (near: FileDescriptor, far: FileDescriptor) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -121,7 +121,7 @@ public enum ChildProcess {
         return killAndReap(id)
     }
 
-    /// Kills the child if it has not ended yet.
+    /// Kills the child if it has not ended yet, and returns the way in which it ended.
     @discardableResult
     private static func killAndReap(_ id: pid_t) -> Status {
         kill(id, SIGKILL)
@@ -137,7 +137,7 @@ public enum ChildProcess {
     }
 }
 
-/// An error of the system while running another program.
+/// An error of the system that occurred while another program was run.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The call that failed.
     public let call: String
@@ -153,7 +153,8 @@ extension Errno {
     fileprivate static var current: Errno { Errno(rawValue: errno) }
 }
 
-/// Sends a child its input and receives its answer, whichever is possible, so that neither waits for the other.
+/// Sends a child its input and receives its answer. Always does whichever of the two is possible, so that this process
+/// and the child never wait for each other.
 private struct Exchange {
     enum End { case closed, tooLong, tooMuch }
 
@@ -169,7 +170,7 @@ private struct Exchange {
 
     /// The answer so far.
     private(set) var answer: [UInt8] = []
-    /// The beginning of its standard error.
+    /// The beginning of the child's standard error.
     private(set) var standardError: [UInt8] = []
 
     init(
@@ -200,7 +201,7 @@ private struct Exchange {
             if ready[0].revents & Int16(POLLOUT) != 0, !isInputEnded { sendInput() }
             guard ready[0].revents & readable != 0 else { continue }
             guard let more = read(from: descriptor) else {
-                // Errors written before the child closed its output have arrived by now.
+                // Errors that the child wrote before it closed its output have arrived by now.
                 while hasErrors, standardError.count < ChildProcess.maxErrorBytes, isReadable(errors) {
                     hasErrors = readErrors()
                 }
@@ -223,12 +224,12 @@ private struct Exchange {
         if count >= 0 {
             sent += count
         } else if ![.resourceTemporarilyUnavailable, .interrupted].contains(Errno.current) {
-            // A child that ended before it read all its input may have answered all the same.
+            // A child that ended before it read all its input may have answered nevertheless.
             isInputEnded = true
         }
     }
 
-    /// - Returns: true if more may come.
+    /// - Returns: true if more errors may come.
     private mutating func readErrors() -> Bool {
         guard let more = read(from: errors) else { return false }
         standardError += more.prefix(ChildProcess.maxErrorBytes - standardError.count)
@@ -253,7 +254,8 @@ private struct Exchange {
     }
 }
 
-/// Starts a program with three descriptors and no others, default signal handling, and the given environment.
+/// Starts a program with no descriptors other than the three standard ones, with default signal handling, and with the
+/// given environment.
 private enum Spawn {
     static func start(
         _ command: ChildProcess.Command, inputAndOutput: FileDescriptor, standardError: FileDescriptor
@@ -287,7 +289,7 @@ private enum Spawn {
     }
 }
 
-/// Lends the texts as a NULL-terminated C array.
+/// Calls `body` with the texts as a NULL-terminated C array.
 private func withCStrings<Result>(
     _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -129,7 +129,7 @@ private struct Stored: Picture {
         #expect(try error(of: "printf '\(Self.header)'; exit 1") == .failed(status: 1, standardError: ""))
         let failed = try error(of: "cat > /dev/null; echo one >&2; echo 'no language eng' >&2; exit 3")
         #expect(failed == .failed(status: 3, standardError: "no language eng"))
-        #expect(failed.description.contains("ended with 3: no language eng"))
+        #expect(failed.description.contains("ended with exit code 3: no language eng"))
         for nonsense in [
             "exit 0", "cat", "echo ISBN 0-14-044926-4", "printf '\\377\\376'", "head -c 100000 /dev/urandom",
             "printf '\(Self.header)5\\t1\\n'",
@@ -143,7 +143,7 @@ private struct Stored: Picture {
         #expect(try error(of: "exec sleep 600", timeout: .milliseconds(300)) == .tooLong(.milliseconds(300)))
         #expect(
             try error(of: "printf '\(Self.header)'; exec sleep 600", timeout: .milliseconds(300)).description
-                == "printed text was not read: tesseract took longer than 0.3 s and was stopped")
+                == "printed text was not read because tesseract took longer than 0.3 s and was stopped")
         #expect(try error(of: "yes") == .tooMuch(limit: 4 << 20))
         #expect(try error(of: "yes standardError >&2", timeout: .milliseconds(300)) == .tooLong(.milliseconds(300)))
     }

@@ -108,7 +108,7 @@ import Testing
         try withTesseract(script) { scan in
             let ending = try scan.run("decode", "--ocr", Self.blank, Self.coded)
             #expect(ending.lines == ["\(Self.coded): isbn 978-0-441-47812-5"])
-            #expect(ending.err.contains("no-code-table.jpg: printed text was not read: "))
+            #expect(ending.err.contains("no-code-table.jpg: printed text was not read because "))
             #expect(ending.status == 69)
             let intake = try scan.run("--image", Self.product, "--ocr", "--yes")
             #expect(intake.out.contains("printed text was not read"))

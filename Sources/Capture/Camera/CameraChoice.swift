@@ -1,12 +1,12 @@
 import Bookplate
 import Glibc
 
-/// Chooses which of the connected cameras to use, and recognises the last one used when it returns.
+/// Chooses which connected camera to use, and recognises the last used camera when it is connected again.
 struct CameraChoice {
-    /// The time for which the last camera used may be away before another one is chosen.
+    /// The longest time for which the last used camera may be disconnected before another camera is chosen.
     static let returnTime: Duration = .seconds(10)
 
-    /// The value of `--device`.
+    /// The value of the option `--device`; `nil` if it was not given.
     let requested: String?
     /// The camera that was used last.
     private(set) var last: CameraDevice?
@@ -16,16 +16,16 @@ struct CameraChoice {
 
     enum Outcome: Equatable {
         case found(CameraDevice)
-        /// The requested node is there and cannot be used.
+        /// The requested node exists but cannot be used.
         case refused(ListedNode)
-        /// No node matches the request.
+        /// No camera is connected, none matches the request, or the last used camera may still return.
         case none
     }
 
     mutating func markUsed(_ device: CameraDevice) { (last, lostAt) = (device, nil) }
     mutating func markLost(at time: Duration) { lostAt = lostAt ?? time }
 
-    /// - Parameter resolve: returns the target of a path, with links followed.
+    /// - Parameter resolve: follows the symbolic links in a path and returns the resulting path.
     func pick(from nodes: [ListedNode], at time: Duration, resolve: (String) -> String) -> Outcome {
         // Ignore a node that disappeared while it was being examined.
         let nodes = nodes.filter { node in
@@ -66,15 +66,15 @@ struct CameraChoice {
 }
 
 extension CameraDevice {
-    /// Returns true if both are the same camera, perhaps under another number: compared by the by-id name, which holds
-    /// maker, model and serial number, else by name and connector.
+    /// Returns true if the other device is the same camera, even if its number is different. Compares the by-id names,
+    /// which contain maker, model and serial number; if a camera has no by-id name, compares names and connectors.
     func isSame(as other: CameraDevice) -> Bool {
         if let byID, let otherID = other.byID { return byID == otherID }
         return name == other.name && bus == other.bus
     }
 }
 
-/// One V4L2 node, as `scan devices` lists it.
+/// One V4L2 node in the list that `scan devices` prints.
 public struct CameraDevice: Sendable, Equatable {
     /// The path, such as /dev/video0.
     public var path: String
@@ -83,22 +83,22 @@ public struct CameraDevice: Sendable, Equatable {
     public var driver: String
     /// The connector (`v4l2_capability.bus_info`), such as usb-0000:00:14.0-1.
     public var bus: String
-    /// The path below /dev/v4l/by-id, which stays the same wherever the camera is plugged in; `nil` where udev creates
-    /// none.
+    /// The path in /dev/v4l/by-id, which stays the same wherever the camera is plugged in; `nil` if udev created no
+    /// such link.
     public var byID: String?
-    /// The modes that Bookplate can read, in the driver's order, native ones first.
+    /// The modes that Bookplate can read, in the driver's order, with native modes before converted ones.
     public var modes: [Mode]
-    /// The reason why it is not used as a camera; `nil` if it can be.
+    /// The reason why the node cannot be used as a camera; `nil` if it can be used.
     public var refusal: String?
 
-    /// One format at one size.
+    /// A pixel format at one picture size.
     public struct Mode: Sendable, Equatable {
         public var pixelFormat: PixelFormat
         public var width: Int
         public var height: Int
-        /// Frames per second, highest first; empty if the driver does not report them.
+        /// The frame rates in frames per second, highest first; empty if the driver does not report them.
         public var rates: [Double]
-        /// `V4L2_FMT_FLAG_EMULATED`: converted by libv4l.
+        /// True if libv4l converts the camera's pictures to this format (`V4L2_FMT_FLAG_EMULATED`).
         public var isConverted: Bool
 
         public init(pixelFormat: PixelFormat, width: Int, height: Int, rates: [Double], isConverted: Bool) {
@@ -122,18 +122,19 @@ public struct CameraDevice: Sendable, Equatable {
         self.refusal = refusal
     }
 
-    /// Returns all V4L2 nodes of this machine by number; those that are not cameras carry the reason.
+    /// Returns all V4L2 nodes of this machine, sorted by number. If a node is not a camera, ``refusal`` gives the
+    /// reason.
     ///
-    /// If a node cannot be opened, only its name is known, from sysfs.
+    /// If a node cannot be opened, only its paths and its name (from sysfs) are known.
     public static func all() -> [CameraDevice] { V4L2Host(stopSignal: StopSignal()).nodes().map(\.device) }
 }
 
-/// Finds the processes that have a device open, as far as this account may see them.
+/// Finds the processes that have a device open, among those that this account may inspect.
 enum DeviceHolder {
-    /// Returns the holders of a device, such as "zoom (process 1234)", or `nil` if none can be seen.
+    /// Returns the processes that have a device open, such as "zoom (process 1234)", or `nil` if none can be seen.
     ///
-    /// If some of them have its buffers mapped, only those are named: session managers keep every camera open without
-    /// using it.
+    /// If some of these processes have mapped the device's buffers, only they are returned, because session managers
+    /// keep every camera open without using it.
     static func name(of path: String) -> String? {
         var device = stat()
         guard stat(path, &device) == 0, device.st_rdev != 0 else { return nil }

@@ -1,15 +1,15 @@
 import Bookplate
 import CV4L2
 
-/// Sets the controls that help to read a book held up to the camera, and restores the previous values.
+/// Sets the camera controls that help to read a book in front of the camera, and restores their previous values.
 struct CameraControls {
     private var previous: [(id: UInt32, value: Int32)] = []
 
     mutating func set(on node: any VideoNode) throws(V4L2Error) {
-        // Continuous autofocus: a book is nearer than a face.
+        // Turn on continuous autofocus, because a book is held nearer to the camera than a face.
         try set(CV4L2_CID_FOCUS_AUTO, to: 1, on: node)
-        // Lamps flicker with the mains. Use "automatic" if the camera offers it; otherwise keep the user's choice, but
-        // turn "off" into 50 Hz.
+        // Compensate for lamps that flicker with the mains. Use "automatic" if the camera offers it; otherwise keep the
+        // user's choice, but replace "off" with 50 Hz.
         let mains = CV4L2_CID_POWER_LINE_FREQUENCY
         let automatic = Int32(V4L2_CID_POWER_LINE_FREQUENCY_AUTO.rawValue)
         let off = Int32(V4L2_CID_POWER_LINE_FREQUENCY_DISABLED.rawValue)
@@ -20,7 +20,8 @@ struct CameraControls {
                 try set(mains, to: Int32(V4L2_CID_POWER_LINE_FREQUENCY_50HZ.rawValue), on: node)
             }
         }
-        // exposure_dynamic_framerate: never expose longer than the frame rate allows, because a hand moves.
+        // Turn off exposure_dynamic_framerate, so that a frame is never exposed for longer than the frame rate allows,
+        // because the hand that holds the book moves.
         try set(CV4L2_CID_EXPOSURE_AUTO_PRIORITY, to: 0, on: node)
     }
 
@@ -30,15 +31,15 @@ struct CameraControls {
             try node.setControl(id, to: value)
             previous.append((id, now.current))
         } catch {
-            // The camera works without the control; only the loss of the camera matters.
+            // The camera works without this control, so only the loss of the camera is an error.
             if error.isGone { throw error }
         }
     }
 
-    /// Restores the previous values, the last change first.
+    /// Restores the previous values in the reverse order of the changes.
     mutating func restore(on node: any VideoNode) {
         for (id, value) in previous.reversed() {
-            // Fails if the camera is gone; then its settings are lost anyway.
+            // This fails if the camera was unplugged, and then its settings are lost anyway.
             do { try node.setControl(id, to: value) } catch { continue }
         }
         previous = []

@@ -1,19 +1,19 @@
 import Bookplate
 import SystemPackage
 
-/// Keeps a camera streaming: finds it, reads its frames, and restarts after every kind of failure, never in a tight
-/// loop.
+/// Keeps a camera streaming: finds it, reads its frames, and restarts it after every kind of failure, with a pause
+/// before each attempt.
 struct CaptureLoop<Host: CameraHost> {
-    /// The longest single wait or pause; the state is reported again after each.
+    /// The longest single wait or pause. The state is reported again after each of them.
     static var interval: Duration { .seconds(1) }
     /// The time without a frame after which the stream is restarted.
     static var silenceLimit: Duration { .seconds(3) }
     /// The time without a new picture after which the camera is reported as frozen.
     static var frozenAfter: Duration { .seconds(10) }
-    /// The time a stream must run before earlier failures no longer lengthen the pauses.
+    /// The time that a stream must run before the pauses after failures start again from the shortest one.
     static var stableAfter: Duration { .seconds(10) }
 
-    /// The pause between two attempts to dequeue from a node that reports ready and has no picture.
+    /// The pause before the next attempt to read from a node that reports a picture but delivers none.
     static var unreadyPause: Duration { .milliseconds(10) }
 
     private let settings: CaptureSettings
@@ -26,10 +26,10 @@ struct CaptureLoop<Host: CameraHost> {
     private var lastReport: Duration?
     private var counts = FrameCounts()
     private var frame = Frame(width: 1, height: 1)
-    /// The time of the last new picture, or of the first request for one.
+    /// The time of the last new picture; before the first one, the time at which the stream started.
     private var lastNew: Duration?
     private var fingerprint: (sequence: UInt32, luma: UInt64)?
-    /// The identity of the last node that was, or should have been, opened.
+    /// The identity of the node that was last opened or refused.
     private var opened: NodeIdentity?
 
     init(_ settings: CaptureSettings, host: Host, counter: FrameCounter, preview: (any PreviewTap)? = nil) {
@@ -128,7 +128,8 @@ struct CaptureLoop<Host: CameraHost> {
             case .nothing:
                 counter.set(counts)
                 repeatReport(onState)
-                // A node that signals an error, or delivers only damaged frames, is ready all the time.
+                // A node that signals an error or delivers only damaged frames is always ready, so pause before the
+                // next attempt.
                 if isReady { host.pause(Self.unreadyPause) }
             }
             if now - lastArrival >= Self.silenceLimit { throw .silent(now - lastArrival) }
@@ -136,8 +137,8 @@ struct CaptureLoop<Host: CameraHost> {
         }
     }
 
-    /// Returns true if the frame differs from the last one. A camera pointed at a still scene delivers equal pictures,
-    /// but numbers them.
+    /// Returns true if the frame's picture or sequence number differs from the last frame's. Pictures of a still scene
+    /// may be equal, but a working camera numbers them.
     private mutating func isNew() -> Bool {
         let now = (sequence: frame.sequence, luma: frame.sampledHash)
         defer { fingerprint = now }
@@ -190,13 +191,15 @@ struct CaptureLoop<Host: CameraHost> {
     // MARK: reports
 
     private mutating func report(_ new: CameraState, _ onState: (CameraState) -> Void) {
-        // Not with every frame: an unchanged state is repeated every half interval, twice as often as promised.
+        // Do not report an unchanged state with every frame. Repeat it every half interval, which is twice as often as
+        // promised.
         if new == current, let lastReport, host.now - lastReport < Self.interval / 2 { return }
         (current, lastReport) = (new, host.now)
         onState(new)
     }
 
-    /// Reports the current state again, as frozen if the camera has delivered nothing new for too long.
+    /// Reports the current state again, or reports the camera as frozen if it has delivered no new picture for too
+    /// long.
     private mutating func repeatReport(_ onState: (CameraState) -> Void) {
         if let device = choice.last { markSilence(of: device) }
         report(current, onState)
@@ -208,10 +211,10 @@ struct CaptureLoop<Host: CameraHost> {
         lastReport = nil
     }
 
-    /// Pauses. Ends early, and makes the next pause a short one, if the camera was unplugged or plugged in again
-    /// meanwhile.
+    /// Pauses for a time. If the camera is unplugged or plugged in again meanwhile, the pause ends early and the next
+    /// one is short.
     ///
-    /// - Returns: true if it ended early for that reason.
+    /// - Returns: true if the pause ended early because the camera was unplugged or plugged in again.
     @discardableResult
     private mutating func pause(
         _ time: Duration, watching device: CameraDevice?, _ onState: (CameraState) -> Void
@@ -229,7 +232,7 @@ struct CaptureLoop<Host: CameraHost> {
     }
 }
 
-/// Growing pauses: 1, 2, 4, 8, then 10 seconds each.
+/// A sequence of growing pauses: 1, 2, 4 and 8 seconds, then always 10 seconds.
 struct Backoff {
     private var last: Duration = .zero
 
@@ -244,7 +247,7 @@ struct Backoff {
 }
 
 extension Frame {
-    /// A hash of some of the pixels, spread over the picture (FNV-1a).
+    /// A hash (FNV-1a) of some pixels that are spread over the picture.
     fileprivate var sampledHash: UInt64 {
         withLuma { luma in
             let step = max(1, luma.count / 1021)
@@ -257,16 +260,17 @@ extension Frame {
     }
 }
 
-/// The settings a camera is asked for. What it delivers instead is a ``CaptureFormat``.
+/// The settings that are requested from a camera. The camera may deliver something else, which a ``CaptureFormat``
+/// describes.
 public struct CaptureSettings: Sendable, Equatable {
-    /// A device such as /dev/video0 or /dev/bookplate, a by-id path, or part of a camera's name; `nil` for the first
-    /// real camera.
+    /// The camera to use: a device such as /dev/video0 or /dev/bookplate, a by-id path, or part of a camera's name.
+    /// `nil` for the first usable camera.
     public var device: String?
     public var width = 1280
     public var height = 720
-    /// Frames per second.
+    /// The frame rate, in frames per second.
     public var rate = 30
-    /// The pixel format; `nil` for the cheapest one at that size and rate.
+    /// The pixel format; `nil` for the format that is cheapest to process at this size and rate.
     public var pixelFormat: PixelFormat?
 
     public init() {}

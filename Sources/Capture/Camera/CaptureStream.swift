@@ -3,16 +3,18 @@ import CV4L2
 import Glibc
 import SystemPackage
 
-/// One run of a camera's stream, from negotiating the format to delivering luma.
+/// One run of a camera's stream, from requesting the format to delivering grey frames.
 struct CaptureStream {
     static let bufferCount = 4
-    /// The number of frames to drop first: cameras start with frames that are dark, torn or left over.
+    /// The number of frames to drop at the start, because a camera's first frames may be dark, torn or left over from
+    /// an earlier run.
     static let firstFrames = 3
-    /// If the queue is full after this time without a read, even its newest frame is old; the next one is used.
+    /// The time without a read after which even the newest frame in a full queue is too old, so that the next frame is
+    /// used instead.
     static let staleAfter: Duration = .milliseconds(150)
 
-    /// The format of the frames; its size is corrected by the first frame, because a camera's JPEGs need not have the
-    /// announced size.
+    /// The format of the frames. Its size is corrected when a frame is read, because a camera's JPEGs may differ from
+    /// the announced size.
     private(set) var format: CaptureFormat
     private let node: any VideoNode
     private let layout: LumaLayout
@@ -25,19 +27,24 @@ struct CaptureStream {
 
     /// Requests the best mode, accepts the driver's choice, and starts the stream.
     ///
-    /// The caller must stop the stream even if this throws half way.
+    /// The caller must stop the stream even if this initialiser throws an error.
     init(_ node: any VideoNode, of device: CameraDevice, for settings: CaptureSettings) throws(V4L2Error) {
-        guard let mode = ModeChoice.best(of: device.modes, for: settings) else { throw .unusable("it lists no format") }
+        guard let mode = ModeChoice.best(of: device.modes, for: settings) else {
+            throw .unusable("it lists no picture format")
+        }
         guard let decoder = JPEGFrameDecoder() else { throw .unusable("memory ran out") }
         let requested = PictureFormat(
             pixelFormat: mode.pixelFormat.fourCC, width: mode.width, height: mode.height, bytesPerLine: 0, sizeImage: 0)
         let layout = try LumaLayout(try node.setFormat(requested))
         let rate = try node.setRate(settings.rate)
         let lengths = try node.requestBuffers(Self.bufferCount)
-        guard lengths.count >= 2 else { throw .unusable("it offers \(lengths.count) buffers; two are needed") }
+        guard lengths.count >= 2 else {
+            throw .unusable("it offers \(lengths.count) buffers, but at least two are needed")
+        }
         guard let shortest = lengths.min(), shortest >= layout.byteCount, shortest > 0 else {
             throw .unusable(
-                "its buffers are too short for \(layout.width)x\(layout.height) \(layout.pixelFormat.rawValue)")
+                "its buffers are too short for \(layout.width)x\(layout.height) pixels of \(layout.pixelFormat.rawValue)"
+            )
         }
         for index in lengths.indices { try node.enqueue(index) }
         try node.streamOn()
@@ -49,24 +56,25 @@ struct CaptureStream {
 
     enum Outcome {
         case frame
-        /// Sound frames came, and all of them were skipped.
+        /// Undamaged frames arrived, but all of them were skipped.
         case skipped
-        /// No frame came, or only damaged ones.
+        /// No frame arrived, or only damaged frames did.
         case nothing
     }
 
-    /// Reads the newest of the filled buffers and gives all of them back to the driver.
+    /// Reads the newest filled buffer, and gives all filled buffers back to the driver.
     ///
     /// - Parameters:
-    ///   - now: the time, on the clock of the time stamps.
-    ///   - frame: filled if the outcome is a frame, else undefined.
+    ///   - now: the current time, on the clock of the frames' time stamps.
+    ///   - frame: receives the picture if the outcome is ``Outcome/frame``; otherwise its content is undefined.
     ///   - preview: receives the frame's JPEG, if it has one.
     mutating func readNewest(
         into frame: inout Frame, _ counts: inout FrameCounts, now: Duration, for preview: PreviewWriter
     ) throws(V4L2Error) -> Outcome {
         var newest: FilledBuffer?
         var dequeued = 0
-        // At most one round: a driver that fills buffers faster than they are read must not keep the loop here.
+        // Dequeue each buffer at most once, because a driver that fills buffers faster than they are read must not keep
+        // the loop running.
         while dequeued < lengths.count, let buffer = try node.dequeue() {
             dequeued += 1
             countGap(before: buffer, &counts)
@@ -96,7 +104,7 @@ struct CaptureStream {
             counts.dropped += 1
             return .skipped
         }
-        // Nothing in between throws, so the buffer is given back whatever its bytes are.
+        // Reading does not throw, so the buffer is given back even if its bytes are damaged.
         let isRead = read(newest, into: &frame, for: preview)
         try node.enqueue(newest.index)
         guard isRead else {
@@ -108,7 +116,7 @@ struct CaptureStream {
         return .frame
     }
 
-    /// Returns true if the buffer is plausible, judged without its bytes.
+    /// Returns true if the driver's description of the buffer is plausible. Does not examine the buffer's bytes.
     private func isSound(_ buffer: FilledBuffer) -> Bool {
         guard lengths.indices.contains(buffer.index), !buffer.isDamaged else { return false }
         return buffer.bytesUsed > 0 && buffer.bytesUsed <= lengths[buffer.index] && buffer.bytesUsed >= layout.byteCount
@@ -126,7 +134,8 @@ struct CaptureStream {
         }
     }
 
-    /// Counts frames for which the driver had no buffer, by its sequence numbers. A large jump is not a gap.
+    /// Counts the frames for which the driver had no buffer, using the gap in its sequence numbers. A large jump does
+    /// not count as a gap.
     private mutating func countGap(before buffer: FilledBuffer, _ counts: inout FrameCounts) {
         if let last = lastSequence {
             let gap = buffer.sequence &- last &- 1
@@ -135,7 +144,7 @@ struct CaptureStream {
         lastSequence = buffer.sequence
     }
 
-    /// Returns the driver's time stamp if it is plausible, that is, monotonic and recent; else `now`.
+    /// Returns the driver's time stamp if it is plausible, that is, monotonic and recent; otherwise returns `now`.
     private static func timestamp(of buffer: FilledBuffer, now: Duration) -> Duration {
         guard let time = buffer.timestamp, time <= now, now - time < .seconds(5) else { return now }
         return time
@@ -155,7 +164,7 @@ struct MappedBuffers: ~Copyable {
 
     var lengths: [Int] { areas.map(\.count) }
 
-    /// Maps one more buffer, for reading and writing as libv4l2 requires. The corresponding function is v4l2_mmap().
+    /// Maps one more buffer with v4l2_mmap(), readable and writable because libv4l2 requires both.
     mutating func map(_ descriptor: Int32, length: Int, offset: Int64) throws(V4L2Error) {
         let address = library.table.pointee.mmap(
             nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset)
@@ -170,14 +179,14 @@ struct MappedBuffers: ~Copyable {
     }
 }
 
-/// The layout of the luma in a buffer: the driver's format, validated before anything is read.
+/// The layout of the grey levels (luma) in a buffer, made from the driver's format after it has been validated.
 struct LumaLayout: Equatable {
     let pixelFormat: PixelFormat
     let width: Int
     let height: Int
-    /// The stride of the rows that hold the luma; unused for MJPG.
+    /// The distance from one row of luma to the next, in bytes; unused for MJPG.
     let bytesPerLine: Int
-    /// The number of bytes that hold the whole luma, the last row without padding; 0 for MJPG.
+    /// The number of bytes from the first luma value to the last, without padding after the last row; 0 for MJPG.
     let byteCount: Int
 
     init(_ given: PictureFormat) throws(V4L2Error) {
@@ -187,20 +196,21 @@ struct LumaLayout: Equatable {
         let (width, height) = (given.width, given.height)
         guard PictureSize(width: width, height: height).isPlausible,
             width * height <= JPEGFrameDecoder.maxPixels
-        else { throw .unusable("it announces frames of \(width)x\(height), which is not a camera's size") }
+        else { throw .unusable("it reports frames of \(width)x\(height), which is not a camera's frame size") }
         let rowBytes = format == .yuyv ? width * 2 : width
-        // Some drivers leave out the stride.
+        // Some drivers do not report the stride.
         let stride = given.bytesPerLine == 0 ? rowBytes : given.bytesPerLine
         guard format == .mjpg || (rowBytes...rowBytes * 16).contains(stride) else {
-            throw .unusable("it announces rows of \(stride) bytes for \(width) pixels of \(format.rawValue)")
+            throw .unusable(
+                "it reports rows of \(stride) bytes, which cannot be right for \(width) pixels of \(format.rawValue)")
         }
         (self.pixelFormat, self.width, self.height, bytesPerLine) = (format, width, height, stride)
         byteCount = format == .mjpg ? 0 : stride * (height - 1) + rowBytes
     }
 
-    /// Copies the luma out of a raw picture.
+    /// Copies the luma of a raw picture into a frame.
     ///
-    /// - Precondition: `bytes` holds at least ``byteCount``.
+    /// - Precondition: `bytes` contains at least ``byteCount`` bytes.
     func copy(_ bytes: UnsafeBufferPointer<UInt8>, into frame: inout Frame) {
         precondition(pixelFormat != .mjpg && bytes.count >= byteCount)
         frame.resize(width: width, height: height)
@@ -219,7 +229,7 @@ struct LumaLayout: Equatable {
     }
 }
 
-/// Copies every second byte, with plain pointers and a constant stride so that the optimiser vectorises it.
+/// Copies every second byte. Plain pointers and a constant stride enable the optimiser to vectorise the loop.
 @inline(__always)
 private func copyEverySecond(_ from: UnsafePointer<UInt8>, _ to: UnsafeMutablePointer<UInt8>, count: Int) {
     for x in 0..<count { to[x] = from[2 &* x] }

@@ -3,11 +3,11 @@ import CV4L2
 
 /// Chooses which of a camera's modes to request.
 enum ModeChoice {
-    /// Returns the best mode, by these rules in turn:
-    /// 1. the requested format, if one is requested; never a converted one if a native one is left;
-    /// 2. the requested size; else the nearest that is not smaller; else the nearest;
-    /// 3. reaching the rate (29.97 reaches 30); else the fastest;
-    /// 4. the cheapest to turn into luma.
+    /// Returns the best mode. The following rules are applied in this order:
+    /// 1. a native mode rather than a converted one, and among these a mode in the requested format, if there is one;
+    /// 2. the requested size, otherwise the nearest size that is not smaller, otherwise the nearest size;
+    /// 3. a rate that reaches the requested one (29.97 counts as 30), otherwise the highest rate;
+    /// 4. the format that is cheapest to turn into grey levels.
     ///
     /// - Returns: `nil` if there are no modes.
     static func best(of modes: [CameraDevice.Mode], for settings: CaptureSettings) -> CameraDevice.Mode? {
@@ -18,11 +18,13 @@ enum ModeChoice {
     }
 
     private struct Rank: Comparable {
-        /// 0 for the requested size, 1 if not smaller, 2 if smaller.
+        /// The rank of the size: 0 for the requested size, 1 for a larger one, 2 for one that is smaller in width or
+        /// height.
         let tier: Int
         /// The difference from the requested area, in pixels.
         let distance: Int
-        /// The frames per second missing to the requested rate; 0 if the driver does not report its rates.
+        /// The number of frames per second by which the mode misses the requested rate; 0 if the driver does not report
+        /// its rates.
         let shortfall: Double
         let cost: Int
 
@@ -45,7 +47,8 @@ enum ModeChoice {
 }
 
 extension PixelFormat {
-    /// The cost of extracting the luma, cheapest first: a copy, a copy out of more bytes, every second byte, a JPEG.
+    /// The relative cost of extracting the grey levels. From cheap to costly: copying all bytes, copying the first part
+    /// of the bytes, copying every second byte, decoding a JPEG.
     fileprivate var cost: Int {
         switch self {
         case .grey: 0
@@ -57,11 +60,12 @@ extension PixelFormat {
 }
 
 extension NodeDescriptor {
-    /// The longest lists that are read: a driver may fail to end them.
+    /// The most formats that are read. The number is limited because a faulty driver might never end its list.
     private static var maxFormats: UInt32 { 64 }
     private static var maxSizes: UInt32 { 128 }
 
-    /// Lists the modes of an open node that Bookplate can read, in the driver's order, and the FourCCs of the others.
+    /// Returns the modes of an open node that Bookplate can read, in the driver's order, and the FourCCs of the formats
+    /// that it cannot read.
     ///
     /// The corresponding ioctls are VIDIOC_ENUM_FMT, VIDIOC_ENUM_FRAMESIZES and VIDIOC_ENUM_FRAMEINTERVALS.
     func modes() -> (usable: [CameraDevice.Mode], others: [String]) {
@@ -104,8 +108,8 @@ extension NodeDescriptor {
         return (sizes.isEmpty ? [triedSize(of: fourCC)].compactMap { $0 } : sizes).filter(\.isPlausible)
     }
 
-    /// Returns the driver's reply to a request for the usual size, for drivers that list none. The corresponding ioctl
-    /// is VIDIOC_TRY_FMT.
+    /// Returns the size that the driver offers in reply to a request for 1280x720, for drivers that list no sizes. The
+    /// corresponding ioctl is VIDIOC_TRY_FMT.
     private func triedSize(of fourCC: UInt32) -> PictureSize? {
         var format = v4l2_format()
         format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -132,7 +136,7 @@ extension NodeDescriptor {
     }
 }
 
-/// Returns a FourCC as text: its letters, or hexadecimal if they are not printable.
+/// Returns a FourCC as text: its four characters, or a hexadecimal number if they are not printable.
 func fourCCText(_ code: UInt32) -> String {
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: code >> ($0 * 8)) }
     guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return "0x" + String(code, radix: 16) }
@@ -146,7 +150,8 @@ struct PictureSize: Equatable {
 
     var isPlausible: Bool { (16...16384).contains(width) && (16...16384).contains(height) }
 
-    /// Returns the sizes that cameras usually have, for a driver that accepts any size.
+    /// Returns the usual sizes of cameras that lie within the given limits, for a driver that lists limits instead of
+    /// sizes.
     static func usual(
         widths: (min: UInt32, max: UInt32, step: UInt32), heights: (min: UInt32, max: UInt32, step: UInt32)
     ) -> [PictureSize] {
@@ -163,8 +168,8 @@ struct PictureSize: Equatable {
         return [PictureSize(width: Int(widths.max), height: Int(heights.max))].filter(\.isPlausible)
     }
 
-    /// Returns the highest rate and the ones that cameras usually have, highest first, for a driver that accepts any
-    /// rate.
+    /// Returns the highest rate and the usual rates of cameras below it, highest first, for a driver that lists limits
+    /// instead of rates.
     static func usualRates(from lowest: Double?, to highest: Double?) -> [Double] {
         guard let highest else { return [] }
         let highestUseful = min(highest, 240)

@@ -1,17 +1,17 @@
 import Bookplate
 import Synchronization
 
-/// A camera through libv4l2, streaming into mapped buffers.
+/// A camera that is used through libv4l2 and streams into mapped buffers.
 ///
-/// ``run(state:frame:)`` finds, opens and restarts the camera automatically: if it is missing, busy or broken, it
-/// reports that and keeps trying until ``stop()``.
+/// ``run(state:frame:)`` finds, opens and restarts the camera automatically. If the camera is missing, busy or broken,
+/// the method reports that and keeps trying until ``stop()`` is called.
 public final class V4L2Camera: FrameSource {
     private let settings: CaptureSettings
     private let preview: (any PreviewTap)?
     private let stopSignal = StopSignal()
     private let counter = FrameCounter()
 
-    /// - Parameter preview: receives the frames too, while anybody watches.
+    /// - Parameter preview: also receives the frames, while somebody is watching.
     public init(_ settings: CaptureSettings = CaptureSettings(), preview: (any PreviewTap)? = nil) {
         self.settings = settings
         self.preview = preview
@@ -27,7 +27,7 @@ public final class V4L2Camera: FrameSource {
     public var counts: FrameCounts { counter.value }
 }
 
-/// The counts of a source, readable from other threads.
+/// The frame counts of a source, which other threads can read.
 final class FrameCounter: Sendable {
     private let counts = Mutex(FrameCounts())
 

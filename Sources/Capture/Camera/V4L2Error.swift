@@ -1,15 +1,15 @@
 import Bookplate
 import SystemPackage
 
-/// An error of the camera's driver, or of the way to it.
+/// The reason why a camera cannot be used: an error of its driver, a missing library, or a lack of usable pictures.
 enum V4L2Error: Error, Equatable {
-    /// A call failed; the name is that of the ioctl or function.
+    /// A call of an ioctl or function failed; carries its name and the error.
     case failed(String, errno: Errno)
     /// libv4l2 is not installed; carries the loader's message.
     case libraryMissing(String)
     /// The driver offers nothing that Bookplate can read; carries the reason.
     case unusable(String)
-    /// The camera is there and has delivered no new frame for this time.
+    /// The camera is connected but has delivered no new frame for this long.
     case silent(Duration)
 }
 
@@ -40,12 +40,12 @@ extension V4L2Error: CustomStringConvertible {
     }
 }
 
-/// The messages for each camera error: what happened, where, what to do.
+/// The messages for camera errors. Each message says what happened, where it happened, and what to do.
 extension CameraError {
     static let noCamera = CameraError(
         .noCamera,
         """
-        no camera connected. Plug one in and it is picked up automatically; you can type ISBNs meanwhile. A Raspberry Pi \
+        no camera connected. Plug one in, and Bookplate uses it automatically; until then you can type ISBNs. A Raspberry Pi \
         camera module is not a V4L2 camera; start it with: rpicam-vid --codec mjpeg -t 0 -o - | scan --frames -
         """)
 
@@ -56,22 +56,24 @@ extension CameraError {
             : "Connected: " + others.map { "\($0.name) (\($0.path))" }.joined(separator: ", ") + "."
         return CameraError(
             .noCamera,
-            "no camera \(requested). \(connected) See scan devices; the camera is picked up as soon as it is connected."
-        )
+            """
+            no camera \(requested). \(connected) To list all cameras, run 'scan devices'. Bookplate uses the camera as soon as \
+            it is connected.
+            """)
     }
 
     static func unplugged(_ device: CameraDevice) -> CameraError {
         CameraError(
             .unplugged,
-            "\(device.name) (\(device.path)) was unplugged. Plug it in again and scanning continues automatically.")
+            "\(device.name) (\(device.path)) was unplugged. Plug it in again, and scanning continues automatically.")
     }
 
     static func busy(_ device: CameraDevice, holder: String?) -> CameraError {
         CameraError(
             .busy,
             """
-            \(device.name) (\(device.path)) is in use by \(holder ?? "another program"). Close it there; Bookplate retries \
-            automatically.
+            \(device.name) (\(device.path)) is in use by \(holder ?? "another program"). Close that program; Bookplate \
+            retries automatically.
             """)
     }
 
@@ -88,7 +90,7 @@ extension CameraError {
         CameraError(
             .frozen,
             """
-            \(device.name) (\(device.path)) delivers no new picture. Bookplate restarts it automatically; if that does not \
+            \(device.name) (\(device.path)) delivers no new pictures. Bookplate restarts it automatically; if that does not \
             help, unplug it and plug it in again.
             """)
     }
@@ -105,7 +107,7 @@ extension CameraError {
             CameraError(
                 .failing,
                 """
-                \(device.name) (\(device.path)) does not get enough bandwidth on its USB bus. Plug it in at another port, \
+                \(device.name) (\(device.path)) does not get enough bandwidth on its USB bus. Plug it into another port, \
                 without a hub, or request a smaller picture with --size 640x480.
                 """)
         case .failed, .silent:
@@ -113,24 +115,27 @@ extension CameraError {
                 .failing,
                 """
                 \(device.name) (\(device.path)) fails: \(error). Bookplate retries automatically; if that does not help, \
-                unplug it and plug it in again, at another port and without a hub.
+                unplug it and plug it into another port, without a hub.
                 """)
         }
     }
 
     /// Returns the error for a requested node that cannot be used as a camera.
     ///
-    /// - Parameter holder: the program that uses a busy node.
+    /// - Parameter holder: the program that is using the node, if the node is busy.
     static func refused(_ device: CameraDevice, _ error: NodeError, holder: String? = nil) -> CameraError {
         switch error {
         case .denied(let path): denied(path: path)
         case .busy: busy(device, holder: holder)
         case .libraryMissing:
             CameraError(
-                .unusable, "cannot use \(device.path): \(error). You can scan in other ways meanwhile.")
+                .unusable,
+                "cannot use \(device.path): \(error). Until then, you can type ISBNs or use a handheld scanner.")
         case .failing(let error): failing(device, error)
         default:
-            CameraError(.unusable, "\(device.name) (\(device.path)) is not used: \(error). See scan devices.")
+            CameraError(
+                .unusable,
+                "\(device.name) (\(device.path)) cannot be used: \(error). To list all cameras, run 'scan devices'.")
         }
     }
 }

@@ -3,13 +3,13 @@ import CV4L2
 import Glibc
 import SystemPackage
 
-/// An open camera, through libv4l2. To be used by one thread.
+/// An open camera that is used through libv4l2, by one thread only.
 final class V4L2Node: VideoNode {
     private var descriptor: NodeDescriptor
     private var buffers: MappedBuffers?
     private let stopSignal: StopSignal
 
-    /// - Parameter converting: true to let libv4l2 produce a format that the camera does not have.
+    /// - Parameter converting: true if libv4l2 may produce a format that the camera does not have.
     init(path: String, converting: Bool, stopSignal: StopSignal) throws(V4L2Error) {
         descriptor = try NodeDescriptor.open(path)
         self.stopSignal = stopSignal
@@ -50,7 +50,8 @@ final class V4L2Node: VideoNode {
         do throws(V4L2Error) {
             try request(CV4L2_VIDIOC_S_PARM, "VIDIOC_S_PARM", &parameters)
         } catch {
-            // Drivers without rates answer ENOTTY or EINVAL, some cameras EIO; they keep their own rate.
+            // Drivers without frame rates return ENOTTY or EINVAL, and some cameras return EIO. They keep their own
+            // rate.
             if error.isGone || error.isBusy { throw error }
             return nil
         }
@@ -82,7 +83,7 @@ final class V4L2Node: VideoNode {
         var none = v4l2_requestbuffers()
         none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         none.memory = V4L2_MEMORY_MMAP.rawValue
-        // Fails if the camera is gone; then closing the descriptor releases them.
+        // This fails if the camera was unplugged; then closing the descriptor releases the buffers.
         do { try request(CV4L2_VIDIOC_REQBUFS, "VIDIOC_REQBUFS", &none) } catch { return }
     }
 
@@ -129,7 +130,7 @@ final class V4L2Node: VideoNode {
 
     func streamOff() {
         var type = Int32(V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue)
-        // Fails if the camera is gone or the stream never started; then there is nothing to stop.
+        // This fails if the camera was unplugged or the stream never started, and then there is nothing to stop.
         do { try request(CV4L2_VIDIOC_STREAMOFF, "VIDIOC_STREAMOFF", &type) } catch { return }
     }
 
@@ -147,7 +148,7 @@ final class V4L2Node: VideoNode {
         var query = v4l2_queryctrl()
         query.id = id
         var control = v4l2_control(id: id, value: 0)
-        // The camera works without any control, so one that cannot be queried counts as missing.
+        // The camera works without any control, so a control that cannot be queried counts as missing.
         do {
             try request(CV4L2_VIDIOC_QUERYCTRL, "VIDIOC_QUERYCTRL", &query)
             try request(CV4L2_VIDIOC_G_CTRL, "VIDIOC_G_CTRL", &control)
@@ -158,7 +159,7 @@ final class V4L2Node: VideoNode {
         if isOffered, query.type == V4L2_CTRL_TYPE_MENU.rawValue {
             var menu = v4l2_querymenu()
             (menu.id, menu.index) = (id, UInt32(bitPattern: value))
-            // EINVAL: a menu has gaps.
+            // The driver returns EINVAL if the menu has a gap at this value.
             do { try request(CV4L2_VIDIOC_QUERYMENU, "VIDIOC_QUERYMENU", &menu) } catch { isOffered = false }
         }
         return ControlValue(current: control.value, isOffered: isOffered)
@@ -171,11 +172,11 @@ final class V4L2Node: VideoNode {
 }
 
 extension v4l2_fract {
-    /// The frames per second of an interval; `nil` if the interval is not valid.
+    /// The number of frames per second for a frame interval; `nil` if the interval is not valid.
     var rate: Double? { numerator > 0 && denominator > 0 ? Double(denominator) / Double(numerator) : nil }
 }
 
-/// The cameras of this machine.
+/// This machine and its cameras.
 struct V4L2Host: CameraHost {
     let stopSignal: StopSignal
 
@@ -218,7 +219,7 @@ struct V4L2Host: CameraHost {
         do throws(V4L2Error) {
             return try open(path, byID: byID)
         } catch {
-            // The kernel names even a node that cannot be opened.
+            // sysfs gives the name even of a node that cannot be opened.
             let node = String(path.dropFirst("/dev/".count))
             let name = NodeRules.name(readTextFile("/sys/class/video4linux/\(node)/name", atMost: 256))
             let device = CameraDevice(
@@ -247,20 +248,20 @@ struct V4L2Host: CameraHost {
         return ListedNode(device, error: usable.isEmpty ? .noFormat(others) : nil)
     }
 
-    /// Returns the text in a C array, which need not be terminated.
+    /// Returns the text in a C array, up to the first zero byte or to the end of the array.
     private static func text<Bytes>(_ bytes: inout Bytes) -> String {
         withUnsafeBytes(of: &bytes) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }.withoutControls
     }
 }
 
-/// The library libv4l2, opened with the first camera and never closed.
+/// The library libv4l2, which is loaded with the first camera and never unloaded.
 ///
-/// `@unchecked Sendable` holds: the table is written once, before it is published by the `static let`, and only read
-/// after that.
+/// `@unchecked Sendable` is safe because the table is written once, before the `static let` publishes it, and is only
+/// read after that.
 struct V4L2Library: @unchecked Sendable {
     let table: UnsafePointer<cv4l2>
 
-    /// The library, or the reason why it cannot be used.
+    /// The loaded library, or the reason why it cannot be used.
     static let shared: Result<V4L2Library, V4L2Error> = {
         let table = UnsafeMutablePointer<cv4l2>.allocate(capacity: 1)
         table.initialize(to: cv4l2())
@@ -273,15 +274,15 @@ struct V4L2Library: @unchecked Sendable {
     }()
 }
 
-/// An open V4L2 node, closed when this value is destroyed.
+/// An open V4L2 node, which is closed when this value is destroyed.
 ///
-/// The descriptor is a plain number: libv4l2 must close it, not the kernel's close() alone.
+/// The descriptor is a plain number because libv4l2 must close it; the kernel's close() alone is not enough.
 struct NodeDescriptor: ~Copyable {
     let library: V4L2Library
-    /// The descriptor, or -1 once it is closed.
+    /// The descriptor, or -1 after it was closed.
     private(set) var value: Int32
 
-    /// Opens a node without blocking; child processes do not inherit it.
+    /// Opens a node in non-blocking mode. Child processes do not inherit the descriptor.
     static func open(_ path: String) throws(V4L2Error) -> NodeDescriptor {
         let library = try V4L2Library.shared.get()
         let value = cv4l2_open_node(path)
@@ -294,21 +295,23 @@ struct NodeDescriptor: ~Copyable {
     deinit { if value >= 0 { _ = library.table.pointee.close(value) } }
 
     mutating func close() {
-        // The kernel releases the number even if close() reports an error.
+        // The kernel releases the descriptor even if close() reports an error.
         if value >= 0 { _ = library.table.pointee.close(value) }
         value = -1
     }
 
-    /// Routes requests through libv4l2. Without conversion it only validates them; with it, it also lists and produces
-    /// formats that the camera does not have.
+    /// Routes requests through libv4l2.
+    ///
+    /// - Parameter converting: true if libv4l2 may also list and produce formats that the camera does not have; false
+    ///   if it may only validate requests.
     func attachLibrary(converting: Bool) throws(V4L2Error) {
         if library.table.pointee.fd_open(value, converting ? 0 : V4L2_DISABLE_CONVERSION) < 0 {
             throw .failed("v4l2_fd_open", errno: .current)
         }
     }
 
-    /// Sends one request to the driver. The corresponding function is v4l2_ioctl(), which passes on requests that do
-    /// not concern libv4l2.
+    /// Sends one request to the driver. The corresponding function is v4l2_ioctl(), which forwards requests to the
+    /// kernel if they do not concern libv4l2.
     func request<Argument>(_ request: UInt, _ name: StaticString, _ argument: inout Argument) throws(V4L2Error) {
         let error = withUnsafeMutablePointer(to: &argument) { argument in
             retryOnInterrupt { cv4l2_ioctl(library.table, value, request, argument) }

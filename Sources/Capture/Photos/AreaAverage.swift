@@ -1,8 +1,8 @@
 import Bookplate
 
 extension Frame {
-    /// Returns the frame reduced by averaging the area that falls on each new pixel. This keeps thin bars as grey,
-    /// where taking every n-th pixel would lose them.
+    /// Returns the frame scaled down, with each new pixel as the average of the area that it covers. Thin bars become
+    /// grey this way, while taking every n-th pixel would lose them.
     ///
     /// - Parameter longSide: the long side of the new frame, in pixels. A frame that is no larger is returned
     ///   unchanged.
@@ -16,7 +16,7 @@ extension Frame {
         var result = Frame(width: newWidth, height: newHeight)
         let columns = AreaWeights(from: width, to: newWidth)
         let rows = AreaWeights(from: height, to: newHeight)
-        // The sums of one new row over the old columns, in 1/256 of a grey level times the rows covered.
+        // The sum of each old column over the old rows that one new row covers, in 1/256 of a grey level.
         var sums = [UInt32](repeating: 0, count: width)
         var running = [UInt32](repeating: 0, count: width + 1)
         withLuma { source in
@@ -39,13 +39,13 @@ extension Frame {
 }
 
 extension Frame {
-    /// Returns the means of `factor` by `factor` pixels. Rows and columns at the end that do not make up a whole pixel
-    /// are left out, which shifts the picture by less than a new pixel. Four times as fast as weighted areas: whole
-    /// pixels add up in vectors.
+    /// Returns the frame scaled down, with each new pixel as the mean of `factor` by `factor` old pixels. Rows and
+    /// columns at the end that do not fill a new pixel are left out, which shifts the picture by less than a new pixel.
+    /// This is four times as fast as weighted areas, because whole pixels can be added as vectors.
     private func boxAveraged(by factor: Int) -> Frame {
         var result = Frame(width: width / factor, height: height / factor)
         let columns = result.width * factor
-        // 16 bits hold the sums of 257 rows; a larger factor would need a photo beyond the pixel limit.
+        // 16 bits hold the sums of 257 rows; a larger factor would require a photo above the pixel limit.
         var sums = [UInt16](repeating: 0, count: columns)
         let share = UInt32(65_536) / UInt32(factor * factor)
         withLuma { source in
@@ -73,11 +73,11 @@ extension Frame {
     }
 }
 
-/// Maps each new pixel to the old pixels it covers, and to the share of each, in 1/256 of a pixel.
+/// Maps each new pixel to the old pixels that it covers, and to the share of each old pixel in 1/256.
 private struct AreaWeights {
     let oldCount: Int
     let newCount: Int
-    /// The old pixels per new pixel, in 1/256; at least 256.
+    /// The number of old pixels per new pixel, in 1/256; at least 256.
     let step: Int
 
     init(from oldCount: Int, to newCount: Int) {
@@ -86,11 +86,11 @@ private struct AreaWeights {
         step = oldCount * 256 / newCount
     }
 
-    /// Returns where a new pixel starts, in 1/256 of an old pixel; within the old ones for every `index` up to
-    /// `newCount`.
+    /// Returns the position at which a new pixel starts, in 1/256 of an old pixel. For every `index` up to `newCount`,
+    /// the position lies within the old pixels.
     func start(_ index: Int) -> Int { index * (oldCount * 256) / newCount }
 
-    /// Sets `sums[x]` to the weighted sum of column x over the old rows of one new row.
+    /// Sets `sums[x]` to the weighted sum of column x over the old rows that one new row covers.
     func sumRows(
         of source: UnsafeBufferPointer<UInt8>, stride: Int, row: Int, into sums: UnsafeMutableBufferPointer<UInt32>
     ) {
@@ -111,13 +111,13 @@ private struct AreaWeights {
         }
     }
 
-    /// Averages along one row by differences of a running sum, so that the cost does not grow with the width of a new
-    /// pixel.
+    /// Averages along one row. Each average is a difference of two running sums, so the cost does not grow with the
+    /// width of a new pixel.
     func average(
         _ sums: UnsafeMutableBufferPointer<UInt32>, running: UnsafeMutableBufferPointer<UInt32>, rowWeight: Int,
         into row: UnsafeMutableBufferPointer<UInt8>
     ) {
-        // Scaled to 1/16 of a grey level, so that 12,000 columns of 255 fit 32 bits with room to spare.
+        // Scale the sums to 1/16 of a grey level, so that 12,000 columns of 255 easily fit into 32 bits.
         let scale = Float(16) / Float(rowWeight)
         for x in 0..<sums.count { sums[x] = UInt32(Float(sums[x]) * scale) }
         var total: UInt32 = 0

@@ -44,7 +44,7 @@ struct HEICImage: GreyImage {
         guard let plane = libheif.imagePlane(image, channel, &stride), (8...16).contains(bits),
             Int(libheif.imageWidth(image, channel)) == width, Int(libheif.imageHeight(image, channel)) == height,
             Int(stride) >= width * (bits > 8 ? 2 : 1)
-        else { throw .damaged(photo: name, format: .heic, reason: "the picture does not have the size in its header") }
+        else { throw .damaged(photo: name, format: .heic, reason: "the picture's size differs from its header") }
         var frame = Frame(width: width, height: height)
         frame.withMutableLuma { luma in
             for y in 0..<height {
@@ -63,15 +63,15 @@ struct HEICImage: GreyImage {
 }
 
 extension Libheif {
-    /// Lends the handle of the file's primary picture.
+    /// Calls `body` with the handle of the file's primary picture.
     fileprivate func withPrimaryImage<Result>(
         of bytes: [UInt8], name: String, _ body: (UnsafeMutableRawPointer) throws(PhotoError) -> Result
     ) throws(PhotoError) -> Result {
         guard let context = contextAlloc() else {
-            throw .damaged(photo: name, format: .heic, reason: "the decoder does not start: out of memory")
+            throw .damaged(photo: name, format: .heic, reason: "out of memory while starting the decoder")
         }
         defer { contextFree(context) }
-        // libheif keeps reading from the bytes, so they are lent for as long as the context lives.
+        // libheif keeps reading from the bytes, so they must stay in place as long as the context exists.
         let result = bytes.withUnsafeBytes { data -> Swift.Result<Result, PhotoError> in
             do throws(PhotoError) {
                 try check(readFromMemory(context, data.baseAddress, data.count, nil), name)
@@ -94,8 +94,8 @@ extension Libheif {
     }
 }
 
-/// The functions of libheif, loaded with the first HEIC photo. The library is not linked: it and its codecs are 31 MB
-/// that most stations do not need.
+/// The functions of libheif, which is loaded with the first HEIC photo. The library is not linked, because most
+/// stations do not need it, and it takes up 31 MB with its codecs.
 struct Libheif: Sendable {
     let contextAlloc: cheif_context_alloc
     let contextFree: cheif_context_free
@@ -111,14 +111,14 @@ struct Libheif: Sendable {
     let imageBits: cheif_image_get_bits_per_pixel_range
     let imagePlane: cheif_image_get_plane_readonly
 
-    /// The installed library; `nil` if there is none. Loaded once.
+    /// The installed library, which is loaded only once; `nil` if it is not installed.
     static let installed = Libheif(library: "libheif.so.1")
 
     /// - Returns: `nil` if the library or one of its functions is missing.
     init?(library: String) {
         guard let library = dlopen(library, RTLD_NOW | RTLD_LOCAL) else { return nil }
         func function<Function>(_ name: String, as _: Function.Type = Function.self) -> Function? {
-            // A symbol's address is the function's address; the types are the ones of libheif/heif.h.
+            // A symbol's address is the function's address; the types match the declarations in libheif/heif.h.
             dlsym(library, name).map { unsafeBitCast($0, to: Function.self) }
         }
         guard let contextAlloc: cheif_context_alloc = function("heif_context_alloc"),

@@ -2,8 +2,8 @@ import Bookplate
 import CTurboJPEG
 import Glibc
 
-/// Decodes JPEG with TurboJPEG: straight to grey, without decoding the colour planes, and at eighths of the size,
-/// without the higher frequencies of each block (libjpeg's DCT scaling).
+/// Decodes JPEG with TurboJPEG, directly to grey without decoding the colour planes. A smaller picture is decoded at
+/// some eighths of the full size, without the higher frequencies of each block (libjpeg's DCT scaling).
 struct JPEGImage: GreyImage {
     let width: Int
     let height: Int
@@ -11,7 +11,7 @@ struct JPEGImage: GreyImage {
     private let bytes: [UInt8]
     private let name: String
     private let markers: JPEGMarkers
-    /// True for CMYK and YCCK, which TurboJPEG does not decode to grey.
+    /// True if the picture is in CMYK or YCCK, which TurboJPEG does not decode to grey.
     private let isCMYK: Bool
 
     init(_ bytes: [UInt8], name: String) throws(PhotoError) {
@@ -34,7 +34,7 @@ struct JPEGImage: GreyImage {
 
     func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
         let decompressor = try Decompressor(name: name)
-        // CMYK takes four bytes per pixel and is never decoded larger than this.
+        // CMYK takes four bytes per pixel, so 2560 pixels must be enough.
         let wanted = isCMYK ? min(longSide, 2560) : longSide
         let eighths = (1...8).first { scaled(max(width, height), $0) >= wanted } ?? 8
         var frame = Frame(width: scaled(width, eighths), height: scaled(height, eighths))
@@ -62,10 +62,10 @@ struct JPEGImage: GreyImage {
         return DecodedPhoto(frame: frame, isDamaged: isDamaged)
     }
 
-    /// Scales a side as `TJSCALED` does, rounding up.
+    /// Scales a side and rounds it up, like the macro `TJSCALED`.
     private func scaled(_ side: Int, _ eighths: Int) -> Int { (side * eighths + 7) / 8 }
 
-    /// Returns the luma (weights of ITU-R BT.601) of the light that cyan, magenta, yellow and black leave.
+    /// Returns the luma (weights of ITU-R BT.601) of the light that cyan, magenta, yellow and black inks reflect.
     @inline(__always)
     private static func grey(_ inks: UnsafePointer<UInt8>, isInverted: Bool) -> UInt8 {
         func light(_ ink: UInt8) -> Int { Int(isInverted ? ink : 255 - ink) }
@@ -80,7 +80,7 @@ private struct Decompressor: ~Copyable {
 
     init(name: String) throws(PhotoError) {
         guard let handle = tjInitDecompress() else {
-            throw .damaged(photo: name, format: .jpeg, reason: "the decoder does not start: out of memory")
+            throw .damaged(photo: name, format: .jpeg, reason: "out of memory while starting the decoder")
         }
         (self.handle, self.name) = (handle, name)
     }
@@ -110,9 +110,9 @@ private struct Decompressor: ~Copyable {
 /// Facts about a JPEG that TurboJPEG does not report, found by going from marker to marker (ITU-T T.81, B.1).
 struct JPEGMarkers {
     var orientation = Orientation.up
-    /// True if an APP14 segment says "Adobe": then CMYK values are stored inverted, 255 for no ink.
+    /// True if an APP14 segment begins with "Adobe". CMYK values are then stored inverted, with 255 for no ink.
     var isAdobe = false
-    /// The number of start-of-scan markers, counted up to one above ``PhotoLimit/scans``.
+    /// The number of start-of-scan markers. Counting stops at one more than ``PhotoLimit/scans``.
     var scans = 0
 
     init(_ bytes: [UInt8]) {
@@ -136,7 +136,7 @@ struct JPEGMarkers {
     /// Returns the next marker. Skips fill bytes, stuffed bytes and restart markers (FF FF, FF 00, FF D0-D7), so it
     /// also finds the end of coded data.
     ///
-    /// - Parameter at: the position to search from; on return the byte behind the marker.
+    /// - Parameter at: the position to search from; on return, the position after the marker.
     private static func nextMarker(in bytes: [UInt8], from at: inout Int) -> UInt8? {
         bytes.withUnsafeBytes { raw -> UInt8? in
             guard let base = raw.baseAddress else { return nil }
@@ -156,13 +156,14 @@ struct JPEGMarkers {
     }
 }
 
-/// Reads the orientation out of EXIF. Nothing else of EXIF is read.
+/// Reads the orientation from EXIF data, and nothing else.
 enum EXIF {
     /// Returns the orientation in the first image file directory (EXIF 2.32, 4.6.2 and 4.6.4).
     ///
     /// - Parameter block: a TIFF header and the directories, perhaps preceded by the mark `Exif\0\0`, which JPEG
     ///   requires and some WebP writers add.
-    /// - Returns: `.up` if there is none or anything is wrong with it: broken EXIF must not cost a photo.
+    /// - Returns: `.up` if there is no orientation or the data is broken, because broken EXIF data must not make a
+    ///   photo unreadable.
     static func orientation(in block: ArraySlice<UInt8>) -> Orientation {
         let mark = Array("Exif\0\0".utf8)
         var tiff = ByteReader(block.starts(with: mark) ? block.dropFirst(mark.count) : block)
@@ -186,7 +187,7 @@ enum EXIF {
     }
 }
 
-/// Reads numbers out of untrusted bytes: every read is checked, nothing traps.
+/// Reads numbers from untrusted bytes. Every read is checked, so no bytes can cause a trap.
 struct ByteReader {
     let bytes: ArraySlice<UInt8>
     var bigEndian = true

@@ -1,8 +1,8 @@
 import Bookplate
 import CPNG
 
-/// Decodes PNG with libpng's simplified interface, which handles palettes, 16 bits, interlacing and gamma. Transparent
-/// parts become white.
+/// Decodes PNG with libpng's simplified interface, which handles palettes, 16-bit values, interlacing and gamma.
+/// Transparent parts become white.
 struct PNGImage: GreyImage {
     let width: Int
     let height: Int
@@ -11,11 +11,11 @@ struct PNGImage: GreyImage {
     private let name: String
 
     init(_ bytes: [UInt8], name: String) throws(PhotoError) {
-        // The size is at a fixed position: signature, then the IHDR chunk (PNG specification, 11.2.2).
+        // The size is at a fixed position, in the IHDR chunk after the signature (PNG specification, 11.2.2).
         let reader = ByteReader(bytes[...])
         guard reader.slice(at: 12, count: 4)?.elementsEqual("IHDR".utf8) == true,
             let width = reader.uint32(at: 16), let height = reader.uint32(at: 20), width > 0, height > 0
-        else { throw .damaged(photo: name, format: .png, reason: "it does not begin with a header") }
+        else { throw .damaged(photo: name, format: .png, reason: "it does not begin with a PNG header") }
         try PhotoLimit.check(width: width, height: height, photo: name)
         (self.width, self.height) = (width, height)
         (self.bytes, self.name) = (bytes, name)
@@ -32,7 +32,7 @@ struct PNGImage: GreyImage {
             guard png_image_begin_read_from_memory(&image, data.baseAddress, data.count) != 0,
                 image.width == wantedWidth, image.height == wantedHeight
             else { return nil }
-            // Without a gamma chunk libpng assumes that 16-bit values are linear light; scanners and cameras write
+            // Without a gamma chunk, libpng assumes that 16-bit values are linear light, but scanners and cameras write
             // sRGB.
             image.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
             return frame.withMutableLuma { luma in
@@ -47,8 +47,9 @@ struct PNGImage: GreyImage {
         return DecodedPhoto(frame: frame, isDamaged: !isComplete)
     }
 
-    /// The number of pixels up to which a picture is read in its own channels: setting up libpng's conversion to grey
-    /// takes longer than a small photo. Larger ones are converted by libpng, which needs only one byte per pixel.
+    /// The largest number of pixels of a picture that is read in its own channels and converted to grey here. For a
+    /// small picture, setting up libpng's conversion would take longer than reading it. Larger pictures are converted
+    /// by libpng, which needs only one byte per pixel.
     private static let inColourUpTo = 8_000_000
 
     private static func readGrey(_ image: inout png_image, into luma: UnsafeMutableBufferPointer<UInt8>) -> Bool {
@@ -79,7 +80,7 @@ struct PNGImage: GreyImage {
         return isComplete
     }
 
-    /// Returns the eXIf chunk, wherever it is.
+    /// Returns the content of the eXIf chunk, which may be anywhere in the file.
     private static func exif(_ reader: ByteReader) -> ArraySlice<UInt8>? {
         var at = 8
         while let length = reader.uint32(at: at), let type = reader.slice(at: at + 4, count: 4) {

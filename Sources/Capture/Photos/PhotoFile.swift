@@ -2,33 +2,34 @@ import Bookplate
 import Glibc
 import SystemPackage
 
-/// A still photo: JPEG, PNG, WebP, or HEIC if libheif is installed. Opening reads the file and its header; the picture
-/// is decoded on demand, straight to grey and no larger than needed.
+/// A still photo: JPEG, PNG, WebP, or HEIC if libheif is installed. The initialisers read the file and its header. The
+/// picture is decoded on demand, directly to grey and no larger than needed.
 ///
-/// To be used by one thread at a time: it keeps the last decoded picture.
+/// Only one thread may use it at a time, because it keeps the last decoded picture.
 public final class PhotoFile: Picture {
-    /// The name or path the user gave.
+    /// The name or path that the user gave.
     public let name: String
     public let format: PhotoFormat
     public var width: Int { image.width }
     public var height: Int { image.height }
     public var orientation: Orientation { image.orientation }
-    /// True if data was missing or wrong in the parts decoded so far. A code may still be found in the rest; if none
-    /// is, report "damaged" and not "no code".
+    /// True if data was missing or wrong in the parts decoded so far. A code may still be found in the other parts. If
+    /// none is found, report that the photo is damaged, not that it has no code.
     public private(set) var isDamaged = false
 
     private let image: any GreyImage
-    /// The largest picture decoded so far; a smaller one can be made from it.
+    /// The largest picture decoded so far, from which smaller ones are made.
     private var decoded: Frame?
 
-    /// Opens a file. Links are followed.
+    /// Opens a file, following symbolic links.
     ///
-    /// - Throws: ``PhotoError`` if it is not a regular file, is larger than ``PhotoLimit`` allows, or is not a photo.
+    /// - Throws: ``PhotoError`` if the path does not lead to a regular file, or the file is larger than ``PhotoLimit``
+    ///   allows or not a photo.
     public convenience init(path: String) throws(PhotoError) {
         try self.init(bytes: PhotoBytes.read(path: path), name: path)
     }
 
-    /// Reads a photo from an open descriptor to its end, such as standard input (0).
+    /// Reads a photo from an open descriptor, such as standard input (0), to its end.
     public convenience init(descriptor: Int32, name: String) throws(PhotoError) {
         try self.init(
             bytes: PhotoBytes.read(FileDescriptor(rawValue: descriptor), photo: name), name: name)
@@ -61,7 +62,7 @@ public final class PhotoFile: Picture {
         return fresh.frame
     }
 
-    /// Returns the grey levels averaged down to `longSide` pixels.
+    /// Returns the picture in grey, scaled down by averaging to at most `longSide` pixels on its long side.
     ///
     /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded.
     public func luma(longSide: Int) throws -> Frame {
@@ -72,31 +73,31 @@ public final class PhotoFile: Picture {
 
 /// Reads the bytes of a photo, up to ``PhotoLimit/bytes``.
 ///
-/// The file is read, not mapped: if another program shortened a mapped file, SIGBUS would end this process.
+/// The file is read, not mapped, because if another program shortened a mapped file, SIGBUS would end this process.
 enum PhotoBytes {
-    /// Reads a regular file. Anything else is refused before it is opened: opening a pipe can block for ever, and
-    /// opening a device can start it.
+    /// Reads a regular file. Anything else is refused before it is opened, because opening a pipe can block for ever,
+    /// and opening a device can start it.
     static func read(path: String) throws(PhotoError) -> [UInt8] {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .cannotOpen(photo: path, errno: .current) }
         try check(status, path)
         let file: FileDescriptor
         do {
-            // Non-blocking, because a pipe could have taken the file's place since stat().
+            // Do not block, because a pipe may have replaced the file since stat().
             file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
         } catch {
             throw .cannotOpen(photo: path, errno: error as? Errno ?? .ioError)
         }
-        // Closing a file that was only read loses nothing.
+        // Errors from closing a file that was only read can be ignored.
         defer { try? file.close() }
         guard fstat(file.rawValue, &status) == 0 else { throw .cannotOpen(photo: path, errno: .current) }
         try check(status, path)
         return try read(file, photo: path, expecting: Int(status.st_size))
     }
 
-    /// Reads to the end, whatever kind of file it is.
+    /// Reads a file of any kind to its end.
     ///
-    /// - Parameter expecting: the expected number of bytes; only saves reallocations.
+    /// - Parameter expecting: the expected number of bytes. A good estimate saves reallocations.
     static func read(_ file: FileDescriptor, photo: String, expecting: Int = 1 << 20) throws(PhotoError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: min(max(expecting, 0), PhotoLimit.bytes) + 1)
         var filled = 0
@@ -133,15 +134,16 @@ enum PhotoBytes {
     }
 }
 
-/// The formats of still photos that Bookplate reads. The first bytes decide, never the file's name.
+/// The formats of still photos that Bookplate reads. A format is recognised by the file's first bytes, never by its
+/// name.
 public enum PhotoFormat: String, Sendable, CaseIterable {
     case jpeg = "JPEG"
     case png = "PNG"
     case webp = "WebP"
     case heic = "HEIC"
 
-    /// - Parameter bytes: the beginning of the file, at least 12 bytes if it has them.
-    /// - Returns: `nil` if it is none of these formats.
+    /// - Parameter bytes: the beginning of the file, at least 12 bytes unless the file is shorter.
+    /// - Returns: `nil` if the file has none of these formats.
     init?(magic bytes: some Collection<UInt8>) {
         let head = Array(bytes.prefix(12))
         if head.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -157,10 +159,11 @@ public enum PhotoFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// The brands of HEVC-coded still images (ISO/IEC 23008-12, B.4), and the generic ones that cameras write first.
+    /// The brands of HEVC-coded still images (ISO/IEC 23008-12, B.4), and the generic brands that cameras write first.
     private static let heicBrands = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
 
-    /// Returns the name of a known format that cannot be read, by the file's first bytes.
+    /// Returns the name of the format that the file's first bytes suggest, if it is a known format that Bookplate
+    /// cannot read.
     static func nameOfOther(_ bytes: some Collection<UInt8>) -> String? {
         let known: [(String, offset: Int, magic: [UInt8])] = [
             ("a GIF", 0, Array("GIF8".utf8)), ("a TIFF", 0, Array("II*\0".utf8)), ("a TIFF", 0, Array("MM\0*".utf8)),
@@ -172,25 +175,27 @@ public enum PhotoFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// The reason why a photo cannot be read. Each case carries the photo's name as the user gave it, and the facts.
+/// The reason why a photo cannot be read. Each case carries the photo's name as the user gave it, and the details of
+/// the error.
 public enum PhotoError: Error, Hashable, Sendable {
     /// `open`, `stat` or `opendir` failed.
     case cannotOpen(photo: String, errno: Errno)
-    /// `read` failed half way.
+    /// `read` failed before the end of the file.
     case cannotRead(photo: String, errno: Errno)
     case notAFile(photo: String, kind: FileKind)
     case empty(photo: String)
-    /// - Parameter limit: in bytes.
+    /// - Parameter limit: the size limit in bytes.
     case fileTooLarge(photo: String, limit: Int)
     case tooManyPixels(photo: String, width: Int, height: Int)
-    /// A progressive JPEG that makes the decoder process the picture again and again.
+    /// The photo is a progressive JPEG with so many scans that it would take too long to decode.
     case tooManyScans(photo: String, limit: Int)
-    /// - Parameter looksLike: the format that the first bytes suggest, if they are known.
+    /// - Parameter looksLike: the format that the first bytes suggest; `nil` if they are not known.
     case unknownFormat(photo: String, looksLike: String?)
-    /// Nothing could be decoded. A partial photo is not an error: it is read with ``PhotoFile/isDamaged`` set.
+    /// Nothing could be decoded. If a part of a photo can be decoded, that is not an error, but ``PhotoFile/isDamaged``
+    /// is true.
     case damaged(photo: String, format: PhotoFormat, reason: String)
     case unsupported(photo: String, what: String)
-    /// HEIC needs a library that is not installed.
+    /// The photo is in the HEIC format, and libheif is not installed.
     case needsLibheif(photo: String)
 
     public enum FileKind: String, Sendable {
@@ -220,11 +225,11 @@ extension PhotoError: CustomStringConvertible {
         case .cannotOpen(let photo, .noSuchFileOrDirectory):
             "cannot open \(photo): there is no such file. Check the name."
         case .cannotOpen(let photo, let errno):
-            "cannot open \(photo): \(errno). Check the name and that the disk is there."
+            "cannot open \(photo): \(errno). Check the name, and check that the disk is connected."
         case .cannotRead(let photo, let errno):
             "cannot read \(photo): \(errno). Copy it again from its source."
         case .notAFile(let photo, .folder):
-            "\(photo) is a folder, not a photo. Name the photos in it, or use a command that accepts folders."
+            "\(photo) is a folder, not a photo. Give the names of the photos in it, or use a command that accepts folders."
         case .notAFile(let photo, let kind):
             "\(photo) is \(kind.rawValue), not a photo. Give the name of an image file, or - for standard input."
         case .empty(let photo):
@@ -241,7 +246,7 @@ extension PhotoError: CustomStringConvertible {
         case .unknownFormat(let photo, nil):
             "\(photo) is not a photo: its first bytes match no image format. Give a JPEG, PNG, WebP or HEIC file."
         case .damaged(let photo, let format, let reason):
-            "cannot decode \(photo): the \(format.rawValue) data is damaged (\(reason)). Copy it again or take the photo again."
+            "cannot decode \(photo): the \(format.rawValue) data is damaged (\(reason)). Copy the file again, or take the photo again."
         case .unsupported(let photo, let what):
             "cannot decode \(photo): \(what). Save it as an ordinary JPEG or PNG."
         case .needsLibheif(let photo):
@@ -251,17 +256,18 @@ extension PhotoError: CustomStringConvertible {
     }
 }
 
-/// The limits for photos. All are checked before memory is allocated for the picture: a JPEG of 294 bytes can ask for 8
-/// GB.
+/// The limits for photos. All are checked before memory is allocated for the picture, because a JPEG of 294 bytes can
+/// require 8 GB.
 public enum PhotoLimit {
-    /// The size of the file, in bytes.
+    /// The largest size of a file, in bytes.
     public static let bytes = 32 << 20
     public static let pixels = 50_000_000
-    /// The longer side, in pixels.
+    /// The greatest length of a picture's longer side, in pixels.
     public static let side = 12_000
-    /// The scans of a progressive JPEG. Encoders write about ten; each costs a pass over the whole picture.
+    /// The greatest number of scans in a progressive JPEG. Encoders write about ten, and decoding each takes a pass
+    /// over the whole picture.
     public static let scans = 100
-    /// The levels of subfolders that are searched.
+    /// The number of levels of subfolders that are searched.
     public static let folderDepth = 32
 
     /// - Throws: ``PhotoError/tooManyPixels(photo:width:height:)``.
@@ -272,15 +278,15 @@ public enum PhotoLimit {
     }
 }
 
-/// The decoder of one format. ``PhotoFile`` caches its result and scales it down.
+/// A decoder for one photo format. ``PhotoFile`` keeps the decoded picture and scales it down.
 protocol GreyImage {
-    /// The width as stored, before EXIF turns the picture.
+    /// The width of the stored picture, before it is turned upright.
     var width: Int { get }
     var height: Int { get }
     var orientation: Orientation { get }
 
-    /// Decodes the whole picture to grey, with a long side of at least `longSide` if the picture has that much; larger
-    /// if the format cannot be scaled.
+    /// Decodes the whole picture to grey. The long side has at least `longSide` pixels if the picture is large enough,
+    /// and may have more if the format cannot be scaled.
     func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto
 }
 

@@ -3,17 +3,17 @@ import SystemPackage
 
 /// The photos in a folder and its subfolders, up to ``PhotoLimit/folderDepth`` levels.
 public struct PhotoFolder: Sendable {
-    /// The paths, sorted by their bytes, so that the order is always the same.
+    /// The paths of the photos, sorted by their bytes so that the order is always the same.
     public private(set) var photos: [String] = []
-    /// The subfolders that could not be opened.
+    /// The errors for subfolders that could not be opened and for files whose names are not valid UTF-8.
     public private(set) var problems: [PhotoError] = []
 
-    /// The file name extensions of photos, compared without case. Files that the user names are judged by their bytes
-    /// alone.
+    /// The file name extensions of photos, which are compared ignoring case. If the user gives the name of a file, its
+    /// extension does not matter.
     public static let extensions: Set<String> = ["jpg", "jpeg", "png", "webp", "heic", "heif"]
 
-    /// Searches the folder. Skips hidden names, pipes, sockets and devices. Follows links to files but not to folders,
-    /// so it cannot loop.
+    /// Searches a folder for photos. Skips hidden files and folders, pipes, sockets and devices. Follows links to files
+    /// but not to folders, so that the search cannot loop.
     ///
     /// - Throws: ``PhotoError/cannotOpen(photo:errno:)`` if the folder itself cannot be read.
     public init(below path: String) throws(PhotoError) {
@@ -35,7 +35,7 @@ public struct PhotoFolder: Sendable {
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { raw in Array(raw.prefix { $0 != 0 }) }
             if bytes.first == UInt8(ascii: ".") { continue }
             guard let name = String(validating: bytes, as: UTF8.self) else {
-                // The name is not valid text, so no later message could name the photo; report it here.
+                // The name is not valid text, so no later message could show it. Report the error here.
                 problems.append(
                     .cannotOpen(
                         photo: folder + "/" + String(decoding: bytes, as: UTF8.self), errno: .illegalByteSequence))
@@ -52,7 +52,7 @@ public struct PhotoFolder: Sendable {
             default: break
             }
         }
-        // Closed before descending, so that one descriptor is enough for any depth.
+        // Close the folder before searching its subfolders, so that one descriptor is enough for any depth.
         closedir(stream)
         for folder in folders {
             do throws(PhotoError) { try walk(folder, depth: depth + 1) } catch { problems.append(error) }

@@ -2,11 +2,12 @@ import Bookplate
 import CTurboJPEG
 
 extension PhotoFile {
-    /// Returns a small grey JPEG, upright, by which a person recognises the book.
+    /// Returns a small, upright, grey JPEG from which a person can recognise the book.
     ///
     /// - Parameters:
-    ///   - corners: the corners of one code (in upright full-size pixels) in a photo of several: the thumbnail shows
-    ///     its surroundings, three times the code's length, about a book's cover. `nil` for the whole photo.
+    ///   - corners: the corners of one code, in pixels of the upright full-size photo, if the photo shows several
+    ///     codes. The thumbnail then shows an area three times as long as the code, which is about the size of a book's
+    ///     cover. `nil` for the whole photo.
     ///   - longSide: the longest side of the thumbnail, in pixels.
     /// - Returns: the JPEG's bytes, about 10 kB.
     /// - Throws: ``PhotoError``.
@@ -15,7 +16,8 @@ extension PhotoFile {
         let area =
             corners?.surroundings(width: full.width, height: full.height)
             ?? (x: 0, y: 0, width: full.width, height: full.height)
-        // A small area is cut from a larger picture; above 1280 pixels a sharper thumbnail is not worth the time.
+        // The smaller the area, the larger the picture from which it is cut. Above 1280 pixels, a sharper thumbnail is
+        // not worth the time.
         let wanted = longSide * max(width, height) / max(area.width, area.height)
         let upright = try luma(longSide: min(wanted, 1280)).turned(by: orientation)
         let scale = Double(upright.width) / Double(full.width)
@@ -40,7 +42,7 @@ extension Frame {
             result.withMutableLuma { target in
                 for y in 0..<height {
                     for x in 0..<width {
-                        // The centre of a pixel is mapped to the centre of a pixel.
+                        // Map the centre of each old pixel to the centre of a new pixel.
                         let centre = Point(x: Double(x) + 0.5, y: Double(y) + 0.5)
                         let upright = orientation.upright(centre, width: width, height: height)
                         target[Int(upright.y) * size.width + Int(upright.x)] = source[y * stride + x]
@@ -51,7 +53,7 @@ extension Frame {
         return result
     }
 
-    /// - Precondition: the area lies within the frame.
+    /// - Precondition: the area to cut out lies within the frame.
     func cropped(x: Int, y: Int, width: Int, height: Int) -> Frame {
         var result = Frame(width: width, height: height)
         let stride = bytesPerLine
@@ -70,7 +72,7 @@ extension Frame {
     /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if memory runs out.
     func jpeg(quality: Int32, name: String) throws(PhotoError) -> [UInt8] {
         guard let compressor = tjInitCompress() else {
-            throw .damaged(photo: name, format: .jpeg, reason: "the encoder does not start: out of memory")
+            throw .damaged(photo: name, format: .jpeg, reason: "out of memory while starting the encoder")
         }
         defer { tjDestroy(compressor) }
         var memory: UnsafeMutablePointer<UInt8>?

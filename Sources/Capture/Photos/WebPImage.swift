@@ -1,7 +1,7 @@
 import Bookplate
 import CWebP
 
-/// Decodes WebP with libwebp: its Y plane is the picture in grey. Transparent parts become white.
+/// Decodes WebP with libwebp, whose Y plane is the picture in grey. Transparent parts become white.
 struct WebPImage: GreyImage {
     let width: Int
     let height: Int
@@ -28,13 +28,14 @@ struct WebPImage: GreyImage {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0 else {
             throw .unsupported(
-                photo: name, what: "the installed libwebp does not match the one this program was built for")
+                photo: name, what: "the installed libwebp does not match the version that this program was built for")
         }
         let pixels = width * height
         let chromaWidth = (width + 1) / 2
         let chromaSize = chromaWidth * ((height + 1) / 2)
         var frame = Frame(width: width, height: height)
-        // U, V and alpha in one block. Alpha starts opaque, for the parts that a truncated file lacks.
+        // U, V and alpha share one block. Alpha is opaque at first, for the parts that are missing from a truncated
+        // file.
         var rest = [UInt8](repeating: 255, count: chromaSize * 2 + (hasAlpha ? pixels : 0))
         let (stride, chromaStride, hasAlpha) = (Int32(width), Int32(chromaWidth), hasAlpha)
         let status = frame.withMutableLuma { luma in
@@ -55,7 +56,7 @@ struct WebPImage: GreyImage {
         }
         frame.withMutableLuma { luma in
             for pixel in 0..<pixels {
-                // WebP's luma ranges from 16 to 235 (RFC 6386, 9.2); here white is 255.
+                // WebP's luma ranges from 16 to 235 (RFC 6386, 9.2); here it must range from 0 to 255.
                 let level = (Int(luma[pixel]) - 16) * 255 / 219
                 let opacity = hasAlpha ? Int(rest[chromaSize * 2 + pixel]) : 255
                 luma[pixel] = UInt8(clamping: (level * opacity + 255 * (255 - opacity)) / 255)

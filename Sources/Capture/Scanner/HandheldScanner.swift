@@ -4,14 +4,15 @@ import Foundation
 import Glibc
 import SystemPackage
 
-/// A handheld USB scanner, used as an exclusive input device (evdev): its keys reach no window.
+/// A handheld USB scanner. It is grabbed as an input device (evdev), so that no other program receives its keys.
 public final class HandheldScanner: Sendable {
     private let path: String
 
-    /// - Parameter path: a path below /dev/input. Nothing else is ever opened.
+    /// - Parameter path: a path that leads to a device in /dev/input. Nothing else is ever opened.
     public init(path: String) { self.path = path }
 
-    /// Grabs the device and reads it on its own thread. The device is released when the stream is no longer iterated.
+    /// Grabs the device and reads it on its own thread. The device is released when nobody iterates over the stream any
+    /// more.
     public func events() -> AsyncStream<ScannerEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: ScannerEvent.self)
         let stopSignal = StopSignal()
@@ -30,8 +31,8 @@ public final class HandheldScanner: Sendable {
 /// The work of the scanner's thread: opens the device, reads it, and opens it again after an error.
 private struct Listener {
     private static let retryPause: Duration = .seconds(1)
-    /// The pause between two checks of a key that is down. After five seconds the key counts as stuck; grabbing the
-    /// device then helps whatever program it types into.
+    /// The pause between two checks for keys that are down. After five seconds, a key counts as stuck, and the device
+    /// is grabbed anyway, so that the key no longer types into another program.
     private static let releasePause: Duration = .milliseconds(100)
     private static let maxReleasePauses = 50
 
@@ -39,8 +40,8 @@ private struct Listener {
     let stopSignal: StopSignal
     let send: (ScannerEvent) -> Void
     private var reported: ScannerError?
-    /// The device that was at the path when it first worked. A keyboard that gets the number of an unplugged scanner is
-    /// not grabbed.
+    /// The device that was at the path when it was first read. If a keyboard gets the number of the unplugged scanner,
+    /// it is not grabbed.
     private var known: InputDevice.Identity?
 
     init(path: String, stopSignal: StopSignal, send: @escaping (ScannerEvent) -> Void) {
@@ -53,7 +54,7 @@ private struct Listener {
                 try listen()
                 return
             } catch {
-                // Once "unplugged" is reported, "missing" adds nothing.
+                // After "unplugged" was reported, "missing" would add nothing.
                 if error != reported, !(error.isMissing && reported == .unplugged(path: path)) {
                     send(.trouble(error.description))
                     reported = error
@@ -63,7 +64,7 @@ private struct Listener {
         } while !stopSignal.isStopped
     }
 
-    /// Waits until the device has events, at most for the given time.
+    /// Waits until the device has events, for at most the given time.
     ///
     /// - Returns: false if the listener was stopped.
     private func wait(for device: borrowing InputDevice, atMost time: Duration) throws(ScannerError) -> Bool {
@@ -81,7 +82,7 @@ private struct Listener {
         var buffer = [UInt8](repeating: 0, count: 64 * MemoryLayout<input_event>.size)
         guard try awaitRelease(of: device, &buffer) else { return }
         try device.grab()
-        // Events up to now reached other programs as well.
+        // Drop the events up to now, because other programs have received them as well.
         while try !device.read(into: &buffer).isEmpty {}
         (known, reported) = (device.identity, nil)
         send(.ready(name: name))
@@ -101,8 +102,8 @@ private struct Listener {
         }
     }
 
-    /// Waits until no key is down, such as the Enter that started this program from the same keyboard. A program that
-    /// saw the press but, because of the grab, never the release, would repeat the key.
+    /// Waits until no key is down, such as the Enter key that started this program. If another program received the
+    /// press of a key but, because of the grab, not its release, it would repeat the key.
     ///
     /// - Returns: false if the listener was stopped.
     private func awaitRelease(of device: borrowing InputDevice, _ buffer: inout [UInt8]) throws(ScannerError) -> Bool {
@@ -122,8 +123,8 @@ extension KeyLine.Loss {
         case .tooLong:
             "\(name): a line of more than \(KeyLine.maxLength) characters is not an ISBN. Scan the code again."
         case .noEnter(let text):
-            "\(name): \"\(text)\" came without Enter and was dropped. Set the scanner to end with Enter (suffix CR); its manual has "
-                + "a code for that."
+            "\(name): \"\(text)\" was dropped because it did not end with Enter. Set the scanner to add Enter (suffix CR); its manual "
+                + "has a code for this setting."
         }
     }
 }
@@ -140,10 +141,10 @@ enum ScannerError: Error, Equatable {
     case busy(path: String, name: String)
     case unplugged(path: String)
     case failing(path: String, errno: Errno)
-    /// Waiting for its keys failed.
+    /// Waiting for the scanner's keys failed.
     case waiting(path: String, errno: Errno)
 
-    /// True if there is nothing at the path.
+    /// True if there is no device at the path.
     var isMissing: Bool {
         if case .cannotOpen(_, let error) = self { error.isDeviceGone } else { false }
     }
@@ -156,16 +157,16 @@ extension ScannerError: CustomStringConvertible {
             "cannot open \(path): permission denied. Add yourself to the group 'input' and sign in again, or add a udev rule for "
                 + "your scanner; udev/70-bookplate.rules has an example."
         case .cannotOpen(let path, _) where isMissing:
-            "there is no \(path). Plug the scanner in, or see scan devices for its path; Bookplate looks for it every second."
+            "there is no \(path). Plug the scanner in, or run 'scan devices' to see its path. Bookplate looks for it every second."
         case .cannotOpen(let path, let error):
-            "cannot open \(path): \(error). See scan devices for the scanner's path; Bookplate retries every second."
+            "cannot open \(path): \(error). Bookplate retries every second. To see the scanner's path, run 'scan devices'."
         case .notAnInputDevice(let path):
-            "\(path) is not an input device. See scan devices for the scanner's path, such as /dev/input/by-id/…-event-kbd."
+            "\(path) is not an input device. To see the scanner's path, such as /dev/input/by-id/…-event-kbd, run 'scan devices'."
         case .noKeyboard(let path, let name):
-            "\(path) (\(name)) cannot type digits and Enter. See scan devices for the scanner's path, and set the scanner to USB "
-                + "keyboard (HID) mode."
+            "\(path) (\(name)) cannot type digits and Enter. To see the scanner's path, run 'scan devices', and set the scanner to "
+                + "USB keyboard (HID) mode."
         case .another(let path, let name, let wanted):
-            "\(path) is now \(name), which Bookplate leaves alone; it waits for \(wanted). Give the scanner's path below "
+            "\(path) is now \(name), which Bookplate leaves alone while it waits for \(wanted). Use the scanner's path in "
                 + "/dev/input/by-id, which stays the same."
         case .busy(let path, let name):
             "cannot use \(path) (\(name)): another program has grabbed it. "

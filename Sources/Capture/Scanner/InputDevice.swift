@@ -5,7 +5,7 @@ import SystemPackage
 
 /// An open input device (/dev/input/eventN). Closing it releases the grab.
 struct InputDevice: ~Copyable {
-    /// The facts that distinguish devices to which the kernel gives the same path in turn.
+    /// The properties that distinguish two devices if the kernel gives them the same path, one after the other.
     struct Identity: Equatable {
         var bus: UInt16
         var vendor: UInt16
@@ -17,9 +17,9 @@ struct InputDevice: ~Copyable {
     let identity: Identity
     private let path: String
 
-    /// Opens the device for reading and identifies it. It is not grabbed yet.
+    /// Opens the device for reading and identifies it, but does not grab it.
     ///
-    /// - Throws: ``ScannerError`` if it cannot be opened, or cannot type a number.
+    /// - Throws: ``ScannerError`` if the device cannot be opened or cannot type a number.
     init(path: String) throws(ScannerError) {
         guard let resolved = realpath(path, nil) else { throw .cannotOpen(path: path, errno: .current) }
         defer { free(resolved) }
@@ -51,7 +51,7 @@ struct InputDevice: ~Copyable {
         var name = [UInt8](repeating: 0, count: 256)
         var keys = [UInt8](repeating: 0, count: KeySet.byteCount)
         guard cinput_get_id(descriptor, &id) == 0 else { throw .failing(path: path, errno: .current) }
-        // A device without a name answers ENOENT.
+        // The call fails with ENOENT if the device has no name.
         let length = name.withUnsafeMutableBytes {
             cinput_get_name(descriptor, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
         }
@@ -71,8 +71,8 @@ struct InputDevice: ~Copyable {
         return !KeySet(bytes: keys).isEmpty
     }
 
-    /// Takes the device's keys from all other programs, and stamps its events by the monotonic clock. The corresponding
-    /// ioctls are EVIOCGRAB and EVIOCSCLOCKID.
+    /// Grabs the device, so that no other program receives its keys, and switches the time stamps of its events to the
+    /// monotonic clock. The corresponding ioctls are EVIOCGRAB and EVIOCSCLOCKID.
     func grab() throws(ScannerError) {
         guard cinput_grab(descriptor.rawValue, 1) == 0 else {
             throw errno == EBUSY ? .busy(path: path, name: identity.name) : error(.current)
@@ -80,7 +80,7 @@ struct InputDevice: ~Copyable {
         guard cinput_set_clock(descriptor.rawValue, CLOCK_MONOTONIC) == 0 else { throw error(.current) }
     }
 
-    /// Reads the bytes of the pending records; empty if there are none now.
+    /// Reads the bytes of the pending records. Returns no bytes if no records are pending.
     func read(into buffer: inout [UInt8]) throws(ScannerError) -> ArraySlice<UInt8> {
         let count: Int
         do {
@@ -99,16 +99,16 @@ struct InputDevice: ~Copyable {
     }
 }
 
-/// An input device that may be a handheld scanner, as `scan devices` lists it.
+/// An input device that may be a handheld scanner, in the list that `scan devices` prints.
 public struct ScannerDevice: Sendable, Equatable {
     /// The path, such as /dev/input/event5.
     public var path: String
     public var name: String
-    /// The path below /dev/input/by-id; `nil` if udev creates none.
+    /// The path in /dev/input/by-id; `nil` if udev created no such link.
     public var byID: String?
-    /// True if its name or maker suggests a scanner; else it is a keyboard that could be one.
+    /// True if the device's name or maker suggests a scanner; otherwise it is a keyboard that could be a scanner.
     public var isLikely: Bool
-    /// The reason why it cannot be opened; `nil` if it can.
+    /// The reason why the device cannot be opened; `nil` if it can be opened.
     public var refusal: String?
 
     public init(path: String, name: String, byID: String?, isLikely: Bool, refusal: String?) {
@@ -121,7 +121,8 @@ public struct ScannerDevice: Sendable, Equatable {
 
     /// Returns the input devices with the keys that a scanner types (digits and Enter), likely scanners first.
     ///
-    /// Opens none of them: the kernel lists them for everybody in /proc/bus/input/devices.
+    /// Does not open any device, because the kernel lists them in /proc/bus/input/devices, which every account may
+    /// read.
     public static func all() -> [ScannerDevice] {
         let links = byIDLinks()
         // The file is empty if the kernel has no input devices at all.
@@ -135,7 +136,7 @@ public struct ScannerDevice: Sendable, Equatable {
         }
     }
 
-    /// Parses the kernel's list; likely scanners first, else by number.
+    /// Parses the kernel's list, and returns likely scanners first, each group sorted by number.
     static func listed(in listing: String) -> [ScannerDevice] {
         let devices = listing.components(separatedBy: "\n\n").compactMap { InputListing($0) }
             .sorted { ($0.isLikelyScanner ? 0 : 1, $0.number) < ($1.isLikelyScanner ? 0 : 1, $1.number) }
@@ -146,7 +147,7 @@ public struct ScannerDevice: Sendable, Equatable {
         }
     }
 
-    /// Returns the by-id links by device: /dev/input/event5 → /dev/input/by-id/usb-…-event-kbd.
+    /// Returns the by-id link of each device: /dev/input/event5 → /dev/input/by-id/usb-…-event-kbd.
     private static func byIDLinks() -> [String: String] {
         let folder = "/dev/input/by-id"
         var links: [String: String] = [:]
@@ -158,7 +159,7 @@ public struct ScannerDevice: Sendable, Equatable {
     }
 }
 
-/// One paragraph of /proc/bus/input/devices, of a device that can type a number.
+/// A device that can type a number, as described in one paragraph of /proc/bus/input/devices.
 private struct InputListing {
     let number: Int
     let name: String
@@ -188,7 +189,7 @@ private struct InputListing {
         isLikelyScanner = Self.words.contains { lowercased.contains($0) } || Self.makers.contains(vendor ?? 0)
     }
 
-    /// Words in the names of scanners and of makers that make little else.
+    /// Words that occur in the names of scanners, and names of companies that make little else.
     private static let words = [
         "scanner", "barcode", "bar code", "honeywell", "metrologic", "zebra", "symbol", "datalogic", "newland",
         "opticon",

@@ -12,8 +12,8 @@ struct KeyEvent: Equatable {
     var time: Duration
 }
 
-/// Splits the bytes read from an input device into records. The kernel delivers whole ones; a partial one waits for its
-/// rest.
+/// Splits the bytes read from an input device into records. The kernel delivers whole records; if one is incomplete, it
+/// is kept until the rest arrives.
 struct KeyEventParser {
     private var pending: [UInt8] = []
 
@@ -46,7 +46,7 @@ enum KeyLayout {
         row(from: KEY_A, "asdfghjkl;'`", "ASDFGHJKL:\"~")
         row(from: KEY_BACKSLASH, "\\zxcvbnm,./", "|ZXCVBNM<>?")
         row(from: KEY_SPACE, " ", " ")
-        // The keypad types digits whatever the state of Num Lock: a scanner that uses it means digits.
+        // The keypad always types digits, regardless of Num Lock, because a scanner that uses the keypad means digits.
         row(from: KEY_KP7, "789-456+1230.", "789-456+1230.")
         row(from: KEY_KPASTERISK, "*", "*")
         row(from: KEY_KPSLASH, "/", "/")
@@ -64,7 +64,7 @@ enum KeyLayout {
         characters[code].map { shifted ? $0.shifted : $0.plain }
     }
 
-    /// Returns true for Enter, and for Tab, which some scanners are set up to end with.
+    /// Returns true for Enter and for Tab, which some scanners send at the end of a line.
     static func endsLine(_ code: Int32) -> Bool { ends.contains(code) }
 
     static func isShift(_ code: Int32) -> Bool { code == KEY_LEFTSHIFT || code == KEY_RIGHTSHIFT }
@@ -89,11 +89,11 @@ struct KeySet: Equatable {
 
     private let bytes: [UInt8]
 
-    /// - Parameter bytes: the lowest keys first.
+    /// - Parameter bytes: the bit map, with the lowest keys first.
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Parameter words: the map as /proc/bus/input/devices prints it: hexadecimal words of a `long`, the highest
-    ///   first.
+    /// - Parameter words: the bit map in the form that /proc/bus/input/devices prints: hexadecimal words of the size of
+    ///   a `long`, with the highest keys first.
     /// - Returns: `nil` if the words cannot be parsed.
     init?(words: some StringProtocol) {
         var bytes: [UInt8] = []
@@ -112,7 +112,7 @@ struct KeySet: Equatable {
     var isEmpty: Bool { bytes.allSatisfy { $0 == 0 } }
 }
 
-/// Assembles the key events of a handheld scanner into the lines that it types. The time comes from the events alone.
+/// Assembles the key events of a handheld scanner into the lines that it types. Reads the time only from the events.
 struct KeyLine {
     enum Output: Equatable {
         /// A line without its Enter, never empty.
@@ -126,11 +126,12 @@ struct KeyLine {
         case dropped
         /// The line had more than ``maxLength`` characters.
         case tooLong
-        /// Nothing more came for ``timeout``, and then another line started.
+        /// The line had no Enter: nothing followed for ``timeout``, and then another line started.
         case noEnter(text: String)
     }
 
-    /// The longest line, in characters. The longest code of a book has 18, with its add-on and an AIM prefix 24.
+    /// The length of the longest accepted line, in characters. A book's code has at most 18 characters with its add-on,
+    /// or 24 if each of the two also has an AIM prefix.
     static let maxLength = 128
     /// The longest time between two keys of a line. A scanner types a whole line within a few tenths of a second.
     static let timeout: Duration = .seconds(2)
@@ -141,9 +142,10 @@ struct KeyLine {
     /// The Shift and command keys that are held.
     private var held: Set<Int32> = []
     private var lastKey: Duration?
-    /// True while the keys up to the end of the line are the rest of a lost one.
+    /// True after a line was lost, until its end, while the keys belong to the rest of the lost line.
     private var isLost = false
-    /// True after `SYN_DROPPED`: events up to the next `SYN_REPORT` are ignored (Documentation/input/event-codes.rst).
+    /// True between `SYN_DROPPED` and the next `SYN_REPORT`. All events in between are ignored
+    /// (Documentation/input/event-codes.rst).
     private var isOutOfSync = false
 
     mutating func consume(_ event: KeyEvent) -> Output? {
@@ -160,8 +162,8 @@ struct KeyLine {
     private mutating func loseSync(at time: Duration) -> Output? {
         defer { (isOutOfSync, isLost, lastKey) = (true, true, time) }
         text = ""
-        // The release of a held key may be among the lost events. If it was not, only letters of the lost line are
-        // wrong.
+        // The release of a held key may be among the lost events, so assume that no key is held. If one still is, only
+        // letters of the lost line are wrong.
         held = []
         return isLost ? nil : .lost(.dropped)
     }
@@ -172,7 +174,7 @@ struct KeyLine {
             if event.value == 0 { held.remove(code) } else { held.insert(code) }
             return nil
         }
-        // Only the press counts: releases and the repeats of a held key add nothing.
+        // Only the press of a key counts. Releases, and the repeats of a held key, add no characters.
         guard event.value == 1, !held.contains(where: KeyLayout.isCommand) else { return nil }
         if KeyLayout.endsLine(code) { return endLine() }
         guard let character = KeyLayout.character(of: code, shifted: held.contains(where: KeyLayout.isShift)) else {
@@ -194,7 +196,7 @@ struct KeyLine {
         return text.isEmpty ? nil : .line(text)
     }
 
-    /// Drops an earlier partial line, so that it does not become the beginning of this one.
+    /// Drops an earlier partial line, so that it does not become the beginning of the current line.
     private mutating func dropStale(at time: Duration) -> Output? {
         guard let last = lastKey, time - last > (isLost ? Self.timeoutAfterLoss : Self.timeout) else { return nil }
         defer { (text, isLost) = ("", false) }

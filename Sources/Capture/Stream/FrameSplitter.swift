@@ -3,19 +3,20 @@ import SystemPackage
 
 /// Splits a stream into frames: JPEGs and grey PGMs, one after the other, in any mixture.
 ///
-/// Bytes between frames, such as the headers of a multipart stream, are skipped. The memory is kept and grows to the
-/// largest frame.
+/// Bytes between frames, such as the headers of a multipart stream, are skipped. The memory is reused and grows to the
+/// size of the largest frame.
 struct FrameSplitter {
-    /// The largest frame: 8 MiB is 4K in grey, and ten times a camera's JPEG.
+    /// The size of the largest frame, in bytes. 8 MiB is the size of a grey 4K picture, and ten times that of a
+    /// camera's JPEG.
     static let maxBytes = 8 << 20
 
     enum Chunk {
-        /// A JPEG from SOI to EOI.
+        /// The bytes of a JPEG, from its SOI to its EOI marker.
         case jpeg(Range<Int>)
-        /// The rows of a PGM.
+        /// The header of a PGM and the bytes of its rows.
         case pgm(PGMHeader, rows: Range<Int>)
-        /// A frame that broke off, or bytes that belong to no frame; returned once for all that is skipped because of
-        /// it.
+        /// An incomplete frame, or bytes that belong to no frame. This chunk is returned only once for all the bytes
+        /// that are skipped together.
         case damaged
         /// More bytes are needed.
         case more
@@ -32,20 +33,20 @@ struct FrameSplitter {
     }
 
     private var bytes = [UInt8](repeating: 0, count: 4 * Self.readSize)
-    /// The bounds of the bytes that were read and not split yet.
+    /// The bounds of the bytes that were read but have not been split yet.
     private var (begin, end) = (0, 0)
     private var frame: Frame?
-    /// True if bytes of no frame were skipped and not reported yet.
+    /// True if bytes that belong to no frame were skipped but have not been reported yet.
     private var hasDamage = false
-    /// True while the bytes being skipped belong to damage that was reported.
+    /// True while the bytes that are skipped belong to damage that was already reported.
     private var isReported = false
     /// The number of bytes since the last frame that belong to no frame.
     private(set) var skipped = 0
 
-    /// The room for one read, as much as a pipe holds.
+    /// The size of one read in bytes, which is as much as a pipe holds.
     private static let readSize = 64 << 10
 
-    /// Reads the available bytes; blocks if there are none.
+    /// Reads the available bytes, or waits until there are some.
     mutating func fill(from descriptor: FileDescriptor) -> FillResult {
         makeRoom()
         do {
@@ -65,11 +66,11 @@ struct FrameSplitter {
             bytes.withUnsafeMutableBytes { _ = memmove($0.baseAddress!, $0.baseAddress! + begin, end - begin) }
             (begin, end) = (0, end - begin)
         }
-        // `next()` abandons a frame above the limit, so this grows to at most twice the limit.
+        // `next()` abandons a frame above the limit, so the memory grows to at most twice the limit.
         if bytes.count - end < Self.readSize { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
     }
 
-    /// Lends the bytes of a chunk.
+    /// Calls `body` with the bytes of a chunk.
     ///
     /// - Parameter range: the chunk's range, valid until ``fill(from:)`` is called again.
     func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -108,7 +109,7 @@ struct FrameSplitter {
         }
     }
 
-    /// True if the stream ended within a frame, or with bytes of no frame.
+    /// True if the stream ended in the middle of a frame, or with unreported bytes that belong to no frame.
     var endsInDamage: Bool { frame != nil || (!isReported && (hasDamage || rest.contains { $0 >= 0x80 })) }
 
     private var rest: ArraySlice<UInt8> { bytes[begin..<end] }
@@ -127,9 +128,10 @@ struct FrameSplitter {
         return .damaged
     }
 
-    /// Skips to the beginning of a frame: FF D8 FF, as every marker follows another, or "P5" and white space.
+    /// Skips to the beginning of the next frame. A JPEG begins with FF D8 FF, because another marker must follow the
+    /// SOI marker; a PGM begins with "P5" and white space.
     ///
-    /// - Returns: false if there is none yet.
+    /// - Returns: false if no beginning of a frame has been read yet.
     private mutating func seek() -> Bool {
         let start = begin
         var isText = true
@@ -145,8 +147,8 @@ struct FrameSplitter {
                     frame = .pgmHeader
                     return
                 }
-                // Padding zeros and the headers of a multipart stream are not damage. The rest of a frame always has
-                // bytes from 0x80 on.
+                // Padding zeros and the headers of a multipart stream are not damage. The rest of a damaged frame,
+                // however, always has bytes of 0x80 or more.
                 if byte >= 0x80 { isText = false }
                 begin += 1
             }
@@ -157,12 +159,12 @@ struct FrameSplitter {
     }
 }
 
-/// Finds the end of one JPEG while its bytes arrive, going from marker to marker (ITU-T T.81, B.1.1).
+/// Finds the end of one JPEG while its bytes arrive, by going from marker to marker (ITU-T T.81, B.1.1).
 ///
 /// Segments are skipped by their lengths, so the EOI of a thumbnail in an APP segment does not end the frame around it.
 struct JPEGScanner {
     enum Outcome {
-        /// The bytes so far do not hold the end.
+        /// The end of the JPEG has not arrived yet.
         case more
         case whole(count: Int)
         /// The JPEG is damaged. The next frame may begin at `resume`, within the bytes scanned so far.
@@ -171,14 +173,15 @@ struct JPEGScanner {
 
     /// The position to continue from, relative to SOI.
     private var at = 2
-    /// The position behind the last valid marker; anything may follow it.
+    /// The position after the last valid marker, from which the search for the next frame starts if this JPEG is
+    /// damaged.
     private var sound = 2
     private var isCoded = false
     private var hasScan = false
 
     /// Scans the bytes that are new since the last call.
     ///
-    /// - Parameter bytes: the bytes from SOI on; each time the same ones and more.
+    /// - Parameter bytes: all bytes of the JPEG so far, from the SOI marker on.
     mutating func advance(through bytes: UnsafeBufferPointer<UInt8>) -> Outcome {
         while at <= FrameSplitter.maxBytes {
             if isCoded {
@@ -206,9 +209,9 @@ struct JPEGScanner {
         return .damaged(resume: at)
     }
 
-    /// Returns the first marker in coded data that is not a restart; FF 00 is a stuffed byte.
+    /// Returns the position of the first marker in coded data, skipping restart markers and stuffed bytes (FF 00).
     ///
-    /// - Parameter at: the position to search from; on return the position the search reached.
+    /// - Parameter at: the position to search from; on return, the position that the search reached.
     private static func marker(in bytes: UnsafeBufferPointer<UInt8>, from at: inout Int) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         while at < bytes.count {
@@ -228,13 +231,14 @@ struct JPEGScanner {
     }
 }
 
-/// The header of a grey PGM: "P5", width, height and 255, separated by white space and comments, then one white space
-/// (netpbm, pgm(5)).
+/// The header of a grey PGM: "P5", width, height and 255, separated by white space and comments, followed by one white
+/// space character (netpbm, pgm(5)).
 struct PGMHeader {
     enum Outcome {
         case more
         case header(PGMHeader)
-        /// The bytes are not such a header, or the picture cannot be read: 16 bits per pixel, or too large.
+        /// The bytes are not a PGM header, or the picture cannot be read because it has 16 bits per pixel or is too
+        /// large.
         case refused
     }
 
@@ -243,7 +247,7 @@ struct PGMHeader {
     /// The length of the header in bytes.
     var count: Int
 
-    /// The longest header; comments are short.
+    /// The length of the longest accepted header, in bytes. Comments are short.
     private static let maxBytes = 1024
 
     /// - Parameter bytes: the bytes from "P5" on.
@@ -277,7 +281,7 @@ struct PGMHeader {
 
     /// Skips white space and comments.
     ///
-    /// - Returns: false if the bytes end before anything else comes.
+    /// - Returns: false if the bytes end before anything else is found.
     private static func skipSpace(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Bool {
         var isComment = false
         while at < bytes.count {

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Frames from a stream such as standard input: JPEGs one after the other (MJPEG), or grey PGMs.
 ///
-/// All frames are delivered in order and none is skipped. Nothing piles up behind a slow reader: a pipe holds 64 KiB
-/// and a read as much again, together two or three frames. Then the writing program blocks, and it decides what happens
-/// to the frames of its camera.
+/// All frames are delivered in order and none is skipped. Only two or three frames can wait for a slow reader, because
+/// a pipe holds 64 KiB and a read takes as much again. After that, the writing program blocks, and it decides what
+/// happens to the frames of its camera.
 public final class FrameStream: FrameSource {
     private let descriptor: FileDescriptor
     private let rate: Double?
@@ -16,16 +16,16 @@ public final class FrameStream: FrameSource {
     private let counter = Mutex(FrameCounts())
     private let stopSignal = StopSignal()
 
-    /// The time without a frame, from the start or after frames, after which the stream is reported as frozen.
+    /// The time without a frame after which the stream is reported as frozen, both at the start and later.
     static let frozenAfter: Duration = .seconds(10)
-    /// The number of bytes without a first frame after which the input is reported as not being frames.
+    /// The number of bytes after which an error is reported if the input has not contained a frame so far.
     static let maxNoise = 64 << 10
 
     /// - Parameters:
-    ///   - descriptor: open for reading; the caller closes it.
-    ///   - rate: the frames per second of a recording, from which the frames' times are counted; `nil` uses the time of
-    ///     arrival.
-    ///   - preview: receives the frames too, while anybody watches.
+    ///   - descriptor: a descriptor that is open for reading; the caller closes it.
+    ///   - rate: the frame rate of a recording, in frames per second, from which the times of the frames are
+    ///     calculated; `nil` to use their times of arrival.
+    ///   - preview: also receives the frames, while somebody is watching.
     public convenience init(descriptor: Int32, rate: Double? = nil, preview: (any PreviewTap)? = nil) {
         self.init(
             FileDescriptor(rawValue: descriptor), rate: rate, preview: preview, interval: .seconds(1),
@@ -103,7 +103,7 @@ public final class FrameStream: FrameSource {
     }
 }
 
-/// The state of a stream that was reported last, and when.
+/// The last state of a stream that was reported, and the time of the report.
 private struct StreamStatus {
     private(set) var state = CameraState.starting
     private var format: CaptureFormat?
@@ -124,13 +124,13 @@ private struct StreamStatus {
         return true
     }
 
-    /// Records an error, to be reported when ``isDue(at:)`` is asked next.
+    /// Records an error. The next call of ``isDue(at:)`` then returns true.
     mutating func fail(_ error: CameraError) {
         guard state != .trouble(error) else { return }
         (state, format, hasChanged) = (.trouble(error), nil, true)
     }
 
-    /// Returns true if the state must be reported: it has changed, or the last report was a second ago.
+    /// Returns true if the state must be reported, because it has changed or the last report was at least a second ago.
     mutating func isDue(at time: Duration) -> Bool {
         if format != nil || state == .starting, time - lastFrame >= FrameStream.frozenAfter { fail(.silent) }
         guard hasChanged || time - reportedAt >= .seconds(1) else { return false }
@@ -142,16 +142,16 @@ private struct StreamStatus {
 extension CameraError {
     fileprivate static let noFrames = CameraError(
         .noFrames,
-        "standard input contains no frames. Send JPEGs one after the other (MJPEG), or grey PGMs: with rpicam-vid add "
-            + "--codec mjpeg, with ffmpeg -f mjpeg.")
+        "standard input contains no frames. Send JPEGs one after the other (MJPEG), or grey PGMs. With rpicam-vid, add "
+            + "--codec mjpeg; with ffmpeg, add -f mjpeg.")
 
     fileprivate static let silent = CameraError(
-        .frozen, "standard input has delivered no frame for ten seconds. Check the program that writes them.")
+        .frozen, "standard input has delivered no frame for ten seconds. Check the program that writes the frames.")
 
     fileprivate static func cannotRead(_ errno: Errno) -> CameraError {
         CameraError(
             .failing,
-            "cannot read frames from standard input: \(errno). Start the program that writes them again.")
+            "cannot read frames from standard input: \(errno). Restart the program that writes the frames.")
     }
 }
 
@@ -159,7 +159,7 @@ extension CameraError {
 struct StreamPicture {
     private let jpeg: JPEGFrameDecoder
     var frame = Frame(width: 1, height: 1)
-    /// True if the last chunk could be decoded; else the content of `frame` is undefined.
+    /// True if the last chunk could be decoded; otherwise the content of `frame` is undefined.
     private(set) var isSound = false
     private var pixelFormat = PixelFormat.mjpg
     private var preview: PreviewWriter

@@ -2,9 +2,9 @@ import Bookplate
 import CTurboJPEG
 import Glibc
 
-/// Decodes the JPEGs of frames to grey levels, reusing its memory.
+/// Decodes frames that arrive as JPEGs to grey levels, and reuses its memory.
 ///
-/// The colour planes are not decoded. Not for two threads at once.
+/// The colour planes are not decoded. Two threads must not use the same decoder at once.
 package final class JPEGFrameDecoder {
     /// The largest frame of a camera, in pixels (8K is 33 megapixels).
     static let maxPixels = 40_000_000
@@ -19,8 +19,9 @@ package final class JPEGFrameDecoder {
 
     deinit { tjDestroy(handle) }
 
-    /// - Parameter bytes: the bytes from SOI on; padding behind EOI, which some drivers add, is ignored.
-    /// - Returns: true if the JPEG was complete and sound. If not, the content of `frame` is undefined.
+    /// - Parameter bytes: the bytes from the SOI marker on. Padding after the EOI marker, which some drivers add, is
+    ///   ignored.
+    /// - Returns: true if the JPEG was complete and undamaged. If not, the content of `frame` is undefined.
     package func decode(_ bytes: UnsafeBufferPointer<UInt8>, into frame: inout Frame) -> Bool {
         guard Self.isWhole(bytes) else { return false }
         var (width, height, sampling, colour): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
@@ -42,22 +43,23 @@ package final class JPEGFrameDecoder {
         }
     }
 
-    /// True if the only warning is about stray bytes before EOI (libjpeg: "2 extraneous bytes before marker 0xd9"),
-    /// which many webcams send in every frame; the picture is complete. TurboJPEG distinguishes this from a torn
-    /// picture only by the text, which is searched in place because this runs once per frame.
+    /// True if the only warning is about stray bytes before the EOI marker (libjpeg: "2 extraneous bytes before marker
+    /// 0xd9"), which many webcams send in every frame. The picture is then complete. Only the text of TurboJPEG's
+    /// warning shows that the picture is not torn. The text is searched without copying it, because this runs once per
+    /// frame.
     private var isMerelyPadded: Bool {
         tjGetErrorCode(handle) == TJERR_WARNING.rawValue && strstr(tjGetErrorStr2(handle), "extraneous bytes") != nil
     }
 
-    /// Replaces the decompressor: after a truncated header, TurboJPEG 2.1 refuses every later frame.
+    /// Replaces the decompressor, because TurboJPEG 2.1 refuses every frame after one with a truncated header.
     private func renew() {
         guard let fresh = tjInitDecompress() else { return }
         tjDestroy(handle)
         handle = fresh
     }
 
-    /// Returns true if the bytes begin with SOI and end with EOI (ITU-T T.81, B.1.1.3), apart from zeros that drivers
-    /// pad with.
+    /// Returns true if the bytes begin with SOI and end with EOI (ITU-T T.81, B.1.1.3). Zeros after EOI, with which
+    /// some drivers pad a frame, are ignored.
     static func isWhole(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes.count >= 4, bytes[0] == 0xFF, bytes[1] == 0xD8 else { return false }
         var at = bytes.count - 1
@@ -67,7 +69,7 @@ package final class JPEGFrameDecoder {
 }
 
 extension Frame {
-    /// Returns a small grey JPEG of a code's surroundings, by which a person recognises the book.
+    /// Returns a small grey JPEG of a code's surroundings, from which a person can recognise the book.
     ///
     /// - Returns: the JPEG's bytes, about 10 kB; `nil` if memory runs out.
     public func thumbnail(around corners: Corners, longSide: Int = 320) -> [UInt8]? {
@@ -76,15 +78,15 @@ extension Frame {
         do {
             return try cut.areaAveraged(longSide: longSide).jpeg(quality: 80, name: "frame")
         } catch {
-            // The encoder fails only for lack of memory, and a capture without a picture is better than none.
+            // The encoder fails only if memory runs out, and a capture without a picture is better than no capture.
             return nil
         }
     }
 }
 
 extension Corners {
-    /// Returns the area around a code within a picture of that size: three times the code's length, about a book's
-    /// cover; never empty.
+    /// Returns the area around a code in a picture of the given size. The area is three times as long as the code,
+    /// which is about the size of a book's cover, and it is never empty.
     func surroundings(width: Int, height: Int) -> (x: Int, y: Int, width: Int, height: Int) {
         let xs = all.map(\.x)
         let ys = all.map(\.y)
@@ -103,9 +105,10 @@ extension Corners {
 ///
 /// Runs on the source's thread. While nobody watches, it costs one check of a flag.
 struct PreviewWriter {
-    /// The widest picture that is encoded, in pixels.
+    /// The greatest width of an encoded picture, in pixels.
     static let maxWidth = 640
-    /// The time between two encoded pictures: fifteen per second, every second one of a camera with thirty.
+    /// The time between two encoded pictures. It allows fifteen pictures per second, which is every second frame of a
+    /// camera with thirty.
     static let interval: Duration = .milliseconds(66)
 
     private let tap: (any PreviewTap)?
@@ -126,7 +129,8 @@ struct PreviewWriter {
     /// Encodes and sends a frame of raw pixels.
     mutating func encode(_ frame: Frame) {
         guard let tap, tap.isWatched else { return }
-        // Up to 16 ms early, so that a camera with thirty frames per second is not slowed to ten.
+        // Accept a frame that is up to 16 ms early, so that a camera with thirty frames per second is not slowed to
+        // ten.
         if let lastSent, frame.timestamp >= lastSent, frame.timestamp - lastSent < Self.interval - .milliseconds(16) {
             return
         }
@@ -142,9 +146,9 @@ struct PreviewWriter {
     }
 }
 
-/// Encodes grey JPEGs, reusing its memory. Not for two threads at once.
+/// Encodes grey JPEGs and reuses its memory. Two threads must not use the same encoder at once.
 final class JPEGEncoder {
-    /// The quality for a preview: codes stay legible, and a picture has about 20 kB.
+    /// The JPEG quality of a preview, at which codes stay legible and a picture has about 20 kB.
     static let quality: Int32 = 70
 
     private let handle: tjhandle
@@ -162,7 +166,7 @@ final class JPEGEncoder {
         tjDestroy(handle)
     }
 
-    /// - Parameter body: receives the JPEG, which is lent; not called if memory runs out.
+    /// - Parameter body: receives the JPEG, which is valid only during the call. It is not called if memory runs out.
     func encode(_ frame: Frame, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         var count = capacity
         let status = frame.withLuma { luma in
@@ -178,9 +182,9 @@ final class JPEGEncoder {
 }
 
 extension Frame {
-    /// Fills `small` with a smaller picture, each pixel the mean of `step` by `step` pixels.
+    /// Fills `small` with a smaller picture, in which each pixel is the mean of `step` by `step` pixels.
     ///
-    /// - Precondition: the frame is at least `step` wide and high.
+    /// - Precondition: the frame is at least `step` pixels wide and high.
     func downsample(by step: Int, into small: inout Frame) {
         let (columns, rows, stride) = (width / step, height / step, bytesPerLine)
         small.resize(width: columns, height: rows)

@@ -1,26 +1,26 @@
 import Bookplate
 
-/// Fits position, blur and light to a profile for assumed digits. The quality of the fit shows whether they are the
-/// right ones.
+/// Fits the position, blur and light of a code with assumed digits to a profile. The quality of the fit shows whether
+/// the digits are correct.
 ///
 /// Source: Gauss and Newton's method with Levenberg's damping (Levenberg, Quart. Appl. Math. 2, 1944).
 final class CodeFit {
-    /// The number of unknowns: start, module, bend, skew, disc, bell; then level, slope and curvature of the paper and
-    /// of the ink.
+    /// The number of unknowns: start, module, bend, skew, disc and bell; then the level, slope and curvature of the
+    /// paper and those of the ink.
     private static let unknowns = 12
 
     private(set) var warp = Warp(start: 0, module: 1)
     private(set) var spread = PointSpread(disc: 0, bell: 0.4)
-    /// The normalised ink by the fit, from 0 for paper to 1; ``Modules/count`` samples.
+    /// The ink at each of the ``Modules/count`` samples, normalised by means of the fit: 0 for paper, 1 for ink.
     let ink = Samples(count: Modules.count)
     /// The difference between paper and ink, in the profile's levels.
     private(set) var contrast: Float = 0
-    /// The mean squared difference per fitted sample, as a part of the contrast.
+    /// The mean squared difference between profile and fit per fitted sample, relative to the squared contrast.
     private(set) var cost: Float = .infinity
 
     private let bars = Samples(count: Modules.count + 2 * PointSpread.padded)
     private let kernel = Samples(count: PointSpread.padded)
-    /// The profile's levels at every sample, then their slopes.
+    /// The levels of the profile at every sample, followed by its slopes at every sample.
     private let light = Samples(count: 2 * Modules.count)
     private let pattern = Samples(count: Modules.count)
     private let trial = Samples(count: Modules.count)
@@ -37,13 +37,13 @@ final class CodeFit {
 
     /// The samples that are fitted: the code and two modules of paper on either side.
     static let fitted = Modules.sample(ofModule: -2)..<Modules.sample(ofModule: 97)
-    /// The same with four modules of paper.
+    /// The samples of the code and of four modules of paper on either side.
     private static let wide = Modules.sample(ofModule: -4)..<Modules.sample(ofModule: 99)
-    /// The position of each sample along the code, -1 to 1.
+    /// The position of each sample along the code, from -1 to 1.
     private static let along: [Float] = (0..<Modules.count).map {
         Modules.position(ofSample: $0) / Float(Modules.code) * 2 - 1
     }
-    /// The powers of ``along``, from 0 to 4.
+    /// The powers of ``along`` with the exponents 0 to 4.
     private let powers = Samples(count: 5 * Modules.count)
     private var moments = [Float](repeating: 0, count: 5)
 
@@ -57,7 +57,7 @@ final class CodeFit {
         }
     }
 
-    /// Fits all unknowns.
+    /// Fits all unknowns to a profile, assuming that it shows the given digits.
     ///
     /// - Returns: true if a fit exists.
     func fit(_ profile: GreyProfile, digits: Digits, from warp: Warp, _ spread: PointSpread, steps: Int = 12) -> Bool {
@@ -103,14 +103,14 @@ final class CodeFit {
         return true
     }
 
-    /// Assumes position and blur as known, and fits the light to the modules that every book's code shares.
+    /// Fits the light with a known position and blur, using only the modules that are the same in every book's code.
     func fitPilot(_ profile: GreyProfile, at warp: Warp, _ spread: PointSpread) -> Bool {
         setBars(Digits(number: 9_780_000_000_000, count: 13))
         (self.warp, self.spread) = (warp, spread)
         profile.sample(warp, into: light.pointer(), slopes: light.pointer(at: Modules.count))
         spread.fill(kernel.pointer())
         blur(bars.pointer(at: PointSpread.padded), Self.wide, kernel: kernel.pointer(), into: pattern.pointer())
-        // y = paper, rising or falling along the code, - ink * pattern.
+        // y = paper - ink * pattern, where the paper may rise or fall along the code.
         for index in 0..<9 { sums[index] = 0 }
         for index in 0..<3 { sides[index] = 0 }
         for part in Self.pilot {
@@ -130,7 +130,7 @@ final class CodeFit {
         return true
     }
 
-    /// The samples that show only the pilot, blurred or not.
+    /// The samples that show only the pilot, even if the code is blurred.
     private static let pilot = [
         Modules.sample(ofModule: -4)..<Modules.sample(ofModule: 13),
         Modules.sample(ofModule: 94)..<Modules.sample(ofModule: 98),
@@ -160,10 +160,10 @@ final class CodeFit {
         }
     }
 
-    /// Fills ``light`` and ``pattern``, and fits paper and ink: the light is paper - ink * pattern, both of second
-    /// degree along the code.
+    /// Fills ``light`` and ``pattern``, and fits paper and ink. The light is paper - ink * pattern, where paper and ink
+    /// are curves of second degree along the code.
     ///
-    /// - Returns: the mean squared difference as a part of the contrast; `nil` if there is no contrast.
+    /// - Returns: the mean squared difference, relative to the squared contrast; `nil` if there is no contrast.
     private func evaluate(_ profile: GreyProfile, _ warp: Warp, _ spread: PointSpread) -> Float? {
         profile.sample(warp, into: light.pointer(), slopes: light.pointer(at: Modules.count))
         spread.fill(kernel.pointer())
@@ -171,7 +171,7 @@ final class CodeFit {
         let (from, count) = (Self.fitted.lowerBound, Self.fitted.count)
         let powers = self.powers.pointer(at: from)
         func power(_ degree: Int) -> UnsafePointer<Float> { UnsafePointer(powers + degree * Modules.count) }
-        // Columns 1, u, u², -m, -mu, -mu²: their products are moments of m and m².
+        // The columns are 1, u, u², -m, -mu and -mu². Their products are moments of m and m².
         let (m, y) = (UnsafePointer(pattern.pointer(at: from)), UnsafePointer(light.pointer(at: from)))
         for index in Self.fitted { trial[index] = pattern[index] * pattern[index] }
         let square = UnsafePointer(trial.pointer(at: from))
@@ -204,7 +204,7 @@ final class CodeFit {
         return dot(square, square, count) / Float(count) / (contrast * contrast)
     }
 
-    /// The grey levels between paper and ink below which there is no code.
+    /// The difference between paper and ink, in grey levels, below which there is no code.
     private static let minContrast: Float = 2
 
     @inline(__always)
@@ -216,7 +216,7 @@ final class CodeFit {
         return value(levels.paper, u) - value(levels.ink, u) * pattern[index]
     }
 
-    /// Fills the normal equations at the fit that was evaluated last.
+    /// Fills in the normal equations for the fit that was evaluated last.
     private func derive() {
         let count = Modules.count
         for index in Self.fitted {
@@ -234,7 +234,7 @@ final class CodeFit {
                 columns[(9 + power) * count + index] = factor * pattern[index]
             }
         }
-        // The differences, which evaluate() left in `trial`.
+        // Copy the differences that evaluate() left in `trial`.
         for index in Self.fitted { rest[index] = trial[index] }
         for (unknown, change) in [
             (4, PointSpread(disc: spread.disc + 0.05, bell: spread.bell)),
@@ -263,14 +263,14 @@ final class CodeFit {
         }
     }
 
-    /// Returns the penalty for bent paper, which is rarer than flat paper: as a squared difference, so that much bend
-    /// must fit much better.
+    /// Returns the penalty for bent paper, which is rarer than flat paper, as a squared difference. With more bend, the
+    /// digits must fit better to make up for the penalty.
     private static func penalty(_ warp: Warp) -> Float { bendPenalty * (warp.bend * warp.bend + warp.skew * warp.skew) }
     private static let bendPenalty: Float = 0.15
 
-    /// Computes one step into ``change``.
+    /// Computes the changes of one step and stores them in ``change``.
     ///
-    /// - Returns: false if there is none.
+    /// - Returns: false if the equations have no solution.
     private func solve(damping: Double) -> Bool {
         for index in normal.indices { factor[index] = normal[index] }
         for i in 0..<Self.unknowns {
@@ -280,23 +280,23 @@ final class CodeFit {
         return Cholesky.solve(&factor, &change, count: Self.unknowns)
     }
 
-    /// Returns the difference between the ink and the pattern of the digits, at one of the samples ``fitted``.
+    /// Returns the difference between the ink and the pattern of the digits, at one of the ``fitted`` samples.
     func difference(_ index: Int) -> Float { ink[index] - pattern[index] }
 
     private func normalise() {
         let minInk = contrast * 0.2
         for index in 0..<Modules.count {
             let u = Self.along[index]
-            // Outside the fitted samples a curve of second degree may run anywhere.
+            // Limit the position, because outside the fitted samples a curve of second degree may have any value.
             let clamped = max(-1.1, min(1.1, u))
             ink[index] = (value(levels.paper, clamped) - light[index]) / max(value(levels.ink, clamped), minInk)
         }
     }
 }
 
-/// Solves linear equations of a symmetric positive definite matrix, given by its lower half.
+/// Solves linear equations with a symmetric positive definite matrix, of which only the lower half is given.
 enum Cholesky {
-    /// Replaces `side` by the solution, and `matrix` by its factor.
+    /// Replaces `side` with the solution, and `matrix` with its Cholesky factor.
     ///
     /// - Parameters:
     ///   - matrix: `count` rows of `count` numbers.
@@ -334,13 +334,13 @@ struct Warp: Equatable {
     var start: Float
     /// The average width of a module, in samples.
     var module: Float
-    /// The part by which the modules at the left end are wider than average, and those at the right end narrower: paper
-    /// that is bent or seen at an angle.
+    /// The relative amount by which the modules at the left end are wider than average and those at the right end
+    /// narrower, because the paper is bent or seen at an angle.
     var bend: Float = 0
-    /// The part by which the modules at both ends are wider than those in the middle.
+    /// The relative amount by which the modules at both ends are wider than average and those in the middle narrower.
     var skew: Float = 0
 
-    /// Returns the sample of the profile for a position in modules.
+    /// Returns the position on the profile, in samples, for a position on the code, in modules.
     @inline(__always)
     func sample(at position: Float) -> Float {
         let part = position / Float(Modules.code)
@@ -348,8 +348,8 @@ struct Warp: Equatable {
         return start + module * (position + Float(Modules.code) * arc * (bend + skew * (1 - 2 * part)))
     }
 
-    /// Returns the warp corrected by the shifts of the twelve digits, in modules: a curve of third degree through their
-    /// middles.
+    /// Returns the warp, corrected by the shifts of the twelve digits, in modules. The correction is a curve of third
+    /// degree that is fitted to the shifts at the middles of the digits.
     func shifted(_ shifts: [Float]) -> Warp {
         withUnsafeTemporaryAllocation(of: Double.self, capacity: 20) { numbers in
             numbers.initialize(repeating: 0)
@@ -365,7 +365,7 @@ struct Warp: Equatable {
                     for j in 0...i { sums[i * 4 + j] += row[i] * row[j] }
                 }
             }
-            // The shifts come in steps; those alone must not cause a bend.
+            // The shifts are known only in steps, which alone must not cause a bend.
             sums[10] += 12 * 0.05 * 95
             sums[15] += 12 * 0.05 * 95
             guard Cholesky.solve(sums, sides, count: 4) else { return self }
@@ -380,6 +380,6 @@ struct Warp: Equatable {
 
     var end: Float { start + module * Float(Modules.code) }
 
-    /// True within the limits of bent paper: beyond them part of the code would be out of sight.
+    /// True if the bend is possible. If the paper were bent more, part of the code would be out of sight.
     var isPlausible: Bool { start.isFinite && abs(bend) < 0.25 && abs(skew) < 0.25 && module > 0.5 }
 }

@@ -7,14 +7,15 @@ struct GreyProfile {
 
     init(count: Int) { values = [Float](repeating: 0, count: count) }
 
-    /// The profile read from the other end.
+    /// The same profile, read from the other end.
     var reversed: GreyProfile {
         var result = self
         result.values.reverse()
         return result
     }
 
-    /// Adds the grey levels along a line, interpolated between pixels; outside the frame its edge is repeated.
+    /// Adds the grey levels along a line of a frame, interpolated between pixels. Outside the frame, the pixels at its
+    /// edge are repeated.
     mutating func add(_ frame: Frame, from start: Point, step: Point) {
         let (width, height, stride) = (Double(frame.width) - 1.001, Double(frame.height) - 1.001, frame.bytesPerLine)
         frame.withLuma { luma in
@@ -38,8 +39,8 @@ struct GreyProfile {
 
     mutating func divide(by count: Float) { for index in values.indices { values[index] /= count } }
 
-    /// Returns the correlation with another profile of the same length that lies `shift` samples further on; 0 if
-    /// either has no contrast.
+    /// Returns the correlation with another profile of the same length, which is read `shift` samples further on; 0 if
+    /// either profile has no contrast.
     func likeness(to other: GreyProfile, shift: Float) -> Float {
         let whole = Int(shift.rounded(.down))
         let part = shift - Float(whole)
@@ -59,15 +60,15 @@ struct GreyProfile {
         return n > 20 && variances > n * n ? max(0, (xy - x * y / n) / variances.squareRoot()) : 0
     }
 
-    /// Returns the profile blurred by this standard deviation, in samples: by three moving means, whose variances add
-    /// up.
+    /// Returns the profile blurred with the given standard deviation, in samples. The blur consists of three moving
+    /// means, whose variances add up.
     func blurred(by deviation: Float) -> GreyProfile {
         // A mean over n samples has the variance (n * n - 1) / 12.
         let width = Int((4 * deviation * deviation + 1).squareRoot() + 0.5)
         return mean(over: width).mean(over: width).mean(over: width)
     }
 
-    /// Returns the moving mean over an odd number of samples: `width`, or one more if that is even.
+    /// Returns the moving mean over `width` samples, or over one more if `width` is even.
     func mean(over width: Int) -> GreyProfile {
         let radius = max(1, width / 2)
         let last = values.count - 1
@@ -81,8 +82,8 @@ struct GreyProfile {
         return result
     }
 
-    /// Fills `levels` with the profile at every sample of a code that is mapped by `warp`, and `slopes` with its slope
-    /// there; the profile's ends are repeated.
+    /// Fills `levels` with the level of the profile at every sample of a code, and `slopes` with its slope there.
+    /// `warp` maps the code to the profile. Beyond its ends, the profile's first and last value are repeated.
     func sample(_ warp: Warp, into levels: UnsafeMutablePointer<Float>, slopes: UnsafeMutablePointer<Float>) {
         let last = Float(values.count - 1) - 0.001
         values.withUnsafeBufferPointer { values in
@@ -97,12 +98,12 @@ struct GreyProfile {
     }
 }
 
-/// The grid on which grey levels are compared with patterns: a code's 95 modules and some paper on either side, several
-/// samples per module.
+/// The grid on which grey levels are compared with patterns. It consists of a code's 95 modules and some paper on
+/// either side, with several samples per module.
 enum Modules {
-    /// The samples per module; a digit's seven modules then fill whole vectors of four.
+    /// The number of samples per module. With this number, a digit's seven modules fill whole vectors of four.
     static let fineness = 4
-    /// The modules of paper before and behind the code.
+    /// The number of modules of paper on either side of the code.
     static let margin = 6
     static let code = DigitTemplates.modules
     static let count = (code + 2 * margin) * fineness
@@ -118,7 +119,7 @@ enum Modules {
     }
 }
 
-/// A buffer of numbers that is reused for every code, so that nothing is allocated while one is read.
+/// A buffer of numbers that is reused for every code, so that nothing is allocated while a code is read.
 final class Samples {
     let values: UnsafeMutableBufferPointer<Float>
 
@@ -138,8 +139,8 @@ final class Samples {
     func pointer(at index: Int = 0) -> UnsafeMutablePointer<Float> { values.baseAddress! + index }
 }
 
-/// The blur of a picture as the image of a thin line, in modules across it: a disc from a lens out of focus, seen from
-/// its side, and a bell curve from everything else.
+/// The blur of a picture, described by the image of a thin line, in modules across the line. It combines the disc of a
+/// lens that is out of focus, summed along the line, with a bell curve for everything else.
 ///
 /// Source: the geometric model of defocus (Pentland, "A new sense for depth of field", IEEE PAMI 9(4), 1987).
 struct PointSpread: Equatable {
@@ -148,19 +149,21 @@ struct PointSpread: Equatable {
     /// The standard deviation of the bell curve, in modules.
     var bell: Float
 
-    /// The standard deviation of both together, in modules. That of a disc, seen from its side, is half its radius.
+    /// The standard deviation of disc and bell curve together, in modules. The disc alone, summed along the line, has a
+    /// standard deviation of half its radius.
     var width: Float { (bell * bell + disc * disc / 4).squareRoot() }
 
-    /// Half the width of the kernel, in samples: four modules.
+    /// Half the width of the kernel, in samples. It is four modules wide.
     static let reach = 4 * Modules.fineness
     static let count = 2 * reach + 1
-    /// The size of the kernel in whole vectors, filled up with 0.
+    /// The size of the kernel, in samples, when it is filled up with 0 to whole vectors.
     static let padded = 40
-    /// The widest blur; a wider one looks like striped paper.
+    /// The radius of the widest disc, in modules. A code with more blur looks like striped paper.
     static let widestDisc: Float = 3.2
+    /// The standard deviation of the widest bell curve, in modules.
     static let widestBell: Float = 1.6
 
-    /// The blurs from which the search starts: from sharp to a disc as wide as five modules.
+    /// The blurs from which the search starts, from a sharp picture to a disc as wide as five modules.
     static let usual = [
         PointSpread(disc: 0, bell: 0.35), PointSpread(disc: 0.9, bell: 0.4), PointSpread(disc: 1.7, bell: 0.5),
         PointSpread(disc: 2.5, bell: 0.7),
@@ -171,7 +174,7 @@ struct PointSpread: Equatable {
         PointSpread(disc: min(max(disc, 0), Self.widestDisc), bell: min(max(bell, 0.15), Self.widestBell))
     }
 
-    /// Fills `kernel`, of ``padded`` samples, with weights that add up to 1.
+    /// Fills `kernel`, which has ``padded`` samples, with weights that add up to 1.
     func fill(_ kernel: UnsafeMutablePointer<Float>) {
         let step = 1 / Float(Modules.fineness)
         withUnsafeTemporaryAllocation(of: Float.self, capacity: 2 * Self.count) { work in
@@ -196,7 +199,8 @@ struct PointSpread: Equatable {
         }
     }
 
-    /// Returns the part of a disc's light left of `position`; a disc narrower than a sample is a line.
+    /// Returns the part of a disc's light that lies to the left of `position`. A disc that is narrower than a sample
+    /// counts as a line.
     private static func discLight(upTo position: Float, _ radius: Float) -> Float {
         let radius = max(radius, 0.05)
         let part = min(max(position / radius, -1), 1)
@@ -204,7 +208,8 @@ struct PointSpread: Equatable {
     }
 }
 
-/// Returns the sum of products, computed eight at a time: the compiler may not reorder a floating-point sum on its own.
+/// Returns the sum of the products of two lists of numbers. Eight products are computed at a time here, because the
+/// compiler may not reorder a floating-point sum on its own.
 @inline(__always)
 func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
     var sum = SIMD8<Float>.zero

@@ -1,30 +1,32 @@
 import Bookplate
 
-/// Reads the ISBN from grey levels that are too blurred to separate bars from spaces.
+/// Reads the ISBN from the grey levels of a code that is too blurred for its bars and spaces to be separated.
 ///
-/// A pilot finds the positions where a book's code may lie (``Pilot``). At each, the likeliest digits are found as a
-/// whole (``Trellis``), and position, blur and light are fitted to them (``CodeFit``), which corrects digits. Both
-/// steps alternate until the digits no longer change. Further lines across the same code, or the same code in other
-/// frames, are then fitted and read together.
+/// A ``Pilot`` finds the positions where a book's code may lie. At each position, a ``Trellis`` finds the digits that
+/// are likeliest as a whole. A ``CodeFit`` then fits position, blur and light to these digits, after which the digits
+/// can be read better. Both steps alternate until the digits no longer change. Further lines across the same code, or
+/// across the same code in other frames, are then fitted and read together.
 struct GreyReader {
-    /// One line across a code, and how the code lies on it.
+    /// One line across a code, and the position of the code on the line.
     struct LineFit {
-        /// The profile, in the code's own direction.
+        /// The profile, from the left to the right end of the code.
         var profile: GreyProfile
         var warp: Warp
         var spread: PointSpread
         var isReversed: Bool
-        /// The mean squared difference of the digits that were fitted last, as a part of the contrast.
+        /// The mean squared difference between the profile and the digits that were fitted last, relative to the
+        /// squared contrast.
         var cost: Float = 0
     }
 
-    /// The digits of one or several lines.
+    /// The digits that were read from one or several lines.
     struct Finding {
         var lines: [LineFit]
         var sequence: DigitSequence
 
-        /// True if no other digits come close. On photos, wrong digits fit hardly better than the next ones; on drawn
-        /// sequences of bad frames up to 1.42 times better, which is why ``FrameEvidence`` requires more.
+        /// True if no other digits fit nearly as well. On photos, wrong digits fit hardly better than the next best
+        /// digits. On drawn sequences of bad frames, they fit up to 1.42 times better, which is why ``FrameEvidence``
+        /// requires a higher ratio.
         var isClear: Bool { sequence.ratio > 1.35 && sequence.cost < GreyReader.maxCost }
     }
 
@@ -33,30 +35,32 @@ struct GreyReader {
     private let fit = CodeFit()
     private let differences = Differences()
 
-    /// The number of matches that the pilot finds in each span, and how many of all are tried.
+    /// The most matches that the pilot returns for each span.
     private static let matchesPerSpan = 10
+    /// The most matches that are tried, of those for all spans together.
     private static let maxMatches = 9
     private static let rounds = 4
-    /// The factor of the fitted digits' cost up to which other digits are searched.
+    /// The limit of the search for other digits. Their cost may be at most this multiple of the cost of the fitted
+    /// digits.
     private static let searchFactor: Float = 3
-    /// The mean squared difference of the first read above which a match is dropped; a code's is below 0.06 in nearly
-    /// all cases.
+    /// The limit for the mean squared difference of the first read. A match above this limit is dropped; nearly all
+    /// codes are below 0.06.
     private static let hopeless: Float = 0.16
-    /// The highest mean squared difference of a code, as a part of its contrast.
+    /// The highest mean squared difference of a code, relative to its squared contrast.
     static let maxCost: Float = 0.01
-    /// The lowest cost that the 256 levels of a picture allow.
+    /// The lowest cost that is possible with the 256 grey levels of a picture.
     private static let minCost: Float = 1e-5
-    /// The extra blurs, in modules, with which a sharp profile is fitted first: a fit converges from further away on a
-    /// smooth picture.
+    /// The extra blurs, in modules, with which a sharp profile is fitted first, because the fit of a smooth profile
+    /// converges even if it starts further away.
     private static let extraBlurs: [Float] = [1.2, 0.6]
 
     /// Finds a code on a profile.
     ///
     /// - Parameters:
     ///   - spans: the striped stretches of the profile, in samples.
-    ///   - hints: payloads to try before searching for others.
-    ///   - isThorough: true to allow for print or the edge of a label before the code; takes longer.
-    /// - Returns: the best fit, clear or not; `nil` if nothing fits at all.
+    ///   - hints: payloads to try before searching for other payloads.
+    ///   - isThorough: true if there may be print or the edge of a label before the code. The search then takes longer.
+    /// - Returns: the best fit, even if it is not clear; `nil` if nothing fits at all.
     mutating func find(
         on profile: GreyProfile, spans: [ClosedRange<Float>], hints: [Digits], isThorough: Bool
     ) -> Finding? {
@@ -67,8 +71,8 @@ struct GreyReader {
         return find(on: profile, spans: [first...last], starts: -4...32, hints: hints) ?? found
     }
 
-    /// - Parameter starts: the range in which the code may start, in modules from the start of a span as long as the
-    ///   code.
+    /// - Parameter starts: the range in which the code may start, measured from the start of a span, in modules. For
+    ///   this purpose, the span is taken to be as long as the code.
     private mutating func find(
         on profile: GreyProfile, spans: [ClosedRange<Float>], starts: ClosedRange<Float>, hints: [Digits]
     ) -> Finding? {
@@ -76,7 +80,7 @@ struct GreyReader {
         let last = Float(profile.values.count - 1)
         var matches: [(match: Pilot.Match, direction: Int)] = []
         for span in spans {
-            // The span may be a code of 95 modules, or one with an add-on and the gap before it, 160 in all.
+            // The span may be a code of 95 modules, or a code with a gap and an add-on, 160 modules in all.
             let module = (span.upperBound - span.lowerBound) / Float(Modules.code)
             for (direction, profile) in directions.enumerated() {
                 let begin = direction == 0 ? span.lowerBound : last - span.upperBound
@@ -114,7 +118,7 @@ struct GreyReader {
         return best
     }
 
-    /// Alternates fitting and reading, from a coarse picture to the sharp one.
+    /// Alternates fitting and reading, first on blurred profiles and then on the sharp one.
     private mutating func settle(_ start: LineFit, _ digits: Digits) -> Finding? {
         var (line, digits) = (start, digits)
         let own = start.spread.width
@@ -131,7 +135,7 @@ struct GreyReader {
     /// Fits all lines to the digits and reads them together, until the digits no longer change. Lines that do not fit
     /// are dropped.
     ///
-    /// - Returns: `nil` if no line is left, or the digits keep changing.
+    /// - Returns: `nil` if no line is left, or if the digits keep changing.
     mutating func settle(_ lines: [LineFit], _ digits: Digits, rounds: Int = 4) -> Finding? {
         var (lines, digits) = (lines, digits)
         for _ in 0..<rounds {
@@ -146,7 +150,7 @@ struct GreyReader {
                 trellis.add(fit.ink.pointer(), spread: fit.spread, weight: 1 / max(fit.cost, Self.minCost))
             }
             guard !kept.isEmpty else { return nil }
-            // Each line is weighted by its fit; the weights add up to 1.
+            // Each line is weighted by the quality of its fit. The weights add up to 1.
             let total = kept.reduce(0) { $0 + 1 / max($1.cost, Self.minCost) }
             trellis.scaleWeights(by: 1 / total)
             let limit = Float(kept.count) / total * Self.searchFactor
@@ -162,7 +166,8 @@ struct GreyReader {
         return nil
     }
 
-    /// Returns true if a profile shows these digits, of a code of any kind; `nil` if it does not decide.
+    /// Returns true if a profile shows the given digits, and false if it shows other digits; `nil` if it is not clear.
+    /// The code need not be a book's.
     mutating func confirms(_ digits: Digits, on profile: GreyProfile, at warp: Warp) -> Bool? {
         guard fit.fit(profile, digits: digits, from: warp, PointSpread(disc: 0.3, bell: 0.4)) else { return nil }
         trellis.begin()
@@ -176,7 +181,7 @@ struct GreyReader {
         return sequence.digits == digits
     }
 
-    /// Returns true if a finding stays the same without the assumption that it is a book's code.
+    /// Returns true if the digits of a finding stay the same without the assumption that they are a book's.
     mutating func isBook(_ finding: Finding) -> Bool {
         trellis.begin()
         for line in finding.lines {
@@ -189,8 +194,8 @@ struct GreyReader {
     }
 }
 
-/// The residuals of several lines after the digits are subtracted. The part in which the lines differ is noise and says
-/// nothing about the digits; the common part may.
+/// The residuals of several lines, which remain when the digits are subtracted. The part in which the lines differ is
+/// noise and says nothing about the digits. The part that all lines share may mean that the digits are wrong.
 private final class Differences {
     private let sums = Samples(count: Modules.count)
     private let squares = Samples(count: Modules.count)
@@ -205,7 +210,7 @@ private final class Differences {
         }
     }
 
-    /// Returns the mean squared difference from the common part.
+    /// Returns the mean squared difference between the lines' residuals and the part that all lines share.
     ///
     /// - Parameter total: the sum of the weights.
     func scatter(_ total: Float) -> Float {
@@ -227,19 +232,20 @@ struct GreyResult {
 }
 
 extension GreyReader {
-    /// The parts of the bars' height at which a code is searched, and then the ones at which it is read again, nearest
-    /// first.
+    /// The positions at which a code is searched for, as parts of the bars' height.
     private static let first = [0, -0.3, 0.3]
+    /// The positions at which a code that was found is read again, as parts of the bars' height.
     private static let others = [-0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45]
     private static let maxLines = 4
 
     /// Reads a book's code.
     ///
     /// - Parameters:
-    ///   - slack: the distance of the code's ends from the region's, at most, in pixels of the frame.
-    ///   - hints: payloads that were seen there, but not often enough.
-    /// - Returns: a code beyond doubt: several lines show it, each alone and all together, even without the assumption
-    ///   that it is a book's.
+    ///   - slack: the greatest possible distance between an end of the code and the end of the region, in pixels of the
+    ///     frame.
+    ///   - hints: payloads that some lines showed in the region, but too few lines to be certain.
+    /// - Returns: a code that is certain, because several lines show it, each alone and all together, and because the
+    ///   result does not depend on the assumption that the code is a book's; `nil` if there is no such code.
     mutating func read(_ frame: Frame, region: Region, slack: Double, hints: [Digits] = []) -> GreyResult? {
         guard let bars = BarRun(frame, region: region, slack: slack) else { return nil }
         let spans = bars.spans(frame)
@@ -254,7 +260,7 @@ extension GreyReader {
         return nil
     }
 
-    /// Reads further lines across the code, and then all together.
+    /// Reads further lines across the code, and then all lines together.
     private mutating func confirm(
         _ found: Finding, _ bars: BarRun, _ part: Double, _ profile: (Double) -> GreyProfile
     ) -> GreyResult? {
@@ -277,9 +283,10 @@ extension GreyReader {
             digits: all.sequence.digits, lines: all.lines.count, corners: bars.corners(of: known))
     }
 
-    /// Returns true if the grey levels of a code of any kind agree with the digits that some lines showed.
+    /// Returns true if the grey levels of a code agree with the digits that some lines showed. The code need not be a
+    /// book's.
     ///
-    /// - Returns: `nil` if they do not decide.
+    /// - Returns: `nil` if the grey levels are not clear.
     mutating func confirms(_ digits: Digits, in frame: Frame, at corners: Corners) -> Bool? {
         let region = Region(around: corners)
         guard frame.width > 1, frame.height > 1, (60...100_000).contains(region.length) else { return nil }

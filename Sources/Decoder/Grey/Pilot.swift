@@ -1,24 +1,25 @@
-/// Finds a book's code by the parts that every such code shares: paper, the left guard and 978 or 979, the middle
-/// guard, the right guard and paper. These 28 of 95 modules locate a code whose digits are too blurred to stand out
-/// from stripes, as radio receivers synchronise by a known word.
+/// Finds a book's code by the parts that are the same in all books' codes: the paper and the left guard, the digits 978
+/// or 979, the middle guard, the right guard and the paper. These 28 of the 95 modules locate a code even if its digits
+/// are so blurred that they look like any stripes. Radio receivers synchronise with a known word in the same way.
 ///
 /// Source: "pilot symbols" (Cavers, IEEE Trans. Veh. Technol. 40(4), 1991); the score is a correlation coefficient.
 struct Pilot {
-    /// A position on a profile where a book's code may lie, and its apparent blur.
+    /// A position on a profile where a book's code may lie, with the blur that the code would have.
     struct Match {
         var warp: Warp
         var spread: PointSpread
         var score: Float
     }
 
-    /// One stretch of the code, for each of the usual blurs: its light with the mean subtracted, normalised to length
-    /// 1.
+    /// The light on one stretch of the pilot, for each of the usual blurs. The mean is subtracted, and the rest is
+    /// normalised to length 1.
     private struct Stretch {
         let from: Int
         let count: Int
         let patterns: [[Float]]
 
-        /// - Parameter inks: returns the ink of a module of `range`, or of the four on either side that blur into it.
+        /// - Parameter inks: returns the ink of a module in `range`, or in the four modules on either side, which blur
+        ///   into the range.
         init(_ range: Range<Int>, inks: (Int) -> Float) {
             from = range.lowerBound * 2
             count = range.count * 2
@@ -57,7 +58,7 @@ struct Pilot {
     private var halves = [Float](repeating: 0, count: 64)
     private var matches: [Match] = []
 
-    /// The ink assumed for the modules that are not part of the pilot: half ink.
+    /// The ink that is assumed for modules outside the pilot, which is about half of the full ink.
     private static let unknown: Float = 0.45
 
     init() {
@@ -87,7 +88,7 @@ struct Pilot {
     ///
     /// - Parameters:
     ///   - modules: the possible widths of a module, in samples.
-    ///   - start: the possible positions of the code's left edge.
+    ///   - start: the possible positions of the code's left edge, in samples.
     ///   - most: the most matches to return.
     /// - Returns: the matches, best first.
     mutating func matches(
@@ -114,7 +115,7 @@ struct Pilot {
         return matches
     }
 
-    /// Returns true if it is lighter before the code than in it.
+    /// Returns true if the profile is lighter just before the code than at the beginning of the code.
     private func startsOnPaper(_ start: Float, _ module: Float) -> Bool {
         let limit = Float(sums.count - 1)
         func sum(upTo position: Float) -> Float { sums[Int(min(max(position, 0), limit))] }
@@ -182,7 +183,7 @@ struct Pilot {
 
     /// Subtracts the mean from ``halves``.
     ///
-    /// - Returns: the length of the result; `nil` if there is no contrast.
+    /// - Returns: the length of ``halves`` as a vector after that; `nil` if there is no contrast.
     private mutating func centre(_ count: Int) -> Float? {
         halves.withUnsafeMutableBufferPointer { halves in
             var (sum, square): (Float, Float) = (0, 0)
@@ -196,7 +197,7 @@ struct Pilot {
         }
     }
 
-    /// Inserts a match into the sorted list. Of overlapping matches only the best is kept.
+    /// Inserts a match into the sorted ``matches``. Of overlapping matches, only the best one is kept.
     private mutating func keep(_ match: Match, most: Int) {
         let width = match.spread.width
         for index in matches.indices

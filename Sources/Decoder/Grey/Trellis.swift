@@ -1,27 +1,28 @@
 import Bookplate
 
-/// The digits that fit a code's ink best as a whole, and the quality of the fit.
+/// The digits that, as a whole, fit a code's ink best, and the quality of the fit.
 struct DigitSequence {
     var digits: Digits
-    /// The mean squared difference of ink per sample.
+    /// The mean squared difference between the code's ink and that of the digits, per sample.
     var cost: Float
     /// The cost of the next best payload with a correct check digit, or the search limit if that is lower.
     var runnerUp: Float
 
-    /// The ratio of the runner-up's cost to the cost; 1 if both fit equally well.
+    /// The ratio of the runner-up's cost to the best payload's; 1 if both fit equally well.
     var ratio: Float { runnerUp / max(cost, 1e-9) }
 }
 
-/// Finds the likeliest digits of a blurred code. Because the ink of a digit runs into its neighbours, it does not
-/// search for single digits, but for the sequence in which every pair of neighbours fits, in all lines across the code
-/// together.
+/// Finds the likeliest digits of a blurred code. The ink of each digit runs into its neighbours. Therefore digits are
+/// not searched for one by one; instead, the search finds the sequence in which all pairs of neighbours fit best, in
+/// all lines across the code together.
 ///
 /// Sources: maximum-likelihood sequence estimation (Forney, IEEE Trans. Inf. Theory 18(3), 1972), by Viterbi's
 /// algorithm; for bar codes symbol by symbol: Iwen, Santosa and Ward, "A symbol-based algorithm for decoding bar
 /// codes", SIAM J. Imaging Sci. 6(1), 2013. Making the check digit part of the state, and starting from 978 or 979, is
 /// original to Bookplate.
 final class Trellis {
-    /// One line across the code: its ink without the guards, and the ink of every digit under the line's blur.
+    /// One line across the code, with its ink, its ink without the guards, and the ink that every digit has under the
+    /// line's blur.
     private final class Line {
         let ink = Samples(count: Modules.count)
         let rest = Samples(count: Modules.count)
@@ -31,10 +32,11 @@ final class Trellis {
         var spread: PointSpread?
     }
 
-    /// The samples on either side of a digit: the reach of the blur, and the width of the middle guard.
+    /// The number of samples that are stored on either side of a digit, for the reach of the blur and the width of the
+    /// middle guard.
     private static let apron = PointSpread.reach + 5 * Modules.fineness
     private static let spread = 7 * Modules.fineness + 2 * apron
-    /// The most lines that are read together; more cost time and improve nothing.
+    /// The most lines that are read together. More lines would take time without improving the result.
     static let maxLines = 8
 
     private var lines: [Line] = []
@@ -61,7 +63,7 @@ final class Trellis {
     /// Adds a line.
     ///
     /// - Parameters:
-    ///   - ink: the ink from 0 for paper to 1, ``Modules/count`` samples.
+    ///   - ink: the ink at each of the ``Modules/count`` samples, from 0 for paper to 1.
     ///   - weight: the line's weight; 1 for a single line.
     func add(_ ink: UnsafePointer<Float>, spread: PointSpread, weight: Float = 1) {
         guard count < Self.maxLines else { return }
@@ -99,15 +101,15 @@ final class Trellis {
         }
     }
 
-    /// Returns the offset into a line's `digits` of the ink of a digit in its number set (A, B or C), for the samples
-    /// of the whole code; valid only within an apron of the digit.
+    /// Returns the number to add to a sample of the code to get the index of its ink in a line's `digits`, for one
+    /// digit in its number set (A, B or C). The sample must lie within an apron of the digit.
     private static func offset(_ position: Int, _ digit: Int, _ sets: UInt8) -> Int {
         let set = position >= 6 ? 2 : sets >> (5 - position) & 1 == 1 ? 1 : 0
         return (set * 10 + digit) * spread - Modules.sample(ofModule: Modules.start(ofDigit: position)) + apron
     }
 
-    /// Returns the samples from the middle of the digit before to the middle of this one, which no other digit reaches.
-    /// Their count is a multiple of four.
+    /// Returns the samples from the middle of the previous digit to the middle of the digit at `position`. No other
+    /// digit reaches these samples. Their number is a multiple of four.
     private static func window(_ position: Int) -> Range<Int> {
         func middle(_ position: Int) -> Int {
             Modules.sample(ofModule: Modules.start(ofDigit: position)) + 7 * Modules.fineness / 2
@@ -116,7 +118,8 @@ final class Trellis {
         return from..<(position == 12 ? Modules.sample(ofModule: 97) - 2 : middle(position))
     }
 
-    /// Returns the squared differences between the ink and the patterns of one or two digits, summed over all lines.
+    /// Returns the sum of the squared differences between the ink and the patterns of one or two digits, over all
+    /// lines.
     private func cost(_ window: Range<Int>, _ left: Int, _ right: Int?) -> Float {
         var total: Float = 0
         for index in 0..<count {
@@ -159,8 +162,8 @@ extension Trellis {
     ///
     /// - Parameters:
     ///   - firstDigits: the possible first digits.
-    ///   - isBook: true if the next digits are 7 and 8 or 9.
-    ///   - limit: the mean squared difference up to which payloads are searched; a lower one is faster.
+    ///   - isBook: true if the two digits after the first must be 78 or 79.
+    ///   - limit: the mean squared difference up to which payloads are searched for. A lower limit is faster.
     /// - Returns: `nil` if every payload is above the limit.
     func read(firstDigits: some Sequence<Int> = [9], isBook: Bool = true, limit: Float) -> DigitSequence? {
         let scale = Float(Modules.count)
@@ -176,7 +179,8 @@ extension Trellis {
         let none: Path = (.infinity, 0)
         let sets = DigitTemplates.setB[first]
         let limit = best.runnerUp
-        // State: the digit and the weighted sum so far, modulo ten; for each the two cheapest paths to it.
+        // A state consists of the digit and the weighted sum so far, modulo ten. For each state, the two cheapest paths
+        // to it are kept.
         withUnsafeTemporaryAllocation(of: (first: Path, second: Path).self, capacity: 200) { states in
             var (now, next) = (states.baseAddress!, states.baseAddress! + 100)
             for state in 0..<100 { now[state] = (none, none) }
@@ -208,7 +212,7 @@ extension Trellis {
                 }
                 swap(&now, &next)
             }
-            // A weighted sum that is a multiple of ten has a correct check digit.
+            // The check digit is correct if the weighted sum is a multiple of ten.
             var correct: (first: Path, second: Path) = (none, none)
             for digit in 0..<10 where now[digit * 10].first.cost < limit {
                 let cost = cost(Self.window(12), Self.offset(11, digit, sets), nil)
@@ -244,15 +248,15 @@ extension Trellis {
 }
 
 extension Trellis {
-    /// The possible drifts in samples, half a module apart: with bent paper and known ends, the middle of a code lies
-    /// off by as much.
+    /// The possible drifts in samples, half a module apart. If the paper is bent, the middle of a code whose ends are
+    /// known may lie off by this much.
     private static let drifts = [-6, -4, -2, 0, 2, 4, 6]
-    /// The penalty for half a module of drift from one digit to the next, as a squared difference.
+    /// The penalty if the drift changes by half a module from one digit to the next, as a squared difference.
     private static let penalty: Float = 0.2
 
-    /// Estimates the digits of the first line, and by how many modules each of the twelve lies further on than assumed.
-    /// This is the first step for a code whose position is known roughly and whose bend is unknown. Ignores the check
-    /// digit.
+    /// Estimates the digits of the first line, and the number of modules by which each of the twelve digits lies
+    /// further on than assumed. This is the first step for a code whose position is only roughly known and whose bend
+    /// is unknown. Ignores the check digit.
     func drift() -> (digits: Digits, shifts: [Float], cost: Float) {
         let sets = DigitTemplates.setB[9]
         let (count, line) = (Self.drifts.count, lines[0])
@@ -265,7 +269,7 @@ extension Trellis {
         func cost(_ window: Range<Int>, _ left: Int, _ right: Int?, drift: Int) -> Float {
             self.cost(line, drifted.pointer(at: drift * Modules.count), window, left, right)
         }
-        // State: digit and drift. `back` holds the state before each.
+        // A state consists of a digit and a drift. `back` holds the previous state of each state.
         var (now, next) = (pathCosts.pointer(), pathCosts.pointer(at: 10 * count))
         for state in 0..<(10 * count) { now[state] = .infinity }
         for drift in 0..<count {
@@ -313,36 +317,37 @@ extension Trellis {
     }
 }
 
-/// The patterns of the digits in EAN-13: seven modules each, 1 for a bar. Source: ISO/IEC 15420, 4.3; GS1 General
-/// Specifications, 5.2.1.2.
+/// The patterns of the digits in EAN-13, with seven modules each and 1 for a bar. Sources: ISO/IEC 15420, 4.3; GS1
+/// General Specifications, 5.2.1.2.
 enum DigitTemplates {
     /// Number set A (also called L), used on the left; the first module is the highest bit.
     static let a: [UInt8] = [
         0b000_1101, 0b001_1001, 0b001_0011, 0b011_1101, 0b010_0011, 0b011_0001, 0b010_1111, 0b011_1011, 0b011_0111,
         0b000_1011,
     ]
-    /// Number set C (R), used on the right: A with bars and spaces exchanged.
+    /// Number set C (also called R), used on the right. It is set A with bars and spaces exchanged.
     static let c = a.map { ~$0 & 0x7F }
-    /// Number set B (G), used on the left: C read backwards.
+    /// Number set B (also called G), used on the left. It is set C read backwards.
     static let b = c.map { pattern in (0..<7).reduce(UInt8(0)) { $0 << 1 | (pattern >> $1 & 1) } }
 
-    /// The left digits that are of set B, by the first digit, which is encoded only in this way. The first of the six
-    /// is the highest bit.
+    /// For each first digit of the payload, a bit mask of the six left digits that use number set B, with the leftmost
+    /// digit in the highest bit. The first digit of the payload is encoded only in this way.
     static let setB: [UInt8] = [
         0b000000, 0b001011, 0b001101, 0b001110, 0b010011, 0b011001, 0b011100, 0b010101, 0b010110, 0b011010,
     ]
 
-    /// The number of modules of a code.
+    /// The number of modules in a code.
     static let modules = 95
-    /// The modules of the bars of the guards at both ends and in the middle.
+    /// The modules that are bars of the guards, at both ends and in the middle.
     static let guardBars = [0, 2, 46, 48, 92, 94]
-    /// The modules at which the left and the right digits start.
+    /// The module at which the left digits start.
     static let leftDigits = 3
+    /// The module at which the right digits start.
     static let rightDigits = 50
 
-    /// Returns the patterns of the digits (twenty on the left, A then B; ten on the right) after a blur that adds
-    /// `blur` of either neighbour to each module. Left digits stand between a bar and a space, right ones between a
-    /// space and a bar.
+    /// Returns the patterns of the digits (twenty on the left, set A before set B; ten on the right) after a blur in
+    /// which each module takes the part `blur` of its ink from each of its neighbours. Left digits stand between a bar
+    /// and a space, right digits between a space and a bar.
     static func blurred(_ patterns: [UInt8], before: Float, after: Float, blur: Float) -> [Float] {
         patterns.flatMap { pattern -> [Float] in
             let inks = [before] + (0..<7).map { Float(pattern >> (6 - $0) & 1) } + [after]

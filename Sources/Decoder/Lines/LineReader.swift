@@ -1,13 +1,13 @@
 import Bookplate
 import CZBar
 
-/// Decodes one line of grey values at a time with zbar: EAN-13 with its EAN-2 and EAN-5 add-ons, nothing else.
+/// Decodes one line of grey values at a time with zbar. Reads only EAN-13 and its EAN-2 and EAN-5 add-ons.
 ///
-/// It uses zbar's line scanner and decoder without its image scanner, which allocates per image, copies the cropped
-/// area, returns points without saying which end of the code they are, aborts on unexpected sizes, and reads only rows
-/// and columns. Here any row, column or oblique line can be read, and nothing is allocated.
+/// It uses zbar's line scanner and decoder, but not its image scanner, which allocates memory for each image, copies
+/// the cropped area, returns points without saying which end of the code they belong to, aborts on unexpected sizes,
+/// and reads only rows and columns. This class can read any row, column or oblique line, and allocates nothing.
 ///
-/// Not for two threads at once; each needs its own.
+/// Two threads must not use the same reader at once.
 final class LineReader {
     private let decoder: OpaquePointer
     private let scanner: OpaquePointer
@@ -19,7 +19,8 @@ final class LineReader {
             throw .outOfMemory
         }
         (self.decoder, self.scanner) = (decoder, scanner)
-        // Everything off first: by default zbar reads a dozen symbologies, and rewrites some codes as ISBN-10.
+        // Turn everything off first, because by default zbar reads a dozen symbologies and rewrites some codes as
+        // ISBN-10.
         zbar_decoder_set_config(decoder, ZBAR_NONE, ZBAR_CFG_ENABLE, 0)
         for symbology in [ZBAR_EAN13, ZBAR_EAN2, ZBAR_EAN5] {
             zbar_decoder_set_config(decoder, symbology, ZBAR_CFG_ENABLE, 1)
@@ -31,17 +32,18 @@ final class LineReader {
         zbar_decoder_destroy(decoder)
     }
 
-    /// Drops the halves of codes that earlier lines left behind. Must be called if the next line is not adjacent to the
-    /// last one: zbar joins a left and a right half from neighbouring lines, which reads slanted codes (5 of 126 ISBNs
-    /// more), but it must not join the halves of two books.
+    /// Drops the halves of codes that were found on earlier lines. Must be called if the next line is not adjacent to
+    /// the last one. zbar joins a left and a right half from neighbouring lines, which makes slanted codes readable (5
+    /// more of 126 ISBNs), but it must not join halves from two books.
     func reset() { zbar_scanner_reset(scanner) }
 
     /// Reads one line.
     ///
     /// - Parameters:
-    ///   - values: intensities; zbar treats a step of less than 4 as noise.
-    ///   - coarseness: the divisor of the values. Noise of more than 4 levels on white paper looks like bars in the
-    ///     quiet zone, so that only the last half of the code is read; at 3 both are. Faint print needs 1.
+    ///   - values: the grey values. zbar treats a step of less than 4 as noise.
+    ///   - coarseness: the number by which the values are divided. Noise of more than 4 levels on white paper looks
+    ///     like bars in the quiet zone, so that only the last half of the code is read. If the values are divided by 3,
+    ///     both halves are read, but faint print needs 1.
     ///   - stride: the distance from one value to the next; negative to read backwards.
     ///   - found: called for every code that ends on this line.
     @inline(__always)
@@ -58,7 +60,7 @@ final class LineReader {
             }
             value += stride
         }
-        // Flushed twice: for the last edge, and for the quiet zone behind it.
+        // Flush twice: once for the last edge, and once for the quiet zone after it.
         for _ in 0..<2 where zbar_scanner_flush(scanner).rawValue > ZBAR_PARTIAL.rawValue { report(found) }
     }
 
@@ -77,7 +79,7 @@ final class LineReader {
             guard let digit = Digits.value(of: UInt8(bitPattern: data[index])) else { return }
             number = number * 10 + digit
         }
-        // The last width is that of the quiet zone (or gap): the code ends where it starts.
+        // The last width is that of the quiet zone or gap, which starts where the code ends.
         let end = zbar_scanner_get_edge(scanner, zbar_scanner_get_width(scanner), 0)
         found(
             LineCode(
@@ -89,13 +91,13 @@ final class LineReader {
 /// A code found on one line.
 struct LineCode {
     let digits: Digits
-    /// The position of its end, in values from the start of the line.
+    /// The position of the code's end, in values from the start of the line.
     let end: Int
-    /// True if the line crossed the code from its left to its right.
+    /// True if the line crossed the code from its left to its right end.
     let isForward: Bool
 }
 
-/// Up to thirteen decimal digits in one word, so that counting votes for a payload allocates nothing.
+/// Up to thirteen decimal digits, stored as one number so that counting the votes for a payload allocates nothing.
 struct Digits: Hashable {
     let number: Int
     let count: Int
@@ -129,24 +131,24 @@ struct Digits: Hashable {
     }
 }
 
-/// One end of a code where one line crossed it, in pixels of the scanned frame.
+/// The point at which a line crossed one end of a code, in pixels of the scanned frame.
 struct LineEnd {
     let digits: Digits
     let x: Float
     let y: Float
-    /// The direction of the code from left to right along the line, of length 1.
+    /// The direction along the line from the code's left to its right, which is the vector (dx, dy) of length 1.
     let dx: Float
     let dy: Float
     /// True for the code's right end, false for its left one.
     let isRightEnd: Bool
-    /// The number of the line in its scan; a line that is read both ways counts once.
+    /// The number of the line in its scan; a line that is read in both directions counts once.
     let line: Int
-    /// True if the line alone showed the whole code. Otherwise zbar joined halves from neighbouring lines, and the end
-    /// may lie anywhere.
+    /// True if the line alone showed the whole code. Otherwise, zbar may have joined halves from neighbouring lines,
+    /// and the position of the end is not reliable.
     let isWhole: Bool
 }
 
-/// A code as a scan saw it, before it is judged.
+/// A code that a scan has read, before it is decided whether the code is believed.
 struct RawSymbol {
     var digits: Digits
     var addon: Digits?
@@ -154,14 +156,14 @@ struct RawSymbol {
     var lines: Int
     /// The number of those lines that showed the whole code.
     var wholeLines = 0
-    /// The number of known points at the end with fewer of them, from lines that showed the whole code. The corners
-    /// rest on these.
+    /// The number of points that are known at each end of the code, from lines that showed the whole code; the smaller
+    /// number if the ends differ. The corners are computed from these points.
     var pointsPerEnd: Int
     /// The corners, in pixels of the scanned frame.
     var corners: Corners
 
-    /// True if enough whole lines locate the code. One or two, such as rows across a slanted code, do not show its
-    /// slant.
+    /// True if enough lines that showed the whole code locate it. One or two lines, such as rows across a slanted code,
+    /// do not show its slant.
     var isLocated: Bool { pointsPerEnd >= 4 }
 
     var length: Double {

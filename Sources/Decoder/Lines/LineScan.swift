@@ -1,24 +1,24 @@
 import Bookplate
 import Glibc
 
-/// Reads rows, columns or oblique lines of a frame and collects the ends of codes on them. Its memory is reused for the
-/// next scan.
+/// Reads rows, columns or oblique lines of a frame, and collects the ends of the codes on these lines. Its memory is
+/// reused for the next scan.
 struct LineScan {
     private let reader: LineReader
     /// A reader that is reset before each line.
     private let singleReader: LineReader
     private(set) var lineEnds: [LineEnd] = []
     private var lines = 0
-    /// The units of one grey level in ``samples``.
+    /// The number of units in ``samples`` that make up one grey level.
     static let unitsPerLevel = 3
-    /// One resampled line.
+    /// The values of one line, resampled from a frame.
     private(set) var samples: [Int16] = []
-    /// The line before it, if lines are compared.
+    /// The values of the previous line, if lines are compared.
     var before: [Int16] = []
 
     init() throws(DecoderError) { (reader, singleReader) = (try LineReader(), try LineReader()) }
 
-    /// Starts a new scan without line ends.
+    /// Starts a new scan and removes all line ends.
     mutating func begin() {
         lineEnds.removeAll(keepingCapacity: true)
         lines = 0
@@ -26,7 +26,8 @@ struct LineScan {
 
     /// Reads every `density`-th row and column.
     ///
-    /// - Parameter offset: the first row and column, less than `density`; `nil` to leave out as much at either edge.
+    /// - Parameter offset: the first row and column, less than `density`; `nil` to leave out equally many at both
+    ///   edges.
     mutating func scan(_ frame: Frame, density: Int, offset: Int? = nil) {
         frame.withLuma { luma in
             guard let base = luma.baseAddress else { return }
@@ -45,17 +46,18 @@ struct LineScan {
         }
     }
 
-    /// Reads a region along its length, at most `most` lines of it. Each is the mean of three adjacent lines, which
-    /// reduces noise and keeps the bars.
+    /// Reads at most `most` lines along the length of a region. Each line is the mean of three adjacent lines of the
+    /// frame, which reduces noise and keeps the bars.
     mutating func scan(_ frame: Frame, region: Region, enlargement: Double, most: Int) {
-        // Add the quiet zones, and the parts that the blocks missed on both sides.
+        // Add the quiet zones, and the parts of the code that the blocks missed at both ends.
         var wide = region
         wide.length += max(32, region.length * 0.5)
         guard let path = Path(wide, in: frame, enlargement: enlargement) else { return }
         let lines = max(2, min(most, Int(region.height)))
         reader.reset()
         for line in 0..<lines {
-            // The lines are closer together towards the ends of the bars, which the last lines that cross them locate.
+            // The lines are closer together towards the ends of the bars, because the outermost lines that cross the
+            // bars show where the bars end.
             let offset = -cos(.pi * (Double(line) + 0.5) / Double(lines)) * region.height / 2
             let start = sample(frame, path, beside: offset)
             withSamples { scan, values in
@@ -64,7 +66,8 @@ struct LineScan {
         }
     }
 
-    /// Reads a region where an add-on may stand, from left to right: zbar does not read add-ons backwards.
+    /// Reads a region where an add-on may stand. The region is read from left to right, because zbar does not read
+    /// add-ons backwards.
     mutating func scan(_ frame: Frame, addon region: Region, enlargement: Double, lines: Int) {
         guard let path = Path(region, in: frame, enlargement: enlargement) else { return }
         for line in 0..<lines {
@@ -80,14 +83,14 @@ struct LineScan {
         }
     }
 
-    /// The sampling of lines through a region.
+    /// The way in which lines through a region are sampled.
     private struct Path {
         let region: Region
         /// The distance from one sample to the next, in pixels.
         let step: (Float, Float)
         let count: Int
 
-        /// - Returns: `nil` if there is too little to read, or more than any picture has.
+        /// - Returns: `nil` if the lines would have too few samples to read, or more than any picture has.
         init?(_ region: Region, in frame: Frame, enlargement: Double) {
             let count = region.length * enlargement
             guard count > 40, count < 16_384, frame.width > 1, frame.height > 1 else { return nil }
@@ -107,7 +110,8 @@ struct LineScan {
         return (Float(start.x), Float(start.y))
     }
 
-    /// Fills ``samples`` by bilinear interpolation; outside the frame its edge is repeated.
+    /// Fills ``samples`` with a line of a frame by bilinear interpolation. Outside the frame, the pixels at its edge
+    /// are repeated.
     mutating func sample(
         _ frame: Frame, from origin: (Double, Double), step: (Double, Double), count: Int, beside across: Point
     ) {
@@ -130,7 +134,7 @@ struct LineScan {
                         let at = base + py * stride + px
                         let top = Int(at[0]) * (256 - fx) + Int(at[1]) * fx
                         let bottom = Int(at[stride]) * (256 - fx) + Int(at[stride + 1]) * fx
-                        // The sum of three lines, hence `unitsPerLevel`.
+                        // The sample is the sum of three lines, which is why `unitsPerLevel` is 3.
                         samples[index] &+= Int16(truncatingIfNeeded: (top * (256 - fy) + bottom * fy) >> 16)
                         x &+= stepX
                         y &+= stepY
@@ -141,20 +145,20 @@ struct LineScan {
     }
 
     private mutating func withSamples(_ body: (inout LineScan, UnsafePointer<Int16>) -> Void) {
-        // A copy of the reference is lent, because `lineEnds` is written meanwhile.
+        // Keep a second reference to the array, because `body` needs exclusive access to the scan.
         let line = samples
         line.withUnsafeBufferPointer { buffer in
             if let base = buffer.baseAddress { body(&self, base) }
         }
     }
 
-    /// Reads a line. If a code is found, the line is read again on its own, in both directions, for both ends of the
-    /// code and for its add-on.
+    /// Reads a line. If a code is found, the line is read again on its own, in both directions, to find both ends of
+    /// the code and its add-on.
     ///
-    /// Lines are started from alternating sides, and two of four are read coarsely. The line scanner adapts its
-    /// threshold as it proceeds, so a code missed in one direction may be found in the other, and halves from
-    /// neighbouring lines are joined (106 ISBNs instead of 102). A code joined in this way ends wherever its second
-    /// half did; its corners come from the lines that show it whole.
+    /// Lines are read from alternating sides, and two of every four are read coarsely. The line scanner adapts its
+    /// threshold as it proceeds, so a code that is missed in one direction may be found in the other, and halves from
+    /// neighbouring lines are joined (106 ISBNs instead of 102). The end of a joined code is that of its second half
+    /// only, so the corners of the code come from the lines that show it whole.
     private mutating func read<Value: FixedWidthInteger>(
         _ values: UnsafePointer<Value>, count: Int, stride: Int, from origin: (Float, Float), step: (Float, Float)
     ) {

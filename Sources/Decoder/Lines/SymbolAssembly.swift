@@ -1,7 +1,8 @@
 import Bookplate
 
 extension [LineEnd] {
-    /// Returns one symbol per payload, with add-ons joined to the codes beside them, those of most lines first.
+    /// Returns one symbol per payload, with add-ons joined to the codes beside them. The symbols that most lines showed
+    /// come first.
     ///
     /// - Parameter length: the length of a code in pixels, for codes of which only one end was seen.
     func assembled(length: Double = 0) -> [RawSymbol] {
@@ -10,7 +11,7 @@ extension [LineEnd] {
         return symbols
     }
 
-    /// Does the same as ``assembled(length:)`` into existing memory: nothing is allocated once it is large enough.
+    /// Fills `symbols` with the result of ``assembled(length:)``. Nothing is allocated once the array is large enough.
     func assemble(into symbols: inout [RawSymbol], length: Double = 0) {
         symbols.removeAll(keepingCapacity: true)
         for lineEnd in self where lineEnd.digits.count == 13 {
@@ -22,7 +23,8 @@ extension [LineEnd] {
         symbols.sort { ($0.lines, $0.digits.number) > ($1.lines, $1.digits.number) }
     }
 
-    /// Counts the lines with a matching line end. Line ends are in the order of their lines.
+    /// Counts the lines that have a line end for which `isCounted` is true. The line ends must be in the order of their
+    /// lines.
     fileprivate func countOfLines(where isCounted: (LineEnd) -> Bool) -> Int {
         var (count, last) = (0, -1)
         for lineEnd in self where lineEnd.line != last && isCounted(lineEnd) {
@@ -32,7 +34,7 @@ extension [LineEnd] {
     }
 }
 
-/// The line ends of one payload: a view that copies nothing.
+/// The line ends of one payload, as a view that copies nothing.
 private struct Group {
     let all: [LineEnd]
     let digits: Digits
@@ -46,16 +48,16 @@ private struct Group {
             corners: corners)
     }
 
-    /// The points of one end of the code.
+    /// Returns the points of one end of the code.
     private func end(right: Bool, whole: Bool) -> Points {
         Points(all: all, digits: digits, isRightEnd: right, wholeOnly: whole)
     }
 
-    /// The corners of the code as far as it was read.
+    /// The corners of the part of the code that was read.
     ///
-    /// Each line that shows the whole code ran from one end to the other, so its points lie on the code's left and
-    /// right edge; a straight line is fitted to those of either edge. All lines together, including those with half of
-    /// the code, show how far up and down it could be read.
+    /// Each line that shows the whole code runs from one end to the other, so its points lie on the code's left and
+    /// right edge. A straight line is fitted to the points of each edge. All lines together, including those that show
+    /// half of the code, show how far up and down the code could be read.
     private var corners: Corners {
         let wholeOnly = all.contains { $0.digits == digits && $0.isWhole }
         let (right, left) = (end(right: true, whole: wholeOnly), end(right: false, whole: wholeOnly))
@@ -63,7 +65,7 @@ private struct Group {
         for lineEnd in all where lineEnd.digits == digits && (lineEnd.isWhole || !wholeOnly) {
             direction = Point(x: direction.x + Double(lineEnd.dx), y: direction.y + Double(lineEnd.dy))
         }
-        // If only one end was seen, the other is assumed in the direction of the lines.
+        // If only one end was seen, assume that the other end lies in the direction of the lines.
         direction = direction.unit ?? Point(x: 1, y: 0)
         guard let rightMean = right.mean ?? left.mean.map({ $0.moved(along: direction, by: length) }),
             let leftMean = left.mean ?? right.mean.map({ $0.moved(along: direction, by: -length) })
@@ -86,7 +88,7 @@ private struct Group {
     }
 }
 
-/// The points of one end of one payload.
+/// The points at one end of the code with a given payload.
 private struct Points {
     let all: [LineEnd]
     let digits: Digits
@@ -118,7 +120,8 @@ private struct Points {
         return count > 0 ? Point(x: x / count, y: y / count) : nil
     }
 
-    /// Returns the spread of the points in a code's own axes; empty for fewer than three points, which say nothing.
+    /// Returns the spread of the points in a code's own axes; empty for fewer than three points, which are too few to
+    /// be reliable.
     func spread(_ axes: Axes) -> Spread {
         var spread = Spread()
         guard count >= 3, let mean = mean(axes.project) else { return spread }
@@ -144,9 +147,9 @@ private struct Spread {
             count: one.count + other.count)
     }
 
-    /// The distance the line moves to the right per pixel down; 0 if the points are too close together.
+    /// The distance by which the line moves to the right for each pixel down; 0 if the points are too close together.
     var slope: Double {
-        // Below two pixels on average, rounding to pixels would decide.
+        // If the points are less than two pixels apart on average, the slope would depend on rounding to pixels.
         guard count > 0, variance / Double(count) > 4 else { return 0 }
         return Swift.min(Swift.max(covariance / variance, -2), 2)
     }
@@ -162,7 +165,7 @@ private struct Axes {
 
     /// Turns the axes so that edges with this slope run straight down.
     mutating func lean(by slope: Double) {
-        // y is x turned clockwise by a quarter: (-x.y, x.x).
+        // y is x turned clockwise by a quarter turn: (-x.y, x.x).
         x = Point(x: x.x + slope * x.y, y: x.y - slope * x.x).unit ?? x
     }
 
@@ -177,10 +180,10 @@ extension Point {
 }
 
 extension RawSymbol {
-    /// Returns the add-on that at least two lines saw to the right of this code.
+    /// Returns the add-on that at least two lines showed to the right of this code.
     ///
-    /// Distances are in modules (a code is 95 wide): the add-on starts 7 to 12 behind the code's right end, and is 20
-    /// or 47 wide (GS1 General Specifications, 5.2.1.4). There is some tolerance for perspective.
+    /// A code is 95 modules wide. The add-on starts 7 to 12 modules after the code's right end, and is 20 or 47 modules
+    /// wide (GS1 General Specifications, 5.2.1.4). The limits leave some tolerance for perspective.
     func addon(among lineEnds: [LineEnd]) -> Digits? {
         guard length > 0 else { return nil }
         let right = corners.topRight.middle(to: corners.bottomRight)
@@ -201,7 +204,7 @@ extension RawSymbol {
         var best: (digits: Digits?, votes: Int) = (nil, 1)
         for lineEnd in lineEnds where lineEnd.digits != best.digits && isBeside(lineEnd) {
             let votes = lineEnds.countOfLines { $0.digits == lineEnd.digits && isBeside($0) }
-            // A tie between two add-ons decides for neither.
+            // If two add-ons have equally many votes, choose neither.
             if votes > best.votes { best = (lineEnd.digits, votes) } else if votes == best.votes { best.digits = nil }
         }
         return best.digits

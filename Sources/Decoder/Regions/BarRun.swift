@@ -3,28 +3,32 @@ import Bookplate
 /// The bars in a region: how far they lean, how far up and down they extend, and which stretches along the region are
 /// striped.
 ///
-/// The region's direction is known only to some degrees. There may be print above and below the bars, and an add-on or
-/// the frame of a label beside them.
+/// The region's direction is known only to within some degrees. There may be print above and below the bars, and an
+/// add-on or the frame of a label beside them.
 struct BarRun {
     let region: Region
-    /// The lean of the bars along the region, per pixel beside it.
+    /// The lean of the bars: the distance by which they move along the region for each pixel of its height.
     private(set) var shear = 0.0
-    /// The extent of the bars as parts of the region's height, from -0.5 to 0.5.
+    /// The part of the region's height that the bars occupy, within -0.5 to 0.5.
     private(set) var rows = -0.5...0.5
-    /// The pixels along the region from its middle to either end of the profiles.
+    /// The distance from the middle of the region to either end of a profile, in pixels along the region.
     private let reach: Double
-    /// The samples of a profile per pixel.
+    /// The number of samples of a profile per pixel.
     private let scale: Double
 
-    /// The number of lines that are compared, and the distance between two of them.
+    /// The number of lines that are compared.
     private static let lines = 16
+    /// The distance between two compared lines, in lines.
     private static let lineDistance = 2
-    /// The samples of the profile of a code: three per module, fewer if the region includes an add-on.
+    /// The number of samples of a profile over the length of its region. A code has about four samples per module, and
+    /// fewer if the region includes an add-on.
     private static let samples = 420.0
-    /// The correlation of neighbouring lines above which the bars continue from one to the next.
+    /// The correlation of two neighbouring lines above which the bars are assumed to continue from one line to the
+    /// next.
     private static let likeness: Float = 0.8
 
-    /// - Parameter slack: the distance of the code's ends from the region's, at most, in pixels of the frame.
+    /// - Parameter slack: the greatest possible distance between an end of the code and the end of the region, in
+    ///   pixels of the frame.
     /// - Returns: `nil` if the region is too small or contains no bars.
     init?(_ frame: Frame, region: Region, slack: Double) {
         guard frame.width > 1, frame.height > 1, region.length > 40, region.height >= 2 else { return nil }
@@ -74,14 +78,14 @@ struct BarRun {
 
     private var height: Double { rows.upperBound - rows.lowerBound }
 
-    /// Converts a part of the bars' height, from -0.5 to 0.5, to a part of the region's.
+    /// Converts a position in the bars' height, from -0.5 to 0.5, to a position in the region's height.
     func offset(_ part: Double) -> Double { (rows.lowerBound + rows.upperBound) / 2 + part * height }
 
-    /// Returns the grey levels across the bars: the means of some adjacent lines.
+    /// Returns the grey levels across the bars, as the means of some adjacent lines.
     ///
     /// - Parameters:
     ///   - part: the position in the bars' height, from -0.5 to 0.5.
-    ///   - thickness: the height of the lines together, as a part of the bars' height.
+    ///   - thickness: the height of all these lines together, as a part of the bars' height.
     func profile(_ frame: Frame, at part: Double, thickness: Double, lines: Int) -> GreyProfile {
         profile(
             frame, offset: offset(part), height: max(height * thickness, min(height, 4 / region.height)), lines: lines,
@@ -102,7 +106,7 @@ struct BarRun {
         return profile
     }
 
-    /// Returns the point in the frame of a sample of a profile.
+    /// Returns the point in the frame for a sample of a profile.
     ///
     /// - Parameter part: the position in the bars' height, from -0.5 to 0.5.
     func point(_ sample: Double, at part: Double) -> Point {
@@ -122,8 +126,8 @@ struct BarRun {
             bottomRight: point(line.warp.end, bottom), bottomLeft: point(line.warp.start, bottom))
     }
 
-    /// Returns the stretches in which light and dark change often, in samples: codes and add-ons, with paper between.
-    /// At most three, the longest first.
+    /// Returns the stretches of a profile in which light and dark alternate often, in samples. They are codes and
+    /// add-ons, with paper between them. At most three stretches are returned, the longest one first.
     func spans(_ frame: Frame) -> [ClosedRange<Float>] {
         let values = profile(frame, at: 0, thickness: 0.3, lines: 5).values
         var changes = GreyProfile(count: values.count)

@@ -3,11 +3,11 @@ import Glibc
 
 /// Finds regions that look like bars: neighbouring blocks whose gradients are strong and all point the same way.
 ///
-/// Source: the structure tensor of a block (Bigün and Granlund, "Optimal orientation detection of linear symmetry",
-/// ICCV 1987); for bar codes in OpenCV's detector, from "Universal barcode detector via semantic segmentation" and its
-/// predecessors.
+/// Sources: the structure tensor of a block (Bigün and Granlund, "Optimal orientation detection of linear symmetry",
+/// ICCV 1987). OpenCV's detector uses it for bar codes, following "Universal barcode detector via semantic
+/// segmentation" and its predecessors.
 struct RegionFinder {
-    /// The side of a block in pixels, at scale 1. A code of one pixel per module is then twelve blocks long.
+    /// The side of a block in pixels, at scale 1. A code with one pixel per module is then twelve blocks long.
     static let blockSide = 8
 
     private var blocks: [Block] = []
@@ -16,15 +16,16 @@ struct RegionFinder {
     /// The side of a block in pixels, at the current scale.
     private var side = RegionFinder.blockSide
     private var found: [Region] = []
-    /// The sums of three blocks on top of each other, for each column.
+    /// For each column, the sums of three blocks that are on top of each other.
     private var threes: [SIMD4<Float>] = []
-    /// The blocks of the region that is growing.
+    /// The indexes of the blocks in the region that is being grown.
     private var members: [Int] = []
 
     private struct Block {
-        /// The sums of the squares and products of its gradients across and down: xx, xy, yy.
+        /// The sums of the squares and products of the block's gradients across (x) and down (y): xx, xy, yy.
         var sums: SIMD4<Float>
-        /// The doubled angle of the gradient, as a direction of length 1; doubling makes a bar's two edges agree.
+        /// The doubled angle of the gradient, as the vector (doubleX, doubleY) of length 1. Doubling the angle makes
+        /// the two edges of a bar agree.
         var doubleX: Float = 0
         var doubleY: Float = 0
         var isCandidate = false
@@ -34,10 +35,11 @@ struct RegionFinder {
         var energy: Float { sums.x + sums.z }
     }
 
-    /// Finds the regions of a frame. Allocates nothing once it has seen a frame of that size, and the last result was
-    /// released.
+    /// Finds the regions of a frame that look like bars. Allocates nothing if a frame of that size was searched before
+    /// and the last result was released.
     ///
-    /// - Parameter scale: the size of a block relative to ``blockSide``; in larger blocks fewer rows are read.
+    /// - Parameter scale: the size of a block relative to ``blockSide``; in larger blocks, a smaller part of the rows
+    ///   is read.
     /// - Returns: the regions, likeliest first.
     mutating func regions(in frame: Frame, scale: Int = 1) -> [Region] {
         side = Self.blockSide * scale
@@ -47,7 +49,7 @@ struct RegionFinder {
         return found
     }
 
-    /// Computes the sums of products of the gradients per block, over four rows of each.
+    /// Computes, for each block, the sums of the products of its gradients, over four rows of the block.
     private mutating func measure(_ frame: Frame, _ scale: Int) {
         columns = (frame.width - 2 * scale) / side
         rows = (frame.height - 2 * scale) / side
@@ -78,8 +80,9 @@ struct RegionFinder {
         }
     }
 
-    /// Adds, for eight pixels of four rows, the squares of the differences across (0) and along (2), and half their
-    /// products (1). The differences are halved, so that sixteen bits hold four of their products.
+    /// Adds up products of differences for eight pixels in each of four rows: the squares of the differences across to
+    /// `sums.0`, the squares of those along to `sums.2`, and half the products of the two to `sums.1`. The differences
+    /// are halved first, so that sixteen bits can hold the sum of four products.
     @inline(__always)
     private static func addProducts(
         _ first: UnsafePointer<UInt8>, across: Int, along: Int, rows: Int,
@@ -105,15 +108,16 @@ struct RegionFinder {
 
     /// The energy of a block and its neighbours above which there is more than noise.
     private static let strong = Float(blockSide * blockSide / 2) * 9 * 60
-    /// The least energies of seeds, tried in turn: bars printed on cloth have a hundred times its energy, and must not
-    /// be joined with it.
+    /// The least energies of the blocks from which regions are grown, tried from high to low. Bars that are printed on
+    /// cloth have a hundred times the energy of the cloth, and must not be joined with it.
     private static let seeds = [strong * 256, strong * 16, strong]
-    /// The part of a seed's least energy that its neighbours must have: light and shade on one code differ by less.
+    /// The part of a seed's least energy that its neighbours must have. The energies of light and shaded parts of one
+    /// code differ by less.
     private static let shade: Float = 1.0 / 16
 
-    /// Marks the blocks whose surroundings (3 by 3) have strong gradients of one direction.
+    /// Marks as candidates the blocks whose surroundings (3 by 3 blocks) have strong gradients in one direction.
     private mutating func choose() {
-        // One empty column on either side.
+        // Add one empty column on either side.
         threes.removeAll(keepingCapacity: true)
         threes.append(contentsOf: repeatElement(.zero, count: columns + 2))
         for row in 0..<rows {
@@ -143,7 +147,8 @@ struct RegionFinder {
         Point(x: (Double(column) + 0.5) * Double(side), y: (Double(row) + 0.5) * Double(side))
     }
 
-    /// Joins neighbours of one direction (within 15 degrees) and keeps the regions with the shape of a code.
+    /// Joins neighbouring blocks with the same direction (within 15 degrees), and keeps the regions that have the shape
+    /// of a code.
     private mutating func grow() {
         found.removeAll(keepingCapacity: true)
         for least in Self.seeds {
@@ -211,16 +216,18 @@ struct RegionFinder {
     }
 }
 
-/// A part of a frame that looks like bars: a box whose length runs across the bars.
+/// A part of a frame that looks like bars, described as a box whose length runs across the bars.
 struct Region {
     var centre: Point
-    /// The direction across the bars, of length 1. It is not known which end is the code's left.
+    /// The direction across the bars, as a vector of length 1. It may point to the code's left or right end, because
+    /// these are not known.
     var across: Point
     /// The size across the bars, in pixels.
     var length: Double
     /// The size along the bars, in pixels.
     var height: Double
-    /// The squared differences of grey levels of all its pixels: the higher, the likelier it is a code.
+    /// The squared differences of the grey levels of all pixels in the region. The higher the weight, the likelier the
+    /// region is a code.
     var weight: Double
 
     /// Scales the region. The two factors differ only by the rounding of a frame's size.
@@ -238,15 +245,16 @@ struct Region {
         return larger
     }
 
-    /// Returns the point at an offset along and beside the centre, in pixels.
+    /// Returns the point at the given distances from the centre, in pixels: one along the region's length, the other
+    /// along its height.
     func point(along: Double, beside: Double) -> Point {
         Point(
             x: centre.x + across.x * along - across.y * beside, y: centre.y + across.y * along + across.x * beside)
     }
 
-    /// The region to the right of a code where an add-on may stand: 7 to 12 modules behind the code of 95, and at most
-    /// 47 wide (GS1 General Specifications, 5.2.1.4), with a margin on both sides. The height is that which both have
-    /// in common.
+    /// The region to the right of a code where an add-on may stand. An add-on starts 7 to 12 modules after a code of 95
+    /// modules and is at most 47 modules wide (GS1 General Specifications, 5.2.1.4). The region has a margin on both
+    /// sides. Its height is the part of the code's height that the add-on also has.
     var addonRegion: Region {
         let (from, to) = (length * (95 - 5) / 95, length * (95 + 12 + 47 + 8) / 95)
         var result = self
@@ -264,8 +272,8 @@ struct Region {
 }
 
 extension Region {
-    /// The corners of a region whose code was not read. As it is not known which end is the code's left, the left one
-    /// in the picture is used.
+    /// The corners of a region whose code was not read. The left end in the picture is taken as the code's left end,
+    /// because the code's direction is not known.
     var corners: Corners {
         let sign = across.x < 0 ? -1.0 : 1.0
         let (x, y) = (across.x * sign, across.y * sign)
