@@ -86,7 +86,7 @@ struct Debian {
 enum Package {
     private static let value =
         ProcessInfo.processInfo.environment["BOOKPLATE_PACKAGE"]
-        ?? "installs a package in a folder with a Debian: script/test --long as root"
+        ?? "installs a package in a folder with a Debian: script/test --package as root"
     static let path: String? = value.hasPrefix("/") ? value : nil
     /// The reason why there is none.
     static let reason = value
