@@ -34,12 +34,12 @@ final class StopSignal: Sendable {
     enum Outcome: Equatable {
         /// The descriptor has data or an error.
         case ready
-        /// The time is up, ``stop()`` was called, or a signal of the system arrived.
+        /// The time is up, ``stop()`` was called, or a Unix signal arrived.
         case ended
         case failed(errno: Errno)
     }
 
-    /// Waits until `descriptor` has data, ``stop()`` is called, a signal of the system arrives, or the time is up.
+    /// Waits until `descriptor` has data, ``stop()`` is called, a Unix signal arrives, or the time is up.
     ///
     /// - Parameter descriptor: the descriptor to wait for; `nil` to wait without one.
     func wait(for descriptor: FileDescriptor?, atMost time: Duration) -> Outcome {

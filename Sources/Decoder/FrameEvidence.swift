@@ -100,7 +100,7 @@ extension Frame {
     }
 }
 
-/// Measurements of lines across a region, which need not be readable.
+/// Measurements of lines across a region. The region need not contain a readable code.
 struct Stripes {
     /// The largest step between two neighbouring pixels, as a part of the range between ink and paper; the mean over
     /// the lines.

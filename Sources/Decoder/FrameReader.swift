@@ -143,7 +143,7 @@ public struct FrameReader: FrameDecoder {
         }
     }
 
-    /// Returns the ISBNs that lines of this frame showed in a region or could not locate.
+    /// Returns the ISBNs that lines of this frame showed in a region, or showed without locating them.
     private func hints(in region: Region) -> [Digits] {
         raw.filter { $0.digits.isBook && (region.contains($0.corners.centre) || $0.isLocated == false) }.map(\.digits)
     }

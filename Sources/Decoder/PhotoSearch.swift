@@ -17,7 +17,8 @@ struct PhotoSearch<Photo: Picture> {
 
     private var longSide: Int { max(picture.width, picture.height) }
 
-    /// Returns the picture at the smallest decoded size whose long side has at least ``Stage/overviewSide`` pixels.
+    /// Returns the picture, decoded at a reduced size if possible. Its long side has at least ``Stage/overviewSide``
+    /// pixels if the picture is large enough.
     func overview() throws -> Frame { try picture.luma(atLeast: Stage.overviewSide) }
 
     /// Returns the picture at its full size.
@@ -78,9 +79,9 @@ struct PhotoSearch<Photo: Picture> {
         regions.filter(isOpen) + evidence.doubtful.filter { claim in !regions.contains { $0.contains(claim.centre) } }
     }
 
-    /// Returns true if a region should still be read. Once codes have been read, only regions that look almost as much
-    /// like bars as the weakest of these codes are open. Other books in the same photo do, but most print and textures
-    /// do not.
+    /// Returns true if a region should still be read. Once codes have been read, a region is open only if its weight is
+    /// not much lower than the lowest weight of these codes. This is true for other books in the same photo, but not
+    /// for most print and textures.
     func isOpen(_ region: Region) -> Bool {
         if evidence.isSettled(region) { return false }
         if region.weight == 0 { return true }
@@ -103,7 +104,7 @@ struct PhotoSearch<Photo: Picture> {
         }
     }
 
-    /// Returns true if the given number of lines has not been read yet in a region of a frame of this size.
+    /// Returns true if a region has not been read yet with this number of lines in a frame of this width.
     func isNew(_ region: Region, lines: Int, of frame: Frame) -> Bool {
         !readLines.contains {
             $0.region.centre == region.centre && $0.region.length == region.length && $0.lines == lines

@@ -2,8 +2,9 @@ import Bookplate
 import CTurboJPEG
 import Glibc
 
-/// Decodes JPEG with TurboJPEG, directly to grey without decoding the colour planes. A smaller picture is decoded at
-/// some eighths of the full size, without the higher frequencies of each block (libjpeg's DCT scaling).
+/// Decodes JPEG with TurboJPEG, directly to grey without decoding the colour planes. If a smaller picture is enough, it
+/// is decoded at one to seven eighths of the full size, without the higher frequencies of each block (libjpeg's DCT
+/// scaling).
 struct JPEGImage: GreyImage {
     let width: Int
     let height: Int
@@ -34,7 +35,7 @@ struct JPEGImage: GreyImage {
 
     func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
         let decompressor = try Decompressor(name: name)
-        // CMYK takes four bytes per pixel, so 2560 pixels must be enough.
+        // CMYK takes four bytes per pixel, so do not ask for a long side of more than 2560 pixels.
         let wanted = isCMYK ? min(longSide, 2560) : longSide
         let eighths = (1...8).first { scaled(max(width, height), $0) >= wanted } ?? 8
         var frame = Frame(width: scaled(width, eighths), height: scaled(height, eighths))

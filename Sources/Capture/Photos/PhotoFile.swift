@@ -189,7 +189,7 @@ public enum PhotoError: Error, Hashable, Sendable {
     case tooManyPixels(photo: String, width: Int, height: Int)
     /// The photo is a progressive JPEG with so many scans that it would take too long to decode.
     case tooManyScans(photo: String, limit: Int)
-    /// - Parameter looksLike: the format that the first bytes suggest; `nil` if they are not known.
+    /// - Parameter looksLike: the format that the first bytes suggest; `nil` if they suggest no known format.
     case unknownFormat(photo: String, looksLike: String?)
     /// Nothing could be decoded. If a part of a photo can be decoded, that is not an error, but ``PhotoFile/isDamaged``
     /// is true.

@@ -112,7 +112,8 @@ struct KeySet: Equatable {
     var isEmpty: Bool { bytes.allSatisfy { $0 == 0 } }
 }
 
-/// Assembles the key events of a handheld scanner into the lines that it types. Reads the time only from the events.
+/// Assembles the key events of a handheld scanner into the lines that it types. Measures time only by the time stamps
+/// of the events.
 struct KeyLine {
     enum Output: Equatable {
         /// A line without its Enter, never empty.

@@ -1,6 +1,6 @@
 /// Finds a book's code by the parts that are the same in all books' codes: the paper and the left guard, the digits 978
 /// or 979, the middle guard, the right guard and the paper. These 28 of the 95 modules locate a code even if its digits
-/// are so blurred that they look like any stripes. Radio receivers synchronise with a known word in the same way.
+/// are so blurred that they look like ordinary stripes. Radio receivers synchronise with a known word in the same way.
 ///
 /// Source: "pilot symbols" (Cavers, IEEE Trans. Veh. Technol. 40(4), 1991); the score is a correlation coefficient.
 struct Pilot {
@@ -183,7 +183,7 @@ struct Pilot {
 
     /// Subtracts the mean from ``halves``.
     ///
-    /// - Returns: the length of ``halves`` as a vector after that; `nil` if there is no contrast.
+    /// - Returns: the length of the resulting vector; `nil` if there is no contrast.
     private mutating func centre(_ count: Int) -> Float? {
         halves.withUnsafeMutableBufferPointer { halves in
             var (sum, square): (Float, Float) = (0, 0)

@@ -101,7 +101,7 @@ final class Trellis {
         }
     }
 
-    /// Returns the number to add to a sample of the code to get the index of its ink in a line's `digits`, for one
+    /// Returns the difference between the index of a sample in a line's `digits` and its index in the code, for one
     /// digit in its number set (A, B or C). The sample must lie within an apron of the digit.
     private static func offset(_ position: Int, _ digit: Int, _ sets: UInt8) -> Int {
         let set = position >= 6 ? 2 : sets >> (5 - position) & 1 == 1 ? 1 : 0

@@ -47,7 +47,7 @@ struct LineScan {
     }
 
     /// Reads at most `most` lines along the length of a region. Each line is the mean of three adjacent lines of the
-    /// frame, which reduces noise and keeps the bars.
+    /// frame, which reduces noise without blurring the bars.
     mutating func scan(_ frame: Frame, region: Region, enlargement: Double, most: Int) {
         // Add the quiet zones, and the parts of the code that the blocks missed at both ends.
         var wide = region

@@ -149,7 +149,8 @@ private struct Spread {
 
     /// The distance by which the line moves to the right for each pixel down; 0 if the points are too close together.
     var slope: Double {
-        // If the points are less than two pixels apart on average, the slope would depend on rounding to pixels.
+        // If the points deviate from their mean by less than two pixels on average, the slope would depend on rounding
+        // to pixels.
         guard count > 0, variance / Double(count) > 4 else { return 0 }
         return Swift.min(Swift.max(covariance / variance, -2), 2)
     }

@@ -126,8 +126,8 @@ struct BarRun {
             bottomRight: point(line.warp.end, bottom), bottomLeft: point(line.warp.start, bottom))
     }
 
-    /// Returns the stretches of a profile in which light and dark alternate often, in samples. They are codes and
-    /// add-ons, with paper between them. At most three stretches are returned, the longest one first.
+    /// Returns the stretches of a profile in which light and dark alternate often, in samples. These stretches are
+    /// codes and add-ons, with paper between them. At most three are returned, the longest one first.
     func spans(_ frame: Frame) -> [ClosedRange<Float>] {
         let values = profile(frame, at: 0, thickness: 0.3, lines: 5).values
         var changes = GreyProfile(count: values.count)

@@ -106,7 +106,7 @@ struct RegionFinder {
         sums.2 &+= SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: yy))
     }
 
-    /// The energy of a block and its neighbours above which there is more than noise.
+    /// The energy of a block and its neighbours above which they show more than noise.
     private static let strong = Float(blockSide * blockSide / 2) * 9 * 60
     /// The least energies of the blocks from which regions are grown, tried from high to low. Bars that are printed on
     /// cloth have a hundred times the energy of the cloth, and must not be joined with it.
