@@ -344,14 +344,4 @@ enum DigitTemplates {
     static let leftDigits = 3
     /// The module at which the right digits start.
     static let rightDigits = 50
-
-    /// Returns the patterns of the digits (twenty on the left, set A before set B; ten on the right) after a blur in
-    /// which each module takes the part `blur` of its ink from each of its neighbours. Left digits stand between a bar
-    /// and a space, right digits between a space and a bar.
-    static func blurred(_ patterns: [UInt8], before: Float, after: Float, blur: Float) -> [Float] {
-        patterns.flatMap { pattern -> [Float] in
-            let inks = [before] + (0..<7).map { Float(pattern >> (6 - $0) & 1) } + [after]
-            return (1...7).map { inks[$0] * (1 - 2 * blur) + (inks[$0 - 1] + inks[$0 + 1]) * blur }
-        }
-    }
 }
