@@ -62,7 +62,7 @@ struct Texts: Sendable, MustacheParent {
     /// Returns the singular or the plural for `n`. The number also replaces `{n}`, with separators for thousands.
     func callAsFunction(_ key: String, n: Int) -> String { self(key, count: n, ["n": grouped(n)]) }
 
-    /// Returns the singular or the plural for a number with one decimal, such as "1 page an hour" or "1.5 pages an hour". The
+    /// Returns the singular or the plural for a number with one decimal, such as "1 page per hour" or "1.5 pages per hour". The
     /// number also replaces `{n}`.
     func callAsFunction(_ key: String, n: Double) -> String {
         self(key, isSingular: isSingular((n * 10).rounded() / 10), ["n": tenths(n)])
