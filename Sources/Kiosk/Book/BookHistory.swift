@@ -37,7 +37,7 @@ struct BookHistory {
 
     private var shown: ArraySlice<SessionRecord> { sessions.prefix(BookPage.sessionsAtATime) }
 
-    /// The expected end of the reading, such as "Finished around 12 May at 20 pages a day."; `nil` if there is no forecast.
+    /// The expected end of the reading, such as "Finished around 12 May at 20 pages per day."; `nil` if there is no forecast.
     private var forecast: String? {
         guard let forecast = figures?.readings.first(where: { $0.reading.id == book.copy.reading?.id })?.forecast
         else { return nil }

@@ -162,7 +162,7 @@ struct EditPrecondition: Sendable {
 
     /// Checks that the current values are the expected ones.
     ///
-    /// - Parameter now: returns the current value of a member, or several values if pages show it in several forms.
+    /// - Parameter now: a function that returns the current value of a member, or several values if pages show it in several forms.
     /// - Throws: ``RequestRefusal`` (409, "changed.NAME") if a current value is neither the expected value nor the new one.
     func check(_ now: (String) -> [JSONValue]) throws {
         for (name, value) in expected.sorted(by: { $0.key < $1.key }) where sent.members[name] != nil {

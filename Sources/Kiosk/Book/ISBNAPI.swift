@@ -69,7 +69,7 @@ struct ISBNAPI: Sendable {
         return result
     }
 
-    /// Returns the ISBN that results from filling up a number with one digit to twelve digits and adding the check digit.
+    /// Fills up a number to twelve digits by repeating one digit, and returns it with its check digit as an ISBN.
     private static func filled(_ body: some StringProtocol, with digit: Character) -> ISBN? {
         let twelve = body + String(repeating: digit, count: 12 - body.count)
         for check in 0...9 {

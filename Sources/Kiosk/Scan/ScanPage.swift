@@ -11,7 +11,7 @@ struct ScanPage: Sendable {
     /// The largest number of items in one request. It keeps the request's body within ``Request/maxJSONBytes``.
     static let maxNamedItems = 1500
 
-    /// Returns the values of the button that removes all owned books from the queue; empty if there are no such books.
+    /// Returns the values of the button that skips all owned books in the queue; empty if there are no such books.
     static func clearView(_ rows: [Station.Row], _ texts: Texts) -> View {
         let owned = rows.filter(\.isClearable)
         guard !owned.isEmpty else { return [:] }

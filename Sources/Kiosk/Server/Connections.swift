@@ -20,9 +20,9 @@ struct ConnectionLimits: Sendable {
     var linger: TimeAmount = .seconds(2)
     /// The longest time that a connection may be idle between two requests.
     var idle: TimeAmount = .seconds(60)
-    /// The largest length of the request line, in bytes.
+    /// The greatest length of the request line, in bytes.
     var requestLine = 8 << 10
-    /// The largest length of all header lines together, in bytes.
+    /// The greatest length of all header lines together, in bytes.
     var headers = 16 << 10
     /// The largest number of open connections. If there are more, the oldest unknown connection is closed.
     var connections = 512

@@ -108,7 +108,7 @@ struct HostNames: Sendable {
 
     static func isLoopback(_ name: String) -> Bool { name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
-    /// Returns an address in the form in which it stands in a Host header, without a zone. An IPv4 address inside an IPv6 address
+    /// Returns an address in the form in which it appears in a Host header, without a zone. An IPv4 address inside an IPv6 address
     /// (RFC 4291, 2.5.5.2) becomes an IPv4 address.
     static func plain(_ address: String) -> String {
         let address = address.lowercased().prefix { $0 != "%" }

@@ -11,7 +11,7 @@ struct KioskContext: RequestContext {
     let localAddress: SocketAddress?
     /// The key of the request's connection in ``Connections``.
     let connection: ObjectIdentifier
-    /// A unique id, which stands both in error responses and in the log.
+    /// A unique id, which appears both in error responses and in the log.
     let id: String
     /// The language of the response.
     var language = Language.english
@@ -43,7 +43,7 @@ extension KioskContext {
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }
 
-    /// Returns the id that stands in the path under this parameter name.
+    /// Returns the id in the path that has this parameter name.
     func id<Thing>(_ name: String = "id", of thing: Thing.Type) throws -> ID<Thing> {
         ID(rawValue: try parameters.require(name))
     }

@@ -7,7 +7,7 @@ import Hummingbird
 public struct Maintenance: Sendable {
     /// Returns the program's effective settings with secrets masked.
     public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
-    /// Checks the sources in the same way as `scan doctor`. The check takes seconds.
+    /// Checks the sources in the same way as `scan doctor`. The check takes a few seconds.
     public var sources: @Sendable () async throws -> [SourceStatus] = { [] }
     /// Returns the newest backup in the folder beside the library; `nil` if there is none.
     public var lastBackup: @Sendable () async throws -> KeptBackup? = { nil }

@@ -112,7 +112,7 @@ struct NamesAPI: Sendable {
 
     /// Returns the names after checking their number.
     ///
-    /// - Throws: ``KioskError`` if there is no name or if there are too many.
+    /// - Throws: ``KioskError`` if there are no names or too many names.
     private static func checked(_ names: [String]) throws -> [String] {
         guard (1...200).contains(names.count) else { throw KioskError(.refused, "Give 1 to 200 names.") }
         return names

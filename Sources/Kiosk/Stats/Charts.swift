@@ -1,7 +1,7 @@
 import Bookplate
 
-/// The shapes of a chart, and its data as a table. The template chart.mustache renders the shapes as SVG. Lengths are in units of
-/// which the picture is ``width`` wide. On a phone, a unit is about a pixel, so that the text is legible.
+/// The shapes of a chart, and its data as a table. The template chart.mustache renders the shapes as SVG. The picture is ``width``
+/// units wide. On a phone, a unit is about a pixel, so that the text is legible.
 struct Chart: Sendable, Equatable {
     static let width = 360.0
 
@@ -245,7 +245,7 @@ enum Bucket: String, Sendable, CaseIterable {
     }
 }
 
-/// A calendar of a year, with a square for each day. The more was read on a day, the darker is its square. Weeks are columns that
+/// A calendar of a year, with a square for each day. The more was read on a day, the darker its square. Weeks are columns that
 /// begin with Monday at the top. Each half of the year has its own band, so that the squares are large enough to tap on a phone.
 struct DayCalendar: Sendable {
     var title: String
