@@ -36,7 +36,7 @@ import Testing
             let body = #"{"title":"Dune","isbnText":"9780441478125"}"#
             let saved = try await client.send("POST", "/api/books", body).status
             #expect(saved == 201)
-            let isOwned = try await client.get("/add?isbn=9780441478125").text.contains("“Dune” is owned already.")
+            let isOwned = try await client.get("/add?isbn=9780441478125").text.contains("You already have “Dune”.")
             #expect(isOwned)
             let isWrong = try await client.get("/add?isbn=9780441478126").text.contains("This is not an ISBN")
             #expect(isWrong)

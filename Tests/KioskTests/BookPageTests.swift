@@ -23,7 +23,13 @@ import Testing
         _ = try await kiosk.send(
             "PATCH", "/api/books/\(book.id)", #"{"tags": ["desert"], "rating": 4.5, "publisher": "Ace"}"#)
         for (language, words) in [
-            ("en", ["17 days", "1 January 2026", "Days to read", "From Open Library", "Did Not Finish", "4½ of 5"]),
+            (
+                "en",
+                [
+                    "17 days", "1 January 2026", "Days to read", "The details come from Open Library", "Did Not Finish",
+                    "4½ of 5",
+                ]
+            ),
             ("de", ["17 Tage", "1. Januar 2026", "Lesedauer", "Abgebrochen"]),
             ("fr", ["17 jours", "1 janvier 2026", "Durée de lecture", "Abandonné"]),
         ] {

@@ -12,7 +12,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("en", "Nothing on the go."), ("de", "Gerade wird nichts gelesen."), ("fr", "Rien en cours."),
+        ("en", "You are not reading anything at the moment."), ("de", "Gerade wird nichts gelesen."),
+        ("fr", "Rien en cours."),
     ])
     func `says what to do when no book is being read`(_ language: String, _ words: String) async throws {
         try await StatsKiosk.run { kiosk async throws in

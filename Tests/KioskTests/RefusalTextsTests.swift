@@ -177,7 +177,8 @@ private let day = CalendarDay("2026-03-17")!
     @Test(arguments: [
         (
             Language.english, "2019", "2018-03-17",
-            "It cannot be finished on 17 March 2018, before it was started in 2019. Change or clear one of the two days."
+            "The book cannot have been finished on 17 March 2018, because it was only started in 2019. "
+                + "Change or clear one of the two days."
         ),
         (
             .german, "2019", "2018-03",

@@ -118,7 +118,7 @@ import Testing
             _ = try await station.kiosk.library.add([dune], continuing: nil, at: Date())
             _ = try await station.capture("9780441172719")
             let page = try await station.get("/scan")
-            #expect(page.contains("Owned already: on Attic since "))
+            #expect(page.contains("Already in the library, on Attic since "))
             #expect(page.contains(#"id="card-copy" data-key="c""#))
             #expect(!page.contains(#"data-key="Enter""#))
         }
@@ -138,8 +138,8 @@ import Testing
                 page = try await station.get("/scan?row=\(second)")
                 return page.contains(#"id="clear-owned""#)
             }
-            #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Skip 1 owned already<"#))
-            #expect(page.contains("Owned already: in the library since "))
+            #expect(page.contains(#"data-body="{&quot;ids&quot;:[&quot;\#(second)&quot;]}">Skip 1 owned book<"#))
+            #expect(page.contains("Already in the library since "))
         }
     }
 

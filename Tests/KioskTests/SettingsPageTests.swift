@@ -5,7 +5,7 @@ import Testing
 @testable import Kiosk
 
 @Suite struct `The Settings page` {
-    @Test(arguments: [("en", "Pages a day"), ("de", "Seiten am Tag"), ("fr", "Pages par jour")])
+    @Test(arguments: [("en", "Pages per day"), ("de", "Seiten am Tag"), ("fr", "Pages par jour")])
     func `shows each setting of the library in the user's language`(_ language: String, _ label: String) async throws {
         try await StatsKiosk.run { kiosk async throws in
             try await kiosk.library.set("dailyGoal", to: "25", at: StatsKiosk.now)

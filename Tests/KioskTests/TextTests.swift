@@ -28,7 +28,7 @@ import Testing
 
     @Test func `uses the singular for one and a half in French`() throws {
         for (language, pace, words) in [
-            (Language.english, 1.0, "1 page an hour"), (.english, 1.5, "1.5 pages an hour"),
+            (Language.english, 1.0, "1 page per hour"), (.english, 1.5, "1.5 pages per hour"),
             (.german, 1.04, "1 Seite pro Stunde"), (.french, 1.5, "1,5 page par heure"),
             (.french, 2, "2 pages par heure"),
         ] { #expect(try texts(language)("stats.pagesAnHour", n: pace) == words) }
@@ -36,7 +36,9 @@ import Testing
 
     @Test func `is filled in with a title as it is`() throws {
         let texts = try texts(.english)
-        #expect(texts("library.toldTag", count: 1, ["name": "{count}|{name}"]) == "Tagged 1 book “{count}|{name}”")
+        #expect(
+            texts("library.toldTag", count: 1, ["name": "{count}|{name}"])
+                == "Added the tag “{count}|{name}” to 1 book")
         #expect(texts.status(.toRead, of: "{status}") == "Status of {status}: To Read")
     }
 
@@ -188,9 +190,18 @@ import Testing
             hub.send(try #require(news.event(texts)))
         }
         for (index, (reason, camera, missed)) in [
-            ("This is a product code", "It is busy.", "Not captured. Another program has locked the library."),
-            ("Das ist ein Warencode", "Ein anderes Programm", "Nicht erfasst. Ein anderes Programm hält"),
-            ("C’est un code de produit", "Un autre programme", "Non saisi. Un autre programme a verrouillé"),
+            (
+                "This is the code of a product", "It is busy.",
+                "The book was not captured. Another program has locked the library."
+            ),
+            (
+                "Das ist ein Warencode", "Ein anderes Programm",
+                "Das Buch wurde nicht erfasst. Ein anderes Programm hält"
+            ),
+            (
+                "C’est un code de produit", "Un autre programme",
+                "Le livre n’a pas été saisi. Un autre programme a verrouillé"
+            ),
         ].enumerated() {
             let refused = await listeners[index].next().map(String.init(buffer:))
             #expect(refused?.contains("\"reason\":\"\(reason)") == true && refused?.contains("4006381333931") == true)
@@ -203,7 +214,7 @@ import Testing
 
     @Test(arguments: [
         (
-            "en", "“many” is not a value for “Pages a day”. Enter a whole number",
+            "en", "“many” is not a value for “Pages per day”. Enter a whole number",
             "is not a value for “Guests may browse”"
         ),
         ("de", "„many“ passt nicht zu „Seiten am Tag“. Eine ganze Zahl", "passt nicht zu „Gäste dürfen stöbern“"),

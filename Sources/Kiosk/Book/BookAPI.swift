@@ -2,7 +2,7 @@ import Bookplate
 import Hummingbird
 import Synchronization
 
-/// Returns a book as JSON, and edits, deletes, restores and copies it.
+/// Serves a book as JSON, and edits, deletes, restores and copies books.
 struct BookAPI: Sendable {
     let parts: KioskParts
 
@@ -44,7 +44,7 @@ struct BookAPI: Sendable {
         }
     }
 
-    /// Adds one tag without touching the others, which another screen may be changing.
+    /// Adds one tag. The other tags are not sent, because another screen may be changing them.
     private func addTag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         try await changeTags(request, context) { tags, name in tags.append(name) }
     }
@@ -98,8 +98,8 @@ struct BookAPI: Sendable {
         return JSONResponse(book.json.with(change: change))
     }
 
-    /// Adds another copy of the same edition, owned and To Read. A book without an ISBN becomes a new edition, because nothing
-    /// identifies the existing one.
+    /// Adds another copy of the same edition. The copy is owned and has the status To Read. If the book has no ISBN, the copy gets
+    /// a new edition, because nothing identifies the existing one.
     private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.json(RequestObject.self)
@@ -108,7 +108,7 @@ struct BookAPI: Sendable {
         guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
         try book.checkOutsideTrash()
         var metadata = book.edition.metadata
-        // A copy of a book without a title takes the displayed one.
+        // If the book has no title, the copy gets the displayed title.
         metadata.title = metadata.title ?? book.displayTitle
         let confirmed = try Confirmed(
             enteredBy: .form, request: name,
@@ -132,7 +132,8 @@ struct BookAPI: Sendable {
 }
 
 extension Book {
-    /// The book without what concerns other people and the reader's plans.
+    /// The book as guests may see it: without recommendations and the daily goal, which concern other people and the reader's
+    /// plans.
     var forGuests: Book {
         var book = self
         (book.copy.recommendedBy, book.copy.wouldRecommend, book.copy.dailyGoal) = (nil, nil, nil)
@@ -141,14 +142,15 @@ extension Book {
 }
 
 extension KioskParts {
-    /// Performs an action on a book. Turns an error of the library into a refusal if the book does not exist or is in the trash.
+    /// Performs an action on a book. If the action fails because the book does not exist or is in the trash, the error says so.
     ///
-    /// - Throws: ``RequestRefusal`` (404) if there is no such book, ``InTrash``, or the action's error.
+    /// - Throws: ``RequestRefusal`` (404) if the book does not exist, ``InTrashRefusal`` if it is in the trash, or the action's
+    ///   error.
     func perform<Result>(on copy: ID<Copy>, _ action: () async throws -> Result) async throws -> Result {
         do {
             return try await action()
         } catch {
-            // A refusal with a code of its own says enough.
+            // A refusal with its own code is specific enough.
             if error is RequestRefusal { throw error }
             if let refusal = error as? any Refusal, refusal.apiCode != refusal.kind.apiCode { throw error }
             guard let book = try await library.book(copy) else { throw RequestRefusal.notFound("book") }

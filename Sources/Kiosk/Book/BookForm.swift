@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The form to add a book by hand or edit one.
+/// The form in which a person adds a book by hand or edits a book.
 struct BookFormPage: Sendable {
     let parts: KioskParts
 
@@ -13,7 +13,8 @@ struct BookFormPage: Sendable {
         ]
     }
 
-    /// Renders the empty form. `?isbn=` fills in what is known of it here, `?title=` the title.
+    /// Renders the form for a new book. `?isbn=` fills in everything that is known here about the ISBN, and `?title=` fills in the
+    /// title.
     private func add(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let pairs = try request.queryPairs()
@@ -53,8 +54,9 @@ struct BookFormPage: Sendable {
             Pages.Page(template: "form", title: texts("form.edit"), tab: .library, view: view), context)
     }
 
-    /// Saves a new book: 201 with its JSON and `change`; 409 `owned` if the edition is owned already and `anotherCopy` is not set;
-    /// 422 `field.NAME` for an invalid value, 400 for a wrong type. Repeating the same `request` saves nothing more.
+    /// Saves a new book. The response is 201 with the book's JSON and `change`, 409 `owned` if the edition is already owned and
+    /// `anotherCopy` is not set, 422 `field.NAME` for an invalid value, or 400 for a wrong type. A second request with the same
+    /// `request` saves nothing more.
     private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let now = parts.ports.now()
         let entered = try EnteredBook(try await request.json(RequestObject.self))
@@ -72,14 +74,14 @@ struct BookFormPage: Sendable {
             let location = book.copy.shelf.map { " on the shelf \"\($0.cleanedLine.prefix(80))\"" } ?? ""
             throw RequestRefusal(
                 status: .conflict, code: "owned",
-                message: "You have \"\(title)\" already\(location). Say that it is another copy to add it.",
+                message: "You already have \"\(title)\"\(location). To add it again, mark it as another copy.",
                 values: ["title": title])
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             do {
                 guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
                 return JSONResponse(book.json.with(change: result.change), status: .created)
             } catch  where result.change != nil {
-                // The page must learn that the book is saved; it loads the rest with its next request.
+                // The page must receive the news that the book is saved. It loads the remaining values with its next request.
                 parts.logger.warning("cannot read the book that was just saved: \(error)")
                 return JSONResponse(
                     ["id": .string(copy.rawValue), "change": JSONValue(result.change?.rawValue)], status: .created)
@@ -87,7 +89,8 @@ struct BookFormPage: Sendable {
         }
     }
 
-    /// Makes the form answer the oldest item of the queue with its ISBN; further ones may be other copies.
+    /// Makes the form answer the oldest item in the queue that has the same ISBN. Later items may be other copies, so they stay in
+    /// the queue.
     private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
         guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
         let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }
@@ -95,7 +98,7 @@ struct BookFormPage: Sendable {
     }
 }
 
-/// Prepares the form for its template.
+/// Prepares the values of the form for its template.
 struct BookFormView {
     let view: View
 
@@ -151,10 +154,10 @@ struct BookFormView {
     }
 }
 
-/// A new book from the form: the values of a ``BookPatch`` and those that only a new book has.
+/// A new book from the form, with the values of a ``BookPatch`` and the values that only a new book has.
 struct EnteredBook: Sendable {
     let confirmed: Confirmed
-    /// The dates of the reading that the status creates.
+    /// The dates for the reading that the book's status creates.
     let dates: DateEdit
     private let note: String?
     private let patch: BookPatch
@@ -163,7 +166,7 @@ struct EnteredBook: Sendable {
 
     /// - Throws: ``RequestRefusal`` (400) for unknown members and wrong types, ``FieldRefusal`` for invalid values.
     init(_ object: RequestObject) throws {
-        // If the book fulfils a wish, empty fields of the form must not clear what the wish has.
+        // If the book fulfils a wish, the form's empty fields must not clear values of the wish.
         let sent = object.withoutNulls
         let patch = try BookPatch(sent, and: Self.names)
         self.patch = patch
@@ -187,7 +190,7 @@ struct EnteredBook: Sendable {
         }
     }
 
-    /// Sets the properties of the copy besides status, shelf and tags.
+    /// Sets the properties of the copy other than status, shelf and tags.
     var facts: @Sendable (inout Copy) throws -> Void {
         { [patch] copy in
             var book = Book(edition: Edition(isbn: nil, metadata: Metadata()), copy: copy)

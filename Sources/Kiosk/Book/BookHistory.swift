@@ -1,14 +1,14 @@
 import Bookplate
 import FoundationEssentials
 
-/// The reading history of a book: readings with their charts and entries, sessions, and totals.
+/// The reading history of a book, with its readings, their charts and entries, the sessions, and the totals.
 struct BookHistory {
     let book: Book
     let figures: BookStats?
     let entries: [ID<Reading>: ShownEntries]
-    /// Newest first; one more than is shown if there are older ones.
+    /// The sessions, the newest first. If there are older sessions, this list has one more than the page shows.
     let sessions: [SessionRecord]
-    /// The number of newer ones that are skipped.
+    /// The number of newer sessions that the page skips.
     let offset: Int
     let totals: SessionTotals
     let texts: Texts
@@ -18,7 +18,7 @@ struct BookHistory {
 
     var view: View {
         var view: View = [
-            // Newest first.
+            // The newest reading first.
             "readings": book.copy.countedReadings.reversed().map(reading), "cancelled": cancelled,
             "sessions": shown.map(session),
         ]
@@ -37,7 +37,7 @@ struct BookHistory {
 
     private var shown: ArraySlice<SessionRecord> { sessions.prefix(BookPage.sessionsAtATime) }
 
-    /// "About 12 May at 20 pages a day"; `nil` if there is no forecast.
+    /// The expected end of the reading, such as "Finished around 12 May at 20 pages per day."; `nil` if there is no forecast.
     private var forecast: String? {
         guard let forecast = figures?.readings.first(where: { $0.reading.id == book.copy.reading?.id })?.forecast
         else { return nil }
@@ -94,7 +94,7 @@ struct BookHistory {
         return [ReadingDate.started, end].compactMap(\.self).map { texts.date($0, of: reading, copy: book.id) }
     }
 
-    /// The readings that were cancelled by setting the book to To Read. They are kept but count nowhere.
+    /// The readings that were cancelled by setting the book to To Read. They are kept, but they do not count anywhere.
     private var cancelled: [View] {
         book.copy.readings.filter { $0.state == .cancelled }.map { reading in
             let details = [
@@ -137,22 +137,25 @@ struct BookHistory {
     }
 }
 
-/// The entries of a reading that the page shows, newest first.
+/// The entries of a reading that the page shows, the newest first.
 struct ShownEntries: Sendable {
-    /// The number of entries of each reading at first, and of the selected one.
+    /// The number of entries that the page shows for a reading that is not selected, and for the selected reading.
     static let (atFirst, atATime) = (12, 60)
 
     let entries: ArraySlice<ProgressEntry>
     /// True if this reading is selected in the URL.
     let isSelected: Bool
-    /// The offsets of the pages with older and newer entries; `nil` if there are none.
+    /// The offset of the page with older entries; `nil` if there are none.
     let older: Int?
+    /// The offset of the page with newer entries; `nil` if there are none.
     let newer: Int?
 
-    /// - Parameter offset: `nil` for a reading that is not selected.
+    /// Loads the entries from the library.
+    ///
+    /// - Parameter offset: the number of newer entries to skip; `nil` for a reading that is not selected.
     init(of reading: ID<Reading>, from offset: Int?, in library: any KioskLibrary) async throws {
         let (first, count) = (offset ?? 0, offset == nil ? Self.atFirst : Self.atATime)
-        // One more than shown, to know if there are older ones.
+        // One more entry than the page shows is loaded, so that the page knows about older entries.
         let found = try await library.progress(of: reading, limit: count + 1, offset: first)
         entries = found.prefix(count)
         isSelected = offset != nil
@@ -165,10 +168,10 @@ extension Texts {
     func pace(_ pace: Double) -> String { self("book.pace", count: Int(pace.rounded())) }
 }
 
-/// The chart of a reading's progress by day. Drawn as inline SVG of 100 by 100 units that is stretched to its box; lines keep their
+/// The chart of a reading's progress by day. It is an inline SVG of 100 by 100 units that is stretched to its box. Lines keep their
 /// width, and labels are placed outside so that they keep their size.
 struct HistoryChart: Sendable {
-    /// A point; coordinates are from 0 to 100 from the top left.
+    /// A point of the chart. Its coordinates are from 0 to 100, measured from the top left.
     struct Mark: Sendable, Equatable {
         var x: Double
         var y: Double
@@ -176,19 +179,19 @@ struct HistoryChart: Sendable {
     }
 
     let marks: [Mark]
-    /// The page at the top; `nil` if the scale is percent.
+    /// The page at the top of the scale; `nil` if the scale is in percent.
     let topPage: Int?
 
-    /// The most points: more are not distinguishable at the width of a page.
+    /// The largest number of points. More points could not be distinguished at the width of a page.
     static let maxMarks = 60
 
     /// - Parameters:
-    ///   - points: oldest first.
+    ///   - points: the points, the oldest first.
     ///   - pageCount: the page count of the edition; `nil` if unknown.
-    /// - Returns: `nil` for fewer than two points, which make no line.
+    /// - Returns: `nil` for fewer than two points, because they do not make a line.
     init?(_ points: [ProgressPoint], pageCount: Int?) {
         let known = pageCount.flatMap { $0 > 0 ? $0 : nil }
-        // Without a page count, the scale ends at the last page reached, and percentages cannot be placed.
+        // If the page count is unknown, the scale ends at the last page that was reached, and points in percent are left out.
         let top = known ?? points.compactMap(\.amount.page).max()
         let usesPages = known == nil && points.contains { $0.amount.page != nil }
         let placed = points.compactMap { point -> (day: Int, part: Double, point: ProgressPoint)? in
@@ -207,19 +210,20 @@ struct HistoryChart: Sendable {
         topPage = top
     }
 
-    /// The line for `<polyline points>`.
+    /// The line, in the form of the `points` attribute of `<polyline>`.
     var line: String { marks.map { "\(Self.format($0.x)),\(Self.format($0.y))" }.joined(separator: " ") }
 
-    /// The points for `<path d>`, as lines of zero length with round caps: circles would be stretched.
+    /// The points, in the form of the `d` attribute of `<path>`. They are lines of zero length with round caps, because circles
+    /// would be stretched.
     var dots: String { marks.map { "M\(Self.format($0.x)) \(Self.format($0.y))h0" }.joined() }
 
-    /// Formats a coordinate to a tenth.
+    /// Formats a coordinate with at most one decimal.
     private static func format(_ number: Double) -> String {
         let tenths = Int((number * 10).rounded())
         return tenths.isMultiple(of: 10) ? String(tenths / 10) : "\(tenths / 10).\(abs(tenths % 10))"
     }
 
-    /// Returns the values for the template `history`.
+    /// Returns the values for the chart's template.
     func view(_ texts: Texts, id: String) -> View {
         func reached(_ point: ProgressPoint) -> String {
             [

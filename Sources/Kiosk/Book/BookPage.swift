@@ -8,8 +8,9 @@ struct BookPage: Sendable {
 
     var routes: [Route] { [Route(.get, "/books/:id", for: .guests, page)] }
 
-    /// The sessions on a page, and the notes and quotes before "Show all".
+    /// The number of sessions on a page.
     static let sessionsAtATime = 20
+    /// The number of notes, and of quotes, that the page shows before a person chooses "Show all".
     static let annotationsAtFirst = 20
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -23,7 +24,7 @@ struct BookPage: Sendable {
             book: whole.book,
             figures: try await library.stats(of: copy, at: now, in: parts.ports.zone),
             entries: try await entries(of: whole.book, request),
-            // One more than shown, to know if there are older ones.
+            // One more session than the page shows is loaded, so that the page knows about older sessions.
             sessions: try await library.sessions(of: copy, limit: Self.sessionsAtATime + 1, offset: offset),
             offset: offset, totals: try await library.sessionTotals(of: copy), texts: texts, zone: parts.ports.zone)
         let head = BookHead(
@@ -44,7 +45,7 @@ struct BookPage: Sendable {
                 template: "book", title: texts.shownTitle(of: whole.book), tab: .library, view: view), context)
     }
 
-    /// Renders the page for guests: the book and its dates, without notes, quotes, sessions and history.
+    /// Renders the page for guests, with the book and its dates but without notes, quotes, sessions and history.
     private func guestPage(_ book: Book, _ context: KioskContext) async throws -> Response {
         guard book.copy.deleted == nil else { throw RequestRefusal.notFound("book") }
         let (texts, zone) = (parts.pages.texts(context), parts.ports.zone)
@@ -61,7 +62,7 @@ struct BookPage: Sendable {
             context)
     }
 
-    /// Returns values that the page shows as text where they cannot be edited.
+    /// Returns the values that the page shows as text in places where they cannot be edited.
     private func readOnlyView(_ book: Book) -> View {
         var view: View = [:]
         if let rating = book.copy.rating { view["rated"] = Copy.stars(rating) }
@@ -69,7 +70,8 @@ struct BookPage: Sendable {
         return view
     }
 
-    /// Returns the latest entries of each of the last eight readings; `?reading=` and `?entries=` select older ones of one reading.
+    /// Returns the latest entries of the last eight readings. With `?reading=` and `?entries=`, a person selects older entries of
+    /// one reading.
     private func entries(of book: Book, _ request: Request) async throws -> [ID<Reading>: ShownEntries] {
         let offset = try request.number("entries", in: 0...1_000_000, or: 0)
         let asked = request.uri.queryParameters["reading"].map { ID<Reading>(rawValue: String($0)) }
@@ -97,11 +99,11 @@ struct BookPage: Sendable {
     }
 }
 
-/// The top of a book's page: cover, title, status, rating, progress and session.
+/// The top of a book's page, with the cover, title, status, rating, progress and session.
 struct BookHead {
     let book: Book
     let cover: KeptCover?
-    /// The library's running session, of any book.
+    /// The session that is running in the library, which may be for another book.
     let running: SessionRecord?
     let texts: Texts
     let zone: TimeZone
@@ -125,7 +127,7 @@ struct BookHead {
             "marks": marks, "serverNow": now.rfc3339, "pageCount": String(metadata.pageCount ?? 0),
         ]
         if let subtitle = metadata.subtitle { view["subtitle"] = subtitle }
-        // A title as long as a paragraph gets smaller type.
+        // A very long title gets smaller type.
         if texts.shownTitle(of: book).count > 90 { view["isLengthy"] = true }
         if copy.rating != nil { view["isRated"] = true }
         if let cover {
@@ -155,7 +157,7 @@ struct BookHead {
         }
     }
 
-    /// Five stars, each with the width that is filled.
+    /// The five stars of the rating, each with the width of its filled part.
     private var stars: [View] {
         let rating = book.copy.rating ?? 0
         return (1...5).map { star in
@@ -163,7 +165,7 @@ struct BookHead {
             return [
                 "star": String(star), "starLabel": texts("common.stars", count: star),
                 "isChosen": rating == Double(star),
-                // The drawn star spans from 2.5 to 21.5 of 24 units.
+                // The star is drawn from 2.5 to 21.5 of 24 units.
                 "lit": JSONValue(part > 0 ? 2.5 + part * 19 : 0).text,
             ]
         }
@@ -182,7 +184,7 @@ struct BookHead {
         }
     }
 
-    /// The progress and the session of a book that is being read.
+    /// The progress of a book that is being read, and the running session.
     private var activity: View {
         var view: View = [:]
         let pageCount = book.edition.metadata.pageCount
@@ -226,7 +228,7 @@ struct BookHead {
         return view
     }
 
-    /// Returns the time alone for today, else date and time.
+    /// Returns the time of day if the session started today, otherwise the date and the time.
     private func startTime(_ start: Date) -> String {
         let text = texts.instant(start, in: zone)
         return CalendarDay(start, in: zone) == CalendarDay(now, in: zone) ? String(text.suffix(5)) : text
@@ -238,14 +240,15 @@ struct BookHead {
 }
 
 extension Metadata {
-    /// The contributors in the form of the edit field: one per line, with the role unless it is the author.
+    /// The contributors in the form in which a person edits them: one per line, with the role unless it is author.
     var peopleLines: String {
         authors.map { $0.role == .author ? $0.name : "\($0.name):\($0.role.rawValue)" }.joined(separator: "\n")
     }
 }
 
 extension Texts {
-    /// The hint of the contributors' field. Roles are typed in English; a translation is added: "translator (Übersetzung)".
+    /// The hint for the contributors' field. Roles are typed in English, so a translation is added, such as "translator
+    /// (Übersetzung)".
     var peopleHint: String {
         let roles = Contributor.Role.allCases.map { role in
             label(for: role) == role.rawValue ? role.rawValue : "\(role.rawValue) (\(label(for: role)))"
@@ -253,13 +256,13 @@ extension Texts {
         return self("book.peopleHint", ["roles": roles.joined(separator: ", ")])
     }
 
-    /// Returns "Status of Dune: To Read".
+    /// Returns a label such as "Status of Dune: To Read".
     func status(_ status: Copy.Status, of title: String) -> String {
         self("book.statusOf", ["title": LibraryHit.short(title), "status": label(for: status)])
     }
 }
 
-/// The details of a book, each edited in place.
+/// The details of a book, each of which can be edited in place.
 struct BookDetails {
     let book: Book
     let texts: Texts
@@ -268,7 +271,7 @@ struct BookDetails {
     var view: View {
         let metadata = book.edition.metadata
         let filled = fields.filter { $0["value"] != nil }
-        // Contributors are added at the authors' field.
+        // Contributors are added in the authors' field, so they are not listed as missing.
         let empty = fields.filter { $0["value"] == nil && $0["name"] as? String != "authors" }
         var view: View = [
             "fields": filled, "missing": empty, "facts": facts, "dates": dates,
@@ -315,7 +318,7 @@ struct BookDetails {
         ]
     }
 
-    /// The fields of the copy: shelf, goals and recommendations.
+    /// The fields of the copy, which are its shelf, goals and recommendations.
     private var sharing: [View] {
         let copy = book.copy
         return [
@@ -353,7 +356,7 @@ struct BookDetails {
         return facts.map { ["fact": $0.0, "is": $0.1] }
     }
 
-    /// The dates of the current reading that make sense for the status.
+    /// The dates of the current reading that fit the book's status.
     private var dates: [View] {
         guard let reading = book.copy.reading else { return [] }
         let id = book.id
@@ -375,7 +378,7 @@ struct BookDetails {
         }
     }
 
-    /// The sources of the fields, and the fields that a person has edited.
+    /// The sentences that list the sources of the fields, and the fields that a person has edited.
     private var origin: String? {
         let metadata = book.edition.metadata
         let sources = Set(metadata.sources.values).subtracting([.person]).map { texts.source($0) }.sorted()
@@ -446,14 +449,14 @@ struct BookDetails {
     private func lines(_ values: [String]) -> String? { values.isEmpty ? nil : values.joined(separator: "\n") }
 }
 
-/// The dates of a reading.
+/// The dates that a reading can have.
 enum ReadingDate: String {
     case started, finished, stopped
 }
 
 extension Texts {
-    /// Returns the values of a button that opens the calendar for a date of a reading. The calendar offers only valid days: a
-    /// reading does not end before it began.
+    /// Returns the values of a button that opens the calendar for one date of a reading. The calendar offers only valid days,
+    /// because a reading cannot end before it begins.
     func date(_ which: ReadingDate, of reading: Reading, copy: ID<Copy>) -> View {
         let end = reading.finished ?? reading.stopped
         let (day, least, most): (CalendarDay?, CalendarDay?, CalendarDay?) =
@@ -473,10 +476,10 @@ extension Texts {
     }
 }
 
-/// Notes, discussion notes, quotes, and values flagged by imports.
+/// The notes, discussion notes and quotes of a book, and the values that imports have flagged.
 struct BookAnnotations {
     let whole: WholeBook
-    /// True to show all, false for the latest.
+    /// True to show all notes and quotes, false to show only the latest.
     let showsAll: Bool
     let texts: Texts
     let zone: TimeZone
@@ -484,7 +487,7 @@ struct BookAnnotations {
     var view: View {
         let (notes, talks) = (whole.notes.filter { $0.kind == .note }, whole.notes.filter { $0.kind == .discussion })
         var view: View = [
-            // Newest first.
+            // The newest note first.
             "notes": cut(notes.reversed()).map(note), "talks": cut(talks.reversed()).map(note),
             "quotes": cut(whole.quotes).map(quote),
             "flags": whole.flags.map {

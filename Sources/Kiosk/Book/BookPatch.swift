@@ -1,8 +1,8 @@
 import Bookplate
 import Hummingbird
 
-/// Changes of a book from the members of a request's JSON. Absent members stay as they are, null clears. All values are checked
-/// before anything is changed, by the rules of the commands.
+/// Changes to a book, parsed from the members of a request's JSON. Absent members leave their fields as they are, and null clears a
+/// field. All values are checked by the rules of the commands before anything is changed.
 struct BookPatch: Sendable {
     private var changes: [@Sendable (inout Book) throws -> Void] = []
 
@@ -13,7 +13,7 @@ struct BookPatch: Sendable {
         "recommendedBy", "wouldRecommend", "dailyGoal", "culturalGoal", "culturalGoalCategory", "status",
     ]
 
-    /// - Parameter others: names of further members that are allowed.
+    /// - Parameter others: the names of further members that are allowed.
     /// - Throws: ``RequestRefusal`` (400) for unknown members and wrong types, ``FieldRefusal`` for invalid values.
     init(_ sent: RequestObject, and others: Set<String> = []) throws {
         try sent.checkMembers(Self.memberNames.union(others))
@@ -25,7 +25,7 @@ struct BookPatch: Sendable {
         for change in changes { try change(&book) }
     }
 
-    /// Checks each member separately, so that a refusal names it.
+    /// Parses the members of the edition. Each member is checked separately, so that a refusal can name the member.
     private mutating func parseEdition(_ sent: RequestObject) throws {
         let number = try Self.converted(sent, "isbnText") { try EnteredNumber($0) }
         if number != .keep {
@@ -51,7 +51,7 @@ struct BookPatch: Sendable {
         }
     }
 
-    /// Adds the edit of one field of the metadata.
+    /// Adds the change to one field of the metadata.
     private mutating func edit(_ name: String, _ set: (inout MetadataEdit) -> Void) throws {
         var edit = MetadataEdit()
         set(&edit)
@@ -89,7 +89,7 @@ struct BookPatch: Sendable {
         let category = try Self.converted(sent, "culturalGoalCategory") {
             try $0.checked(as: "cultural goal", limit: TextLimit.name)
         }
-        // A category implies that the book counts; a book that does not count has no category.
+        // A book with a category counts for the cultural goal. A book that does not count has no category.
         let counts = try sent.bool("culturalGoal").value ?? (category.value == nil ? nil : true)
         changes.append { book in
             book.copy.culturalGoalCategory = category.applied(to: book.copy.culturalGoalCategory)
@@ -108,7 +108,7 @@ struct BookPatch: Sendable {
         }
     }
 
-    /// Converts the text of a member. An empty text clears, as on the command line.
+    /// Converts the text of a member. As on the command line, an empty text clears the field.
     private static func converted<Result>(
         _ sent: RequestObject, _ name: String, _ check: (String) throws -> Result
     ) throws -> Edit<Result> {
@@ -121,7 +121,7 @@ struct BookPatch: Sendable {
 }
 
 extension RequestObject {
-    /// Returns a book's format, in any case; an empty text clears it.
+    /// Returns the format of a book, ignoring case. An empty text clears the format.
     fileprivate func format(_ name: String) throws -> Edit<Metadata.Format> {
         switch try text(name) {
         case .keep: return .keep
@@ -135,7 +135,7 @@ extension RequestObject {
         }
     }
 
-    /// Returns a person of a list of authors; `nil` for an empty line of the form.
+    /// Returns one contributor from a list of authors; `nil` for an empty line of the form.
     fileprivate func contributor() throws -> Contributor? {
         try checkMembers(["name", "role"])
         let name = try text("name").required(as: "name")
@@ -144,23 +144,26 @@ extension RequestObject {
     }
 }
 
-/// The values that a page showed when the user began to edit, in the request's member `"was"`. If somebody else has changed one
-/// meanwhile, the request is refused, so that nobody replaces a value unseen. Like If-Match (RFC 9110, 13.1.1) for single values.
+/// The values that a page showed when the user began to edit, from the request's member `"was"`. If somebody else has changed one
+/// of these values in the meantime, the request is refused, so that nobody replaces a value without having seen it. This is like
+/// If-Match (RFC 9110, 13.1.1), but for single values.
 struct EditPrecondition: Sendable {
-    /// The name of the member.
+    /// The name of the request's member that has these values.
     static let memberName = "was"
 
     private let expected: [String: JSONValue]
     private let sent: RequestObject
 
-    /// Without the member, any current value is accepted.
+    /// Parses the expected values. If the request has none, any current value is accepted.
     init(_ sent: RequestObject) throws {
         self.sent = sent
         expected = try sent.object(Self.memberName)?.members ?? [:]
     }
 
-    /// - Parameter now: returns the current value of a member; several if pages show it in several forms.
-    /// - Throws: ``RequestRefusal`` (409, "changed.NAME") for a current value that is neither the expected nor the new one.
+    /// Checks that the current values are the expected ones.
+    ///
+    /// - Parameter now: a function that returns the current value of a member, or several values if pages show it in several forms.
+    /// - Throws: ``RequestRefusal`` (409, "changed.NAME") if a current value is neither the expected value nor the new one.
     func check(_ now: (String) -> [JSONValue]) throws {
         for (name, value) in expected.sorted(by: { $0.key < $1.key }) where sent.members[name] != nil {
             let current = now(name).map(\.comparable)
@@ -169,16 +172,16 @@ struct EditPrecondition: Sendable {
             throw RequestRefusal(
                 status: .conflict, code: "changed.\(name)",
                 message:
-                    "Somebody else has changed this meanwhile. It is now: \(shown.summary). Save again to replace it.",
+                    "Somebody else has changed this in the meantime. It is now: \(shown.summary). Save again to replace it.",
                 values: ["is": shown.summary], key: "changed", now: now(name).first)
         }
     }
 
-    /// Merges the names that this user and another one have added and removed at the same time.
+    /// Merges the names that two users have added and removed at the same time.
     ///
     /// - Parameters:
     ///   - now: the current names.
-    ///   - wanted: this user's names.
+    ///   - wanted: the names that this user wants.
     func merged(_ name: String, into now: [String], wanted: [String]) -> [String] {
         guard case .array(let values) = expected[name] else { return wanted }
         let before = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -189,7 +192,7 @@ struct EditPrecondition: Sendable {
 }
 
 extension Book {
-    /// Returns the values of a member in all forms in which pages show it for editing.
+    /// Returns the value of a member, in each form in which pages show it for editing.
     func shownValues(_ name: String) -> [JSONValue] {
         guard BookPatch.memberNames.contains(name), case .object(let members) = json else { return [] }
         let alias = ["isbnText": "hyphenated", "publishedDate": "publishedDateText"][name]
@@ -198,7 +201,8 @@ extension Book {
 }
 
 extension JSONValue {
-    /// The value without what a form changes: line endings, surrounding white space, and empty texts instead of null.
+    /// The value without the changes that a form makes: it changes line endings and surrounding white space, and sends empty texts
+    /// instead of null.
     fileprivate var comparable: JSONValue {
         switch self {
         case .string(let text):
@@ -211,7 +215,7 @@ extension JSONValue {
         }
     }
 
-    /// A short form for a message.
+    /// A short form of the value for a message.
     fileprivate var summary: String {
         let text =
             switch self {

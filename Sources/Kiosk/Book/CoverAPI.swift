@@ -2,10 +2,10 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Serves covers, and stores and removes a user's own photo.
+/// Serves covers, and stores and removes the cover photos that a person uploads.
 struct CoverAPI: Sendable {
     let parts: KioskParts
-    /// The largest cover in bytes, which is the library's limit.
+    /// The largest cover, in bytes. The library has the same limit.
     static let maxBytes = 5 << 20
 
     var routes: [Route] {
@@ -19,7 +19,7 @@ struct CoverAPI: Sendable {
     private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
         let edition = try context.id("edition", of: Edition.self)
         guard let kept = try await parts.library.keptCover(of: edition) else { throw RequestRefusal.notFound("cover") }
-        // The bytes are untrusted: opened on their own, they are sandboxed and run nothing.
+        // The bytes are not trusted. The sandbox keeps a cover that is opened on its own from running anything.
         var headers: HTTPFields = [
             .eTag: kept.tag, .cacheControl: "private, no-cache", .contentSecurityPolicy: "default-src 'none'; sandbox",
             .xContentTypeOptions: "nosniff",
@@ -35,22 +35,24 @@ struct CoverAPI: Sendable {
     private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard request.headers[.contentType]?.lowercased().hasPrefix("image/") == true else {
             throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPicture", message: "A cover is a JPEG, PNG or WebP picture.")
+                status: .unsupportedMediaType, code: "notPicture",
+                message: "A cover must be a JPEG, PNG or WebP picture.")
         }
         let book = try await book(context)
         let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
-        // The type is detected from the first bytes; the declared one is not trusted.
+        // The type is detected from the first bytes, because the declared type is not trusted.
         guard let type = PictureType(bytes), type != .gif else {
             throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPicture", message: "A cover is a JPEG, PNG or WebP picture.")
+                status: .unsupportedMediaType, code: "notPicture",
+                message: "A cover must be a JPEG, PNG or WebP picture.")
         }
         try await check(bytes)
         try await parts.library.keepOwnCover(bytes, of: book.edition.id)
         return try await respond(with: book)
     }
 
-    /// Decodes the picture in isolation to check that it is intact and as large as it declares. A service that cannot read photos
-    /// stores it unchecked; browsers get it sandboxed in any case.
+    /// Decodes the picture in an isolated process to check that it is intact and as large as it declares. A service that cannot
+    /// read photos stores the picture unchecked; browsers always get it sandboxed.
     private func check(_ bytes: [UInt8]) async throws {
         guard let read = parts.ports.readPhoto else { return }
         do {
@@ -77,7 +79,7 @@ struct CoverAPI: Sendable {
         return book
     }
 
-    /// Answers the book with its current cover. Undo does not cover pictures, hence no change.
+    /// Responds with the book and its current cover. The response has no change, because pictures cannot be undone.
     private func respond(with book: Book) async throws -> JSONResponse {
         let kept = try await parts.library.keptCover(of: book.edition.id)
         let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null
@@ -85,7 +87,7 @@ struct CoverAPI: Sendable {
     }
 }
 
-/// The picture formats that browsers get, detected by their first bytes.
+/// The picture formats that are sent to browsers. They are detected by their first bytes.
 enum PictureType: String, Sendable {
     case jpeg = "image/jpeg"
     case png = "image/png"
@@ -110,7 +112,7 @@ enum PictureType: String, Sendable {
 }
 
 extension KeptCover {
-    /// Identifies a version of the cover, in URLs and as entity tag.
+    /// The identifier of this version of the cover, which is used in URLs and as the entity tag.
     var version: String { "\(Int64(stored.timeIntervalSince1970 * 1000))-\(bytes)" }
     fileprivate var tag: String { "\"\(version)\"" }
 }

@@ -1,7 +1,7 @@
 import Bookplate
 import Hummingbird
 
-/// Checks ISBNs while the user types, and answers what is known about them.
+/// Checks ISBNs while the user types, and responds with what is known about them.
 struct ISBNAPI: Sendable {
     let parts: KioskParts
 
@@ -9,11 +9,12 @@ struct ISBNAPI: Sendable {
         [Route(.get, "/api/isbn", for: .guests, check), Route(.get, "/api/known", for: .household, known)]
     }
 
-    /// Answers `{"isbn13", "hyphenated", "error"}`. An incomplete number has the hyphens that are certain so far.
+    /// Responds with `{"isbn13", "hyphenated", "error"}`. An incomplete number already has the hyphens that are certain.
     private func check(_ request: Request, _ context: KioskContext) throws -> JSONResponse {
         guard let text = request.uri.queryParameters["text"], text.utf8.count <= 100 else {
             throw RequestRefusal(
-                status: .badRequest, code: "badNumber", message: "text is the number, at most 100 bytes.")
+                status: .badRequest, code: "badNumber",
+                message: "The query must have text= with the number, at most 100 bytes.")
         }
         do throws(ISBNRefusal) {
             let isbn = try ISBN(String(text))
@@ -31,17 +32,17 @@ struct ISBNAPI: Sendable {
         }
     }
 
-    /// Answers what the library or else the queue knows of the ISBN in `?isbn=`. Queries no other machine.
+    /// Responds with what the library, or otherwise the queue, knows about the ISBN in `?isbn=`. No other machine is asked.
     private func known(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("isbn") ?? ""
         return JSONResponse(try await KnownISBN(text, in: parts.library, parts.pages.texts(context)).json)
     }
 
-    /// Inserts the hyphens that are certain whatever digits follow: those that the number has both when filled up with zeros and
-    /// with nines.
+    /// Inserts the hyphens that are certain for every way in which the number may continue. These are the hyphens that the number
+    /// has both when it is filled up with zeros and when it is filled up with nines.
     ///
-    /// - Parameter text: up to thirteen digits, or ten with X allowed at the end; hyphens and spaces are ignored.
-    /// - Returns: `nil` if it is not the beginning of an ISBN.
+    /// - Parameter text: up to thirteen digits, or up to ten characters that may end with X. Hyphens and spaces are ignored.
+    /// - Returns: `nil` if the text is not the beginning of an ISBN.
     static func hyphenated(_ text: String) -> String? {
         let typed = text.uppercased().filter { $0.isASCII && ($0.isNumber || $0 == "X") }
         let isLong = typed.hasPrefix("978") || typed.hasPrefix("979")
@@ -68,7 +69,7 @@ struct ISBNAPI: Sendable {
         return result
     }
 
-    /// Returns the number filled up with a digit to twelve digits, and its check digit.
+    /// Fills up a number to twelve digits by repeating one digit, and returns it with its check digit as an ISBN.
     private static func filled(_ body: some StringProtocol, with digit: Character) -> ISBN? {
         let twelve = body + String(repeating: digit, count: 12 - body.count)
         for check in 0...9 {
@@ -81,12 +82,12 @@ struct ISBNAPI: Sendable {
 /// A typed number, and what the library and the queue know about it.
 struct KnownISBN: Sendable {
     let isbn: ISBN?
-    /// The reason why it is no ISBN; `nil` if it is one, or nothing was typed.
+    /// The reason why the text is not an ISBN; `nil` if it is an ISBN, or if nothing was typed.
     let refusal: String?
     private(set) var metadata: Metadata?
-    /// An owned copy.
+    /// An owned copy of the book; `nil` if there is none.
     private(set) var owned: Book?
-    /// The title if all copies are in the trash, from where saving restores one.
+    /// The title of the book if all its copies are in the trash. Saving the book then restores a copy.
     private(set) var trashed: String?
 
     /// The members of a book's JSON that describe its edition.

@@ -40,7 +40,7 @@ struct ReadingAPI: Sendable {
         }
     }
 
-    /// Corrects a progress entry. Absent members stay as they are.
+    /// Corrects a progress entry. Absent members leave their fields as they are.
     private func correct(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let entry = try context.id("entry", of: ProgressEntry.self)
         let sent = try await request.json(RequestObject.self)
@@ -112,7 +112,7 @@ struct ReadingAPI: Sendable {
         }
     }
 
-    /// Answers the progress entries of a reading, newest first.
+    /// Responds with the progress entries of a reading, the newest first.
     private func progress(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id("reading", of: Reading.self)
         let book = try await parts.library.book(context.id(of: Copy.self))
@@ -145,7 +145,7 @@ struct SessionAPI: Sendable {
 
     private var now: Date { parts.ports.now() }
 
-    /// Answers the running session and the service's time, from which the page's clock counts.
+    /// Responds with the running session and the time of the service, from which the page's clock counts.
     private func running(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let (record, now) = (try await parts.library.runningSession(), now)
         return JSONResponse(["running": record?.json(at: now) ?? .null, "now": .string(now.rfc3339)])
@@ -189,7 +189,7 @@ struct SessionAPI: Sendable {
         ])
     }
 
-    /// Adds a past session from `start` to `end`, or of a number of `minutes`.
+    /// Adds a past session that goes from `start` to `end`, or that lasts a number of `minutes`.
     private func addPast(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.json(RequestObject.self)
@@ -229,7 +229,8 @@ struct SessionAPI: Sendable {
         return try await perform { try await parts.library.deleteSession(id, at: now) }
     }
 
-    /// Returns the length of a session of at most a day, so that adding it cannot exceed the range of dates.
+    /// Returns the length of a session, which may be at most a day. Adding such a length to a date cannot exceed the range of
+    /// dates.
     private static func minutes(_ sent: RequestObject) throws -> Int? {
         let minutes = try sent.integer("minutes").value
         if let minutes, minutes > 1440 { throw SessionError.sessionTooLong }

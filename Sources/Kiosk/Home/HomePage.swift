@@ -2,11 +2,12 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The Home page: the books being read, those read last, and the year so far.
+/// The Home page, which shows the books that are being read, the books that were finished last, and the figures of the current
+/// year.
 struct HomePage: Sendable {
     let parts: KioskParts
 
-    /// The most books being read that are shown.
+    /// The largest number of books being read that the page shows.
     static let maxBooks = 20
 
     var routes: [Route] { [Route(.get, "/home", for: .guests, page), Route(.get, "/api/home", for: .guests, home)] }
@@ -17,7 +18,7 @@ struct HomePage: Sendable {
         let home = try await parts.library.home(limit: Self.maxBooks, at: now, in: zone)
         let year = try await parts.library.yearSoFar(at: now, in: zone)
         let books = home.readingNow.map(\.book) + home.recentlyRead.map(\.book)
-        // So that the page requests existing covers only.
+        // The page requests only covers that exist.
         let covers = try await parts.library.keptCovers(among: books.map(\.edition.id))
         let view = HomeView(home: home, year: year, now: now, zone: zone, texts: texts, covers: covers)
         return try await parts.pages.render(
@@ -73,7 +74,7 @@ struct HomeView: Sendable {
         return view
     }
 
-    /// Books, pages, hours and streak of the year, and the daily goal.
+    /// The figures of the year: books, pages, hours, the current streak, and today's pages if there is a daily goal.
     private var figures: [String] {
         let totals = year.totals
         var figures = [

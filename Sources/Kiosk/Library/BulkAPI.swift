@@ -2,8 +2,9 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Changes many books at once: all or none, in one change. Each route answers `{"changed", "change"}`, where `change` is null if
-/// nothing changed; for the books of a search also `next`, see ``BookSelection``.
+/// Changes many books with one request, which changes either all of them or none. The response is `{"changed", "change"}`, where
+/// `change` is null if nothing changed. If the books are the results of a search, the response also has `next`; see
+/// ``BookSelection``.
 struct BulkAPI: Sendable {
     let parts: KioskParts
 
@@ -24,7 +25,7 @@ struct BulkAPI: Sendable {
         guard let status = body.status.flatMap(Copy.Status.init(rawValue:)) else {
             throw RequestRefusal(
                 status: .unprocessableContent, code: "field.status",
-                message: "A status is \(Copy.Status.allCases.map(\.rawValue).joined(separator: ", ")).")
+                message: "The status must be one of \(Copy.Status.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         return try await change(body) { $0.status = status }
     }
@@ -41,7 +42,7 @@ struct BulkAPI: Sendable {
         return try await change(body) { copy in copy.tags.removeAll { $0.lowercased() == name } }
     }
 
-    /// Puts the books on a shelf; without a name, takes them off their shelves.
+    /// Puts the books on a shelf, or takes them off their shelves if the request has no shelf name.
     private func shelve(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
         let name = (body.name ?? "").cleanedLine
@@ -78,7 +79,8 @@ struct BulkAPI: Sendable {
         return Self.response(changed, change, next, of: body)
     }
 
-    /// Deletes books in the trash, and only there, so that a single mistake is never enough. There is no change to undo.
+    /// Deletes books for good. Only books in the trash can be deleted, so that a single mistake never deletes a book. The deletion
+    /// cannot be undone.
     private func deleteForGood(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
         try await body.checkCount(parts)
@@ -97,9 +99,9 @@ struct BulkAPI: Sendable {
             guard body.isSearch, !inTrash.isEmpty else {
                 throw RequestRefusal(
                     status: .unprocessableContent, code: "notInTrash",
-                    message: "Not all of these are in the trash. Nothing was deleted.")
+                    message: "Not all of these books are in the trash. Nothing was deleted.")
             }
-            // Somebody restored a book since the search found it.
+            // Somebody restored a book after the search had found it.
             try await parts.library.purge(inTrash)
             return Self.response(inTrash.count, nil, next, of: body)
         }
@@ -113,32 +115,36 @@ struct BulkAPI: Sendable {
     }
 }
 
-/// The books that a bulk action changes: named by their ids, or all results of a search, piece by piece.
+/// The books that a bulk request changes, given by their ids or by a search.
 ///
-/// A search may have 100,000 results. Each request therefore changes one piece of them, in a short transaction, and answers where
-/// the next one begins. With `continuing`, all pieces become part of the first one's change and are undone together.
+/// A search may have 100,000 results. Each request therefore changes only one piece of them, in a short transaction, and the
+/// response says where the next piece begins. A request with `continuing` adds its piece to the change of the first piece, so that
+/// all pieces can be undone together.
 struct BookSelection: Decodable, Sendable {
     static let maxIDs = 1000
-    /// The books of a search that one request changes.
+    /// The number of search results that one request changes.
     static let piece = 500
 
     private let ids: [String]?
-    /// A query of the Library page: "q=dune&status=read".
+    /// The query of a Library page, such as "q=dune&status=read".
     private let query: String?
     private let after: String?
-    /// The ids of results to leave out.
+    /// The ids of the search results that are not changed.
     private let except: [String]?
     private let continuing: String?
-    /// The number of results that the person confirmed, less those that are done.
+    /// The number of search results that the person agreed to delete, minus those that are already deleted.
     private let count: Int?
     let status: String?
     let name: String?
 
-    /// The change that this request continues.
+    /// The change to which this request adds its books.
     var change: ID<Change>? { query == nil ? nil : continuing.map { ID(rawValue: $0) } }
     var isSearch: Bool { query != nil }
 
-    /// - Returns: the ids without duplicates, in order, and the position where the search continues; `nil` at its end.
+    /// Returns the ids of the selected books, or of one piece of the search results.
+    ///
+    /// - Returns: the ids in order and without duplicates, and the position where the next piece begins; the position is `nil`
+    ///   after the last piece.
     /// - Throws: ``RequestRefusal``, ``SearchRefusal``.
     func copies(_ parts: KioskParts, piece: Int = Self.piece) async throws -> (ids: [ID<Copy>], next: String?) {
         switch (ids, query) {
@@ -157,7 +163,7 @@ struct BookSelection: Decodable, Sendable {
         }
     }
 
-    /// Checks before an irreversible deletion that the search has no more results than the person confirmed.
+    /// Checks, before books are deleted for good, that the search has not found more books than the person agreed to delete.
     func checkCount(_ parts: KioskParts) async throws {
         guard let count, let text = query else { return }
         var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query
@@ -175,5 +181,5 @@ struct BookSelection: Decodable, Sendable {
     }
 
     private static let refusal = RequestRefusal(
-        status: .unprocessableContent, code: "badBooks", message: "Name 1 to \(maxIDs) books by their ids.")
+        status: .unprocessableContent, code: "badBooks", message: "Give the ids of 1 to \(maxIDs) books.")
 }

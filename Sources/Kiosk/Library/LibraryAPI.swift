@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Lists books and counts the values of filters.
+/// Lists books, and counts the books for each value of a filter.
 struct BooksAPI: Sendable {
     let parts: KioskParts
 
@@ -13,7 +13,7 @@ struct BooksAPI: Sendable {
         ]
     }
 
-    /// Answers `{"hits", "total", "exact", "next"}` for the query of a ``LibraryAddress``.
+    /// Responds with `{"hits", "total", "exact", "next"}` to a query in the form of ``LibraryAddress``.
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         var found = try await parts.library.books(matching: try query(request, context))
         if context.isGuest {
@@ -34,7 +34,7 @@ struct BooksAPI: Sendable {
 }
 
 extension SearchResults {
-    /// One page of a search.
+    /// The JSON for one page of search results.
     var json: JSONValue {
         [
             "hits": .array(hits.map(\.json)), "total": .integer(total), "exact": .bool(isTotalExact),
@@ -49,8 +49,8 @@ struct SuggestionsAPI: Sendable {
 
     var routes: [Route] { [Route(.get, "/api/suggestions", for: .guests, suggestions)] }
 
-    /// Answers `?kind=author|tag|shelf&beginning=&limit=` with `{"suggestions": [{"name", "count"}]}`, the most used first. The
-    /// limit is 8 by default and at most 50.
+    /// Responds to `?kind=author|tag|shelf&beginning=&limit=` with `{"suggestions": [{"name", "count"}]}`, beginning with the most
+    /// used name. The limit is 8 by default and at most 50.
     private func suggestions(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let kinds: [String: NameKind] = ["author": .author, "tag": .tag, "shelf": .shelf]
         var (kind, beginning, limit): (NameKind?, String, Int?) = (nil, "", 8)
@@ -65,7 +65,8 @@ struct SuggestionsAPI: Sendable {
         guard let kind, let limit else {
             throw RequestRefusal(
                 status: .badRequest, code: "badQuery",
-                message: "Use kind=author, tag or shelf, beginning= and limit=1 to 50.")
+                message: "The query must have kind=author, kind=tag or kind=shelf. "
+                    + "It may also have beginning= and limit= (from 1 to 50).")
         }
         let found = try await parts.library.suggestions(for: kind, beginning: beginning, limit: limit)
         return JSONResponse([

@@ -1,14 +1,14 @@
 import Bookplate
 import FoundationEssentials
 
-/// The list of books that a query asks for: `?q=zürich&status=reading&status=read&sort=title`. Repeated names are alternatives;
-/// empty values are ignored. Pages and API accept the same names.
+/// The query of a Library page or of the API, such as `?q=zürich&status=reading&status=read&sort=title`. A filter that occurs
+/// several times accepts each of its values, and parameters with empty values are ignored.
 struct LibraryAddress: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
         case trash, sort, reverse, view, limit, after
 
-        /// The names that filter books.
+        /// The parameters that filter books.
         static let filters: [Name] = [
             .status, .tag, .shelf, .author, .language, .rating, .owned, .favourite, .wishlist, .added, .started,
             .finished,
@@ -20,7 +20,7 @@ struct LibraryAddress: Sendable {
         var value: String
     }
 
-    /// The most books in a response: after a change, a page reloads all that it has shown.
+    /// The largest number of books in one response. It is high because, after a change, a page reloads all books that it shows.
     static let maxHits = 500
 
     private(set) var items: [Item] = []
@@ -29,8 +29,8 @@ struct LibraryAddress: Sendable {
 
     /// - Parameters:
     ///   - text: the query of the URL.
-    ///   - isGuest: true to search neither notes and quotes nor the trash.
-    /// - Throws: ``RequestRefusal``: 400 that lists what is allowed, 401 for a guest at the trash.
+    ///   - isGuest: true if a guest asks: the search then leaves out notes and quotes, and refuses to show the trash.
+    /// - Throws: ``RequestRefusal``: 400 with the allowed values if a parameter is not allowed, 401 if a guest asks for the trash.
     init(_ text: String?, zone: TimeZone, now: Date, forGuest isGuest: Bool = false) throws {
         query.zone = zone
         query.searchesAnnotations = !isGuest
@@ -38,7 +38,7 @@ struct LibraryAddress: Sendable {
             guard let name = Name(rawValue: name) else {
                 throw Self.refusal("the search", name, Name.allCases.map(\.rawValue))
             }
-            // White space alone is no search.
+            // A search text that is only white space is ignored.
             if name == .q, value.cleanedLine.isEmpty { continue }
             try apply(name, value, today: CalendarDay(now, in: zone))
             items.append(Item(name: name, value: value))
@@ -93,7 +93,7 @@ struct LibraryAddress: Sendable {
             ["1", "0"])
     }
 
-    /// Parses `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..` or `today`.
+    /// Parses a period such as `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..` or `today`.
     private static func period(_ name: Name, _ text: String, _ today: CalendarDay) throws -> Period {
         func day(_ text: Substring) throws -> CalendarDay? {
             if text.isEmpty { return nil }
@@ -112,32 +112,32 @@ struct LibraryAddress: Sendable {
         RequestRefusal(
             status: .badRequest, code: "badQuery",
             message:
-                "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed; "
-                + "allowed: \(allowed.joined(separator: ", ")).",
+                "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed. "
+                + "Allowed: \(allowed.joined(separator: ", ")).",
             values: [
                 "value": String(value.cleanedLine.prefix(80)), "allowed": allowed.joined(separator: ", "),
             ], key: "badFilter")
     }
 }
 
-// Addresses derived from this one. They begin at the start of the list: `after` and `limit` are left out.
+// Addresses derived from this one. They leave out `after` and `limit`, so that they begin at the start of the list.
 extension LibraryAddress {
-    /// Returns the address with another value for a name, or without the name for `nil`.
+    /// Returns the address with a new value for one parameter, or without that parameter if the value is `nil`.
     func setting(_ name: Name, _ value: String?) -> String {
         var rest = kept.filter { $0.name != name }
         if let value { rest.append(Item(name: name, value: value)) }
         return Self.address(rest)
     }
 
-    /// Returns the address without one of several values.
+    /// Returns the address without one item. Other items with the same name are kept.
     func without(_ item: Item) -> String { Self.address(kept.filter { $0 != item }) }
 
-    /// Returns the address with the same text, order and view, and only these filters.
+    /// Returns the address with the same search text, order and view, but with only these filters.
     func only(_ filters: [Item]) -> String {
         Self.address(kept.filter { [.q, .sort, .reverse, .view].contains($0.name) } + filters)
     }
 
-    /// The address without text and filters.
+    /// The address without the search text and the filters.
     var bare: String { Self.address(kept.filter { [.sort, .reverse, .view, .trash].contains($0.name) }) }
 
     /// Returns the address of the next page.
@@ -145,10 +145,11 @@ extension LibraryAddress {
         Self.address(items.filter { $0.name != .after && $0.name != .limit } + [Item(name: .after, value: position)])
     }
 
-    /// The address of the panel of filters for this list.
+    /// The address of the filter panel for this list.
     var panel: String { "/library/filters" + Self.address(kept).dropFirst("/library".count) }
 
-    /// Returns the items that a form without fields of these names passes on.
+    /// Returns the items that a form passes on in hidden fields, which are all items except those that have visible fields
+    /// (`names`).
     func carried(except names: Set<Name>) -> [Item] { kept.filter { !names.contains($0.name) } }
 
     private var kept: [Item] { items.filter { $0.name != .after && $0.name != .limit } }

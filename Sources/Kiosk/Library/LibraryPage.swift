@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 import Mustache
 
-/// The Library page: search while typing, views, filters, sorting, list and grid, and the trash.
+/// The Library page: a search that updates while a person types, with views, filters, sorting, a list or a grid, and the trash.
 struct LibraryPage: Sendable {
     let parts: KioskParts
 
@@ -18,10 +18,10 @@ struct LibraryPage: Sendable {
         let address = try LibraryAddress(
             request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
         var query = address.query
-        // Counted to the end: a person confirms the exact number of books to delete for good.
+        // The trash is counted completely because a person confirms the exact number of books to delete for good.
         if query.inTrash { query.countLimit = .max }
         let found = try await parts.library.books(matching: query)
-        // So that the page requests existing covers only.
+        // The page requests only covers that exist.
         let covers = try await parts.library.keptCovers(among: found.hits.map(\.book.edition.id))
         var view: View = [
             "q": query.text.cleanedLine, "isGrid": address.isGrid, "isTrash": query.inTrash,
@@ -69,7 +69,8 @@ struct LibraryPage: Sendable {
         }
     }
 
-    /// Returns the active filters, each with the address of the list without it. Views are not listed.
+    /// Returns the active filters, each with the address of the list without that filter. The wishlist and the favourites are
+    /// views, so they are not listed.
     private func chosen(_ address: LibraryAddress, _ texts: Texts) -> [View] {
         let filters = address.items.filter { item in
             LibraryAddress.Name.filters.contains(item.name)
@@ -111,7 +112,7 @@ struct LibraryPage: Sendable {
             }
     }
 
-    /// Returns the reasons for an empty list and what to do.
+    /// Returns the values that explain an empty list and suggest what a person can do.
     private func empty(_ address: LibraryAddress) -> View {
         let query = address.query
         let isSearched = !query.text.isEmpty
@@ -138,8 +139,8 @@ extension LibraryAddress.Item {
     var isYes: Bool { ["1", "true", "yes"].contains(value) }
 }
 
-// The panel of filters. Counting costs as much as twenty lists; it is loaded only when the panel is opened. Without a script it is a
-// page of its own.
+// The filter panel. Counting the books for all filters takes as long as twenty lists, so the panel is loaded only when a person
+// opens it. Without JavaScript, it is a separate page.
 extension LibraryPage {
     func filters(_ request: Request, _ context: KioskContext) async throws -> Response {
         let (texts, now) = (parts.pages.texts(context), parts.ports.now())
@@ -186,8 +187,9 @@ extension LibraryPage {
                 view: ["groups": groups, "dates": dates, "carried": Self.carried(address, except: shown)]), context)
     }
 
-    /// The values of each filter that are visible, and those behind "More".
+    /// The number of values that each filter shows at first.
     private static let firstValues = 12
+    /// The number of further values that each filter shows behind "More".
     private static let moreValues = 200
 
     fileprivate struct Value {
@@ -204,7 +206,7 @@ extension LibraryPage {
 }
 
 extension LibraryAddress.Name {
-    /// Folds the case of names, which are equal in any case.
+    /// Returns the value in lower case, because upper and lower case are equal in names. The codes of statuses are not changed.
     fileprivate func folded(_ value: String) -> String { self == .status ? value : value.lowercased() }
 }
 
@@ -222,8 +224,8 @@ extension BookFacets {
     }
 }
 
-/// Prepares a book of the list for the template. A class rather than a dictionary because Mustache passes it as `Any` for each
-/// field, and the page is rendered with every letter typed.
+/// One book of the list, prepared for the template. It is a class rather than a dictionary for speed: Mustache passes it as `Any`
+/// for each field, and the page is rendered again for every letter that a person types.
 final class LibraryHit: Sendable, MustacheParent {
     private let hit: BookHit
     private let texts: Texts
@@ -271,7 +273,7 @@ final class LibraryHit: Sendable, MustacheParent {
         }
     }
 
-    /// The first tags and the number of the others.
+    /// The first four tags, followed by the number of the remaining tags, such as "+3".
     private var tags: [String] {
         let tags = hit.book.copy.tags
         return tags.prefix(4).map(Self.short) + (tags.count > 4 ? ["+\(tags.count - 4)"] : [])
@@ -282,7 +284,7 @@ final class LibraryHit: Sendable, MustacheParent {
         return names.isEmpty ? texts("common.unknownAuthor") : Self.short(names.joined(separator: ", "))
     }
 
-    /// The progress while the book is being read.
+    /// The progress in percent; `nil` if the book is not being read or its progress is unknown.
     private var percent: Int? {
         guard hit.book.copy.status == .reading || hit.book.copy.status == .onHold,
             let amount = hit.book.copy.reading?.progress?.amount,
@@ -298,7 +300,7 @@ final class LibraryHit: Sendable, MustacheParent {
     }
 }
 
-/// A piece of a text, marked if it matches the search.
+/// A piece of the text in which a search found something. `isMatch` is true for a piece that matches the search.
 struct LibraryMark: Sendable, MustacheParent {
     let text: String
     let isMatch: Bool

@@ -3,11 +3,11 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-/// The Intake page: the queue of captured books that wait for a person's decision, in an order that helps to find the books
-/// again. The page keeps the name "intake", as do the command and the API.
+/// The Intake page, which shows the captured books that wait for a person's decision. Books that one station captured on one day
+/// are shown together, so that they are easier to find.
 struct IntakePage: Sendable {
     let parts: KioskParts
-    /// The candidates before "more".
+    /// The number of candidates that the page shows above its "more" link.
     private static let candidates = 120
 
     var routes: [Route] { [Route(.get, "/intake", for: .household, page)] }
@@ -59,16 +59,19 @@ struct IntakePage: Sendable {
             Pages.Page(template: "intake", title: texts("layout.intake"), tab: .intake, view: view), context)
     }
 
-    /// The books that one device captured on one day.
+    /// The books that one station captured on one day.
     struct Group: Equatable {
         var day: CalendarDay
         var device: String
-        /// In the order of capture. Answered rows are included: their books lie between the others.
+        /// The rows in the order of capture. Saved and skipped rows are included because their books lie between those that still
+        /// wait.
         var rows: [Station.Row]
     }
 
-    /// - Parameter rows: in any order.
-    /// - Returns: the group with the newest row first.
+    /// Groups rows by day and station.
+    ///
+    /// - Parameter rows: the rows in any order.
+    /// - Returns: the groups, beginning with the group of the newest row.
     static func groups(_ rows: [Station.Row], in zone: TimeZone) -> [Group] {
         var groups: [Group] = []
         var indexes: [String: Int] = [:]
@@ -89,7 +92,7 @@ struct IntakePage: Sendable {
 }
 
 extension KioskParts {
-    /// Returns the name of a device that captures; for this one, whose host name means nothing to a person, "This station".
+    /// Returns the label for the station that captured a book: "This station" for this one, otherwise its name.
     func deviceLabel(_ device: String, _ texts: Texts) -> String {
         device == ports.device?.cleanedLine ? texts("intake.thisStation") : device
     }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-// Photos from the web, decoded in isolation, at most two at a time.
+// Photos that pages upload. They are decoded in an isolated process, at most two at a time.
 extension StationRoutes {
     private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
 
@@ -12,15 +12,15 @@ extension StationRoutes {
             Self.photoTypes.contains(type)
         else {
             throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPhoto", message: "Photos are JPEG, PNG, WebP or HEIC.")
+                status: .unsupportedMediaType, code: "notPhoto", message: "A photo must be a JPEG, PNG, WebP or HEIC.")
         }
         guard let read = parts.ports.readPhoto else {
             throw RequestRefusal(
                 status: .serviceUnavailable, code: "noPhotos",
-                message: "Photos cannot be read here. Type the ISBN, or use scan --image.")
+                message: "Photos cannot be read here. Type the ISBN, or use 'scan --image'.")
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
-        // Waits for its turn before the first byte is read, so that waiting photos stay in the browsers.
+        // The request waits for its turn before its first byte is read, so that waiting photos stay in the browsers.
         let reading: DecodedPhoto
         do {
             reading = try await photos.withPermit { try await read(try await request.photo()) }
@@ -45,7 +45,7 @@ extension StationRoutes {
         guard !reading.symbols.isEmpty else {
             throw RequestRefusal(
                 status: .unprocessableContent, code: "noBarCode",
-                message: "No bar code was found in the photo. Take it from nearer, in even light, or type the ISBN.")
+                message: "No bar code was found in the photo. Take it from closer, in even light, or type the ISBN.")
         }
         let rows = try await station.capture(detections)
         return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
@@ -53,10 +53,10 @@ extension StationRoutes {
 }
 
 extension ID<IntakeItem> {
-    /// Derives the id of a book in a photo from the request, so that repeating the request gives the same one. A UUID of version 8
-    /// (RFC 9562, 5.8).
+    /// Derives the id of a book in a photo from the request's id, so that a repeated request gives the same id. The id is a UUID of
+    /// version 8 (RFC 9562, 5.8).
     ///
-    /// - Parameter number: numbers the books with the same ISBN, from 0.
+    /// - Parameter number: the number of this book among the books with the same ISBN in the photo, from 0.
     fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<IntakeItem>) {
         var bytes = Array(SHA256.digest(of: "\(request.rawValue) \(isbn.digits) \(number)".utf8).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80

@@ -5,15 +5,15 @@ import NIOCore
 import Station
 import Synchronization
 
-/// Distributes the camera's newest picture to all watchers, which share one copy of each frame.
+/// Distributes the camera's newest picture to all watchers. The watchers share one copy of each frame.
 ///
-/// Slow watchers lose frames: for each, only the newest one is buffered.
+/// A slow watcher misses frames, because only the newest frame is kept for each watcher.
 public final class PreviewFeed: PreviewTap {
-    /// The most watchers: more would take network and processor time from capturing.
+    /// The largest number of watchers. More watchers would take network and processor time away from capturing.
     static let most = 4
-    /// A watcher that has read nothing for so long is replaced by a new one.
+    /// The time after which a watcher that reads nothing may be replaced by a new watcher.
     static let stalledAfter: Duration = .seconds(10)
-    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). It need not be absent from JPEGs: each part has its length.
+    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). JPEGs may contain it, because each part states its length.
     static let boundary = "bookplate-frame"
 
     private struct Watcher {
@@ -40,13 +40,13 @@ public final class PreviewFeed: PreviewTap {
         let time = now()
         watchers.withLock { watchers in
             for (id, watcher) in watchers {
-                // Enqueued without dropping a frame: the watcher has read the previous one.
+                // The frame was added without dropping another one, so the watcher has read the previous frame.
                 if case .enqueued(remaining: _) = watcher.continuation.yield(part) { watchers[id]?.lastTaken = time }
             }
         }
     }
 
-    /// Returns a part of the stream: the boundary, its headers and the JPEG.
+    /// Returns one part of the stream, which is the boundary, the headers and the JPEG.
     static func part(_ jpeg: UnsafeBufferPointer<UInt8>) -> ByteBuffer {
         let head = "--\(boundary)\r\nContent-Type: image/jpeg\r\nContent-Length: \(jpeg.count)\r\n\r\n"
         var part = ByteBufferAllocator().buffer(capacity: head.utf8.count + jpeg.count + 2)
@@ -56,9 +56,9 @@ public final class PreviewFeed: PreviewTap {
         return part
     }
 
-    /// Returns the parts from now on. The place is freed when the stream is no longer read.
+    /// Returns a stream of all parts from now on. The watcher is removed when the stream is no longer read.
     ///
-    /// - Returns: `nil` if there are ``most`` watchers.
+    /// - Returns: `nil` if there are already ``most`` watchers and none of them can be replaced.
     func parts() -> AsyncStream<ByteBuffer>? {
         let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -82,7 +82,7 @@ public final class PreviewFeed: PreviewTap {
         return stream
     }
 
-    /// Ends all streams because no picture comes for now. Pages reconnect.
+    /// Ends all streams because the camera shows no picture now. Pages connect again on their own.
     func end() {
         let gone = watchers.withLock { watchers in
             defer { watchers = [:] }
@@ -111,13 +111,13 @@ struct PreviewRoutes: Sendable {
         else {
             throw RequestRefusal(
                 status: .serviceUnavailable, code: "noPicture",
-                message: "The camera shows no picture now. The page tries again automatically.",
+                message: "The camera shows no picture at the moment. The page tries again automatically.",
                 headers: [.retryAfter: "1"])
         }
         guard let frames = preview.parts() else {
             throw RequestRefusal(
                 status: .serviceUnavailable, code: "tooManyWatch",
-                message: "\(PreviewFeed.most) pages show the camera already. Close one of them.",
+                message: "\(PreviewFeed.most) pages already show the camera. Close one of them.",
                 headers: [.retryAfter: "5"], values: ["count": "\(PreviewFeed.most)"])
         }
         return Response(

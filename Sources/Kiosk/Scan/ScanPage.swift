@@ -3,15 +3,15 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-/// The Scan page: the live picture, a card for the last capture, and the batch.
+/// The Scan page, with the live picture, a card for the last capture, and the batch.
 struct ScanPage: Sendable {
     let parts: KioskParts
-    /// The rows of the list before "… more".
+    /// The number of rows that the page lists above its "more" link.
     private static let shownRows = 30
-    /// The most items that one request names, which keeps its body within ``Request/maxJSONBytes``.
+    /// The largest number of items in one request. It keeps the request's body within ``Request/maxJSONBytes``.
     static let maxNamedItems = 1500
 
-    /// Returns the values of the button that removes all owned books from the queue; empty if there are none.
+    /// Returns the values of the button that skips all owned books in the queue; empty if there are no such books.
     static func clearView(_ rows: [Station.Row], _ texts: Texts) -> View {
         let owned = rows.filter(\.isClearable)
         guard !owned.isEmpty else { return [:] }
@@ -22,13 +22,14 @@ struct ScanPage: Sendable {
         ]
     }
 
-    /// The most rows of the batch that a page shows and counts: more books than anybody scans in an afternoon.
+    /// The largest number of rows of the batch that a page shows and counts. It is larger than the number of books that anybody
+    /// scans in an afternoon.
     static let maxRows = 5000
 
     var routes: [Route] {
         [
             Route(.get, "/", for: .guests) { _, context in
-                // The Scan page is for the household.
+                // Only the household may open the Scan page, so guests are sent to the Home page.
                 Response(
                     status: .seeOther,
                     headers: [.location: context.caller == .household ? "/scan" : "/home", .cacheControl: "no-store"])
@@ -78,7 +79,8 @@ struct ScanPage: Sendable {
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.requestBody
         }
-        // Oldest first, as captured. They are named, so that saving does not include books captured after the page was rendered.
+        // The ids of the ticked rows, the oldest first. They are listed so that saving does not include books that were captured
+        // after the page was rendered.
         let ticked = Array(snapshot.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
@@ -89,7 +91,7 @@ struct ScanPage: Sendable {
             Pages.Page(template: "scan", title: texts("layout.scan"), tab: .scan, view: view), context)
     }
 
-    /// Returns the state of camera and network, which the head of every page shows.
+    /// Returns the state of the camera and the network, which the head of every page shows.
     private func lamps(_ request: Request, _ context: KioskContext) async -> JSONResponse {
         let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
         let untitled = snapshot.rows.count { row in
@@ -126,7 +128,7 @@ struct ScanPage: Sendable {
 }
 
 extension CameraState? {
-    /// The name of the state in the page's script.
+    /// The name that the page's script uses for the state.
     fileprivate var word: String {
         switch self {
         case nil: "none"
@@ -138,12 +140,13 @@ extension CameraState? {
     }
 }
 
-/// Prepares a row of the batch for the templates of the Scan and the Intake page.
+/// Prepares rows of the batch for the templates of the Scan page and the Intake page.
 struct ScanRowView: Sendable {
     let texts: Texts
     let zone: TimeZone
 
-    /// The labels of a row's states by their names in the API: the script shows them until the card is loaded.
+    /// The labels of the states of rows, by the names of the states in the API. The script shows these labels until the card is
+    /// loaded.
     var statusTexts: JSONValue {
         let keys = [
             "lookingUp", "found", "owned", "again", "notFound", "unavailable", "needsTitle", "weakMatch", "saved",
@@ -152,7 +155,7 @@ struct ScanRowView: Sendable {
         return .object(keys.map { (key: $0, value: .string(texts("scan.\($0)"))) })
     }
 
-    /// Returns the values of a row of the list.
+    /// Returns the template values for a row of the list.
     func listed(_ row: Station.Row, isCurrent: Bool) -> View {
         var view = basics(row)
         view["isCurrent"] = isCurrent
@@ -160,7 +163,7 @@ struct ScanRowView: Sendable {
         return view
     }
 
-    /// Returns the values of the card.
+    /// Returns the template values for the card.
     ///
     /// - Parameter covers: the owned editions that have a cover.
     func card(_ row: Station.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
@@ -176,7 +179,7 @@ struct ScanRowView: Sendable {
         } else if let undo, undo.items.contains(row.id) {
             view["undoAct"] = "POST /api/station/undo"
             view["undoSaid"] = undo.requestBody
-            // Undo takes back all books of the act.
+            // Undo applies to all books of the act.
             view["undoWord"] = undo.items.count > 1 ? undoLabel(for: undo) : texts("common.undo")
         }
         view["cover"] = cover(row, covers)
@@ -186,11 +189,11 @@ struct ScanRowView: Sendable {
         return view.merging(formView(row)) { $1 }
     }
 
-    /// Returns the values of a candidate of the Intake page.
+    /// Returns the template values for a candidate on the Intake page.
     ///
     /// - Parameters:
-    ///   - before: the name of the book captured before it; `nil` if there is none.
-    ///   - after: the name of the book captured after it.
+    ///   - before: the name of the book captured just before this one; `nil` if there is none.
+    ///   - after: the name of the book captured just after this one; `nil` if there is none.
     func candidate(_ row: Station.Row, before: String?, after: String?) -> View {
         var view = basics(row)
         view["spoken"] = "\(name(row)): \(label(for: row.status))"
@@ -206,12 +209,12 @@ struct ScanRowView: Sendable {
         return view.merging(formView(row)) { $1 }
     }
 
-    /// Returns the title, or the ISBN of a book without one.
+    /// Returns the title of the book, or its ISBN if it has no title.
     func name(_ row: Station.Row) -> String {
         row.candidate.metadata.title.map(Self.short) ?? row.candidate.item.isbn.hyphenated
     }
 
-    /// Returns a label that says what undo takes back.
+    /// Returns a label that says what will be undone.
     func undoLabel(for act: Batch.Act) -> String {
         switch act.kind {
         case .saved: texts("scan.undoSaved", count: act.items.count)
@@ -263,17 +266,17 @@ struct ScanRowView: Sendable {
         }
     }
 
-    /// Returns what a person should know or decide, in one line.
+    /// Returns a line that explains the state of the row, or asks the person for a decision.
     private func message(_ row: Station.Row) -> String? {
         switch row.status {
         case .found, .postponed: return nil
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
-        // The earlier one of the batch may have been saved meanwhile.
+        // The earlier capture of this book may have been saved in the meantime.
         case .again: return row.candidate.owned.map(owned) ?? texts("scan.againAsk")
         case .weakMatch: return texts("scan.weakAsk")
         case .notFound, .needsTitle: return texts("scan.titleIsEnough")
-        // The source's reason is in English; the command line shows it.
+        // The source's reason is left out because it is in English. The command line shows it.
         case .unavailable: return texts("scan.asksAgain")
         case .skipped: return texts("scan.skippedLong")
         case .saved:
@@ -294,10 +297,10 @@ struct ScanRowView: Sendable {
         return row.hasThumbnail ? "/api/intake/\(row.id.rawValue)/thumbnail" : nil
     }
 
-    /// "14:05"
+    /// Returns the time of day, such as "14:05".
     private func time(_ date: Date) -> String { String(texts.instant(date, in: zone).suffix(5)) }
 
-    /// Shortens a text of a source to one line.
+    /// Shortens a text that comes from a source to one line.
     private static func short(_ text: String) -> String {
         let line = text.cleanedLine
         return line.count > 200 ? line.prefix(199) + "…" : line
@@ -310,7 +313,7 @@ extension Batch.Act {
 }
 
 extension Station.Row {
-    /// True while nobody has saved or skipped it.
+    /// True while nobody has saved or skipped the row.
     var isOpen: Bool {
         switch status {
         case .saved, .skipped, .postponed: false
@@ -320,7 +323,7 @@ extension Station.Row {
 
     var owned: Book? { if case .owned(let book) = status { book } else { nil } }
 
-    /// True if it is in the library or earlier in the batch.
+    /// True if the book is in the library already, or was captured earlier in the batch.
     fileprivate var isThereAlready: Bool { owned != nil || status == .again }
 
     fileprivate var needsTitle: Bool { !candidate.isComplete && status != .lookingUp && !isThereAlready }
@@ -335,7 +338,7 @@ extension Station.Row {
 }
 
 extension Batch.Status {
-    /// The shape that accompanies the colour.
+    /// The shape that is shown in addition to the colour.
     fileprivate var mark: String {
         switch look {
         case "owned": "●"

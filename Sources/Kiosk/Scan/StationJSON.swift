@@ -1,7 +1,7 @@
 import Bookplate
 import Station
 
-// The JSON of the station. All keys are always present; missing values are null.
+// The JSON that describes the station. All keys are always present, and missing values are null.
 
 extension Station.Row {
     var json: JSONValue {
@@ -29,11 +29,12 @@ extension Station.Row {
         ]
     }
 
-    /// The reason for attention, for a person.
+    /// The reason, in words for a person, why the row needs attention; `nil` if it does not.
     private var reason: String? {
         guard status.look == "attention" else { return nil }
         if let reason = candidate.item.reason { return reason }
-        return candidate.metadata.isWeakMatch ? "perhaps another book: the source names no ISBN" : nil
+        guard candidate.metadata.isWeakMatch else { return nil }
+        return "this may be another book, because the source does not give an ISBN"
     }
 }
 
@@ -54,7 +55,7 @@ extension Batch.Status {
         }
     }
 
-    /// The one of four states that a person sees.
+    /// The state as a person sees it, which is one of four.
     var look: String {
         switch self {
         case .lookingUp, .found: "new"
@@ -120,7 +121,8 @@ extension Station.Saved {
 }
 
 extension CameraState? {
-    /// `text` is the message of an error; pages have their own texts for the other states.
+    /// Returns the state as JSON. The member `text` is the message of an error; it is null in all other states, for which pages
+    /// have their own texts.
     func json(_ texts: Texts) -> JSONValue {
         var (state, kind, text): (String, String?, String?) = ("none", nil, nil)
         var (name, width, height): (String?, Int?, Int?) = (nil, nil, nil)
@@ -140,7 +142,7 @@ extension CameraState? {
 }
 
 extension Station.News {
-    /// The event that pages receive; nil for news that they do not need.
+    /// Returns the event that is sent to pages, or `nil` for news that pages do not need.
     func event(_ texts: [Language: Texts]) -> KioskEvent? {
         switch self {
         case .captured(let row): KioskEvent(name: "captured", data: row.json)

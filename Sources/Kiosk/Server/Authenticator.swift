@@ -2,16 +2,16 @@ import Bookplate
 import Hummingbird
 import Logging
 
-/// Authenticates each request and authorises it for its route.
+/// Finds out who sent each request, and checks that this caller may use the route.
 ///
-/// The household is whoever sits at this machine (a request from a loopback address for a loopback name, through no proxy) or
-/// brings the cookie of a sign-in. A station brings its token. A proxy that does not announce itself makes every client look like
-/// this machine; with ``isBehindProxy``, only sign-ins count.
+/// A request belongs to the household if it has the cookie of a sign-in, or if it comes from this machine, which means from a
+/// loopback address, for a loopback name and not through a proxy. A request belongs to a station if it has the station's token. A
+/// proxy that does not announce itself makes every client look like this machine. With ``isBehindProxy``, only sign-ins count.
 struct Authenticator: Sendable {
     let ports: KioskPorts
     let crossSite: CrossSite
     let connections: Connections
-    /// True if a proxy on this machine forwards requests of others, so that a loopback address proves nothing.
+    /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not prove anything.
     let isBehindProxy: Bool
     let logger: Logger
     private let hasWarned = Flag()
@@ -29,14 +29,16 @@ struct Authenticator: Sendable {
     /// The name of the cookie that holds a sign-in's token.
     static let cookie = "bookplate"
 
-    /// - Returns: the context with its caller.
-    /// - Throws: ``RequestRefusal`` for a request of another site's page or with an unknown token.
+    /// Finds out who sent a request.
+    ///
+    /// - Returns: the context, in which the caller is now set.
+    /// - Throws: ``RequestRefusal`` for a request from another site's page, or with an unknown token.
     func authenticate(_ request: Request, _ context: KioskContext) async throws -> KioskContext {
         var context = context
         let host = try crossSite.host(
             of: request, local: context.localAddress?.ipAddress, port: context.localAddress?.port ?? 0)
         if let token = request.bearer {
-            // Other sites' pages cannot send this header, so that Origin need not be checked. Cookies are ignored.
+            // Origin need not be checked here, because other sites' pages cannot send this header. Cookies are ignored.
             guard let station = try await ports.library.pairedStation(withToken: token, at: ports.now()) else {
                 throw RequestRefusal(
                     status: .unauthorized, code: "unknownToken",
@@ -52,15 +54,15 @@ struct Authenticator: Sendable {
         case .household, .station: connections.markKnown(context.connection, context.signIn)
         case .guest:
             connections.markGuest(context.connection)
-            // The guest view may have been switched off before the connection was marked as a guest's.
+            // The guest view may have been switched off just before the connection was marked as a guest's.
             if try await !isOpenToGuests() { context.caller = .stranger }
         case .stranger: break
         }
         return context
     }
 
-    /// Closes the connections of sign-ins that have ended, and of guests once the guest view is off: an event stream is
-    /// authenticated only when it begins.
+    /// Closes the connections of sign-ins that have ended and, once the guest view is off, the connections of guests. Without this,
+    /// their event streams would continue, because a stream is authenticated only when it begins.
     func closeEndedConnections() async throws {
         let open = connections.signIns
         if !open.isEmpty {
@@ -88,8 +90,8 @@ struct Authenticator: Sendable {
         return (try await isOpenToGuests() ? .guest : .stranger, nil)
     }
 
-    /// Warns once about a request from this machine for a configured host name: probably a proxy sent it, and one that may
-    /// forward requests without announcing itself.
+    /// Warns once about a request from this machine for a configured host name. Such a request was probably sent by a proxy, which
+    /// may also forward requests without announcing itself.
     private func warnOfProxy(_ request: Request) {
         guard let authority = request.head.authority, crossSite.names.isConfigured(authority), hasWarned.setIfUnset()
         else {
@@ -98,14 +100,16 @@ struct Authenticator: Sendable {
         logger.warning(
             """
             a request for \(authority.cleanedLine.prefix(80)) came from this machine. If a proxy or a tunnel forwards requests \
-            of others, start with --behind-proxy: without it, they may be taken for somebody at this machine
+            from other machines, start with --behind-proxy. Without it, such a request may pass for one from this machine
             """)
     }
 
-    /// - Throws: ``RequestRefusal`` when the caller may not use the route, or the route does not accept the body.
+    /// Checks that the caller may use the route, and that the route accepts the type of the body.
+    ///
+    /// - Throws: ``RequestRefusal`` if either check fails.
     func authorise(_ request: Request, _ context: KioskContext, to route: Route) throws(RequestRefusal) {
         guard route.audience.includes(context.caller) else {
-            // The household gets this answer too: a station at this machine that lost its token learns the cause.
+            // The household gets this answer too, so that a station on this machine that has lost its token receives the reason.
             if route.audience == .stations { throw .tokenNeeded }
             if case .station = context.caller {
                 throw RequestRefusal(
@@ -124,7 +128,7 @@ extension Request {
         return String(value.dropFirst("bearer ".count))
     }
 
-    /// True if a proxy announces that it forwarded this request, whose address is then the proxy's.
+    /// True if a header says that a proxy forwarded this request. The sender's address is then the address of the proxy.
     fileprivate var cameThroughProxy: Bool {
         headers.contains { field in
             let name = field.name.canonicalName
@@ -132,7 +136,7 @@ extension Request {
         }
     }
 
-    /// Headers of RFC 7239 and RFC 9110 (7.6.3), and those of Cloudflare, Akamai, Fastly, Envoy and nginx's examples.
+    /// The headers that proxies add, from RFC 7239, RFC 9110 (7.6.3), Cloudflare, Akamai, Fastly, Envoy and nginx's examples.
     private static let proxyHeaders: Set = [
         "forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip", "fastly-client-ip",
         "x-cluster-client-ip", "x-original-forwarded-for", "x-envoy-external-address",
@@ -141,12 +145,12 @@ extension Request {
 
 /// The sender of a request.
 enum Caller: Sendable, Equatable {
-    /// Somebody at this machine or with a sign-in; may do everything.
+    /// Somebody who is at this machine or has signed in. The household may do everything.
     case household
-    /// Anybody else while the library's guest view is on; may look.
+    /// Anybody else while the library's guest view is on. Guests may look but not change anything.
     case guest
     /// A paired station, identified by its token.
     case station(PairedStation)
-    /// Anybody else; may sign in.
+    /// Anybody else while the guest view is off. Strangers may only sign in.
     case stranger
 }

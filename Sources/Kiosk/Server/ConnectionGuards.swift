@@ -4,14 +4,15 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Adds the guards to a connection that Hummingbird serves.
+/// A connection that Hummingbird serves, with the guards added to it.
 struct GuardedChannel: ServerChildChannel {
     private let base: HTTP1Channel
     private let limits: ConnectionLimits
     private let connections: Connections
 
     init(responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, connections: Connections) {
-        // Twice the limits of the guard, which answers with the right status; the parser's own limits are a second line of defence.
+        // The parser's limits are twice the limits of the guard and are only a second line of defence. The guard responds with the
+        // right status.
         base = HTTP1Channel(
             responder: responder,
             configuration: .init(
@@ -47,11 +48,11 @@ extension HTTPServerBuilder {
     }
 }
 
-/// Limits the duration and length of a request's head, the slowness of its body, and the time in which a client reads nothing.
-/// Sits between the socket and the HTTP parser.
+/// Limits the time and the length of a request's head, the time for its body, and the time in which a client reads nothing. This
+/// handler sits between the socket and the HTTP parser.
 ///
-/// The response to a request whose head arrived in time may take any time: event streams and the live picture are never cut.
-/// Confined to its connection's event loop, like all channel handlers.
+/// If the head of a request arrives in time, the response may take any amount of time. Event streams and the live picture are
+/// therefore never cut off. Like all channel handlers, this one runs only on its connection's event loop.
 final class HeadGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -63,7 +64,7 @@ final class HeadGuard: ChannelDuplexHandler {
         case waiting
         case head(HeadScan)
         case body
-        /// Refused: incoming bytes are discarded.
+        /// The request was refused, and further bytes are discarded.
         case refused
     }
 
@@ -72,11 +73,11 @@ final class HeadGuard: ChannelDuplexHandler {
     private var phase = Phase.waiting
     private var deadline: Scheduled<Void>?
     private var stalled: Scheduled<Void>?
-    /// The bytes of the body in the current window.
+    /// The number of the body's bytes that have arrived in the current window.
     private var bodyBytes = 0
-    /// The time spent waiting for the body.
+    /// The time that the service has spent waiting for the body.
     private var bodyTime = TimeAmount.zero
-    /// True while a read of the socket is pending; otherwise it is the service that is slow.
+    /// True while the service waits for bytes from the socket. If it is false, the service is slow rather than the client.
     private var isReading = false
 
     init(limits: ConnectionLimits, logger: Logger) {
@@ -131,7 +132,7 @@ final class HeadGuard: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Called when the parser has seen the end of a request.
+    /// Ends the limits for a request. The ``RequestGuard`` calls this when the parser has seen the end of the request.
     func requestEnded() {
         deadline?.cancel()
         deadline = nil
@@ -139,8 +140,8 @@ final class HeadGuard: ChannelDuplexHandler {
         phase = .waiting
     }
 
-    /// Shuts down writing, discards further input, and closes once the client has had time to read the response: closing a socket
-    /// with unread input resets the connection, and the client may lose the response.
+    /// Shuts down writing, discards further input, and closes the connection after the client has had time to read the response.
+    /// Closing a socket with unread input would reset the connection, and the client might lose the response.
     func finish(context: ChannelHandlerContext) {
         phase = .refused
         deadline?.cancel()
@@ -155,7 +156,7 @@ final class HeadGuard: ChannelDuplexHandler {
         if head.line > limits.requestLine {
             refuse(.uriTooLong, "uriTooLong", "The address is longer than \(limits.requestLine >> 10) kB.", context)
         } else if let first = head.target, first != UInt8(ascii: "/") {
-            // The absolute form is refused too: browsers send it only to proxies, and it would carry a second host.
+            // The absolute form is refused too, because browsers send it only to proxies and it would contain a second host.
             refuse(.badRequest, "badTarget", "The request target must be a path.", context)
         } else if head.headers > limits.headers {
             refuse(
@@ -175,7 +176,7 @@ final class HeadGuard: ChannelDuplexHandler {
     private func watchBody(_ context: ChannelHandlerContext) {
         deadline = schedule(limits.bodyWindow, context) { handler, context in
             guard case .body = handler.phase else { return }
-            // A window in which the service did not read does not count.
+            // A window counts only if the service was reading or bytes arrived.
             if handler.isReading || handler.bodyBytes > 0 {
                 handler.bodyTime = handler.bodyTime + handler.limits.bodyWindow
             }
@@ -211,9 +212,9 @@ final class HeadGuard: ChannelDuplexHandler {
 
 /// Finds the end of a request's head, which may arrive in pieces, and measures it.
 struct HeadScan {
-    /// The bytes of the request line so far.
+    /// The length of the request line so far, in bytes.
     private(set) var line = 0
-    /// The bytes of the header lines so far.
+    /// The length of the header lines so far, in bytes.
     private(set) var headers = 0
     private(set) var isComplete = false
     /// The first byte of the request target, which follows the method.
@@ -222,7 +223,7 @@ struct HeadScan {
     private var isInFirstLine = true
     private var isLineEmpty = true
 
-    /// Scans the next bytes, up to the end of the head.
+    /// Scans the next bytes, but not beyond the end of the head.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes {
             if isInFirstLine {
@@ -248,11 +249,11 @@ struct HeadScan {
     }
 }
 
-/// Answers invalid HTTP and targets that are no path with 400 and closes the connection. Also closes a connection whose request was
-/// answered before its body was read, for instance because it is too large: otherwise the rest would be read, however long.
-/// Sits behind the HTTP parser.
+/// Responds with 400 to invalid HTTP and to targets that are not paths, and closes the connection. It also closes a connection
+/// whose request was answered before its whole body was read, for instance because the body is too large. Otherwise the remaining
+/// body would be read, no matter how long it is. This handler sits behind the HTTP parser.
 ///
-/// Confined to its connection's event loop, like all channel handlers.
+/// Like all channel handlers, this one runs only on its connection's event loop.
 final class RequestGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -278,7 +279,7 @@ final class RequestGuard: ChannelDuplexHandler {
         guard !isOver else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // The absolute form (RFC 9112, 3.2.2) carries a host of its own, which later checks would not see.
+            // The absolute form (RFC 9112, 3.2.2) contains its own host, which later checks would not see.
             guard head.uri.hasPrefix("/") else {
                 let response = RawResponse(
                     status: .badRequest, code: "badTarget", message: "The request target must be a path.")
@@ -323,11 +324,14 @@ final class RequestGuard: ChannelDuplexHandler {
                     status: error as? HTTPParserError == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest,
                     code: "notHTTP", message: "The request is not valid HTTP (RFC 9112)."))
         }
-        // The reader of the body learns that it is incomplete.
+        // The error is passed on, so that whoever reads the body knows that it is incomplete.
         context.fireErrorCaught(error)
     }
 
-    /// - Parameter response: `nil` while an earlier one is under way, which the client would confuse it with.
+    /// Refuses the request and closes the connection.
+    ///
+    /// - Parameter response: the response to send; `nil` while an earlier response is being sent, because the client would confuse
+    ///   the two.
     private func refuse(with response: RawResponse?) {
         if let response {
             response.log(logger)
@@ -342,7 +346,7 @@ final class RequestGuard: ChannelDuplexHandler {
     }
 }
 
-/// An error response from below the router, where no request has been parsed.
+/// An error response that is sent before the router has received a request.
 struct RawResponse {
     enum Status: String {
         case badRequest = "400 Bad Request"

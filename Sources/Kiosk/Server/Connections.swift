@@ -2,39 +2,41 @@ import Bookplate
 import NIOCore
 import Synchronization
 
-/// The limits on a connection, in force before its caller is known.
+/// The limits on a connection. They also apply before the caller is known.
 struct ConnectionLimits: Sendable {
-    /// The time from the connection's beginning, or the first byte of a later request, to the end of the headers.
+    /// The longest time in which the headers must be complete. It begins with the connection or with the first byte of a later
+    /// request.
     var head: TimeAmount = .seconds(10)
-    /// The interval in which a body has to bring at least ``bodyBytes``: about 400 bytes a second.
+    /// The interval in which at least ``bodyBytes`` of a body must arrive, which is about 400 bytes per second.
     var bodyWindow: TimeAmount = .seconds(10)
+    /// The smallest number of bytes of a body that must arrive in each ``bodyWindow``.
     var bodyBytes = 4096
-    /// The time for a whole body, not counting the time in which the service does not read: 32 MiB at 1 Mbit/s. Only two photos
-    /// are received at once.
+    /// The longest time for a whole body, which is enough for 32 MiB at 1 Mbit/s. Time in which the service does not read is not
+    /// counted, because only two photos are received at once.
     var body: TimeAmount = .seconds(300)
-    /// The time for which a client may read nothing of a response.
+    /// The longest time in which a client may read nothing of a response.
     var stalledWrite: TimeAmount = .seconds(60)
-    /// The time for a refused client to read the reason, while the rest of its request is discarded.
+    /// The time that a refused client has to read the reason. The rest of its request is discarded.
     var linger: TimeAmount = .seconds(2)
-    /// The time between two requests.
+    /// The longest time that a connection may be idle between two requests.
     var idle: TimeAmount = .seconds(60)
-    /// The length of the request line in bytes.
+    /// The greatest length of the request line, in bytes.
     var requestLine = 8 << 10
-    /// The length of all header lines in bytes.
+    /// The greatest length of all header lines together, in bytes.
     var headers = 16 << 10
-    /// The number of open connections. Above it, the oldest unknown one is closed.
+    /// The largest number of open connections. If there are more, the oldest unknown connection is closed.
     var connections = 512
 }
 
-/// The open connections. When there are too many, unknown ones are closed, over which neither the household nor a station has
-/// sent a request: a crowd of strangers never locks out the household.
+/// The open connections. If there are too many, unknown connections are closed, which are those over which neither the household
+/// nor a station has sent a request. Many strangers can therefore never lock out the household.
 final class Connections: Sendable {
     private struct Entry {
         let channel: any Channel
         let number: UInt64
         var isKnown = false
         var signIn: ID<SignIn>?
-        /// True if the caller is let in by the guest view alone.
+        /// True if the caller may use the service only because the guest view is on.
         var isGuest = false
     }
 
@@ -48,7 +50,8 @@ final class Connections: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a connection; above the limit, closes the oldest unknown one, which may be this one.
+    /// Adds a connection. If there are then too many connections, the oldest unknown connection is closed, which may be the new
+    /// one.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let surplus = state.withLock { state -> (any Channel)? in
@@ -71,12 +74,12 @@ final class Connections: Sendable {
         }
     }
 
-    /// Marks a connection of a guest. When there are too many connections, guests' are closed like unknown ones.
+    /// Marks a connection as a guest's. If there are too many connections, the connections of guests are closed like unknown ones.
     func markGuest(_ id: ObjectIdentifier) { state.withLock { $0.open[id]?.isGuest = true } }
 
     var hasGuests: Bool { state.withLock { $0.open.values.contains(where: \.isGuest) } }
 
-    /// Closes the connections of guests, such as event streams.
+    /// Closes the connections of guests, including their event streams.
     func closeGuests() {
         for entry in state.withLock({ $0.open.values.filter(\.isGuest) }) { entry.channel.close(promise: nil) }
     }
@@ -84,7 +87,7 @@ final class Connections: Sendable {
     /// The sign-ins with open connections.
     var signIns: Set<ID<SignIn>> { state.withLock { Set($0.open.values.compactMap(\.signIn)) } }
 
-    /// Closes the connections of these sign-ins, such as event streams.
+    /// Closes the connections of these sign-ins, including their event streams.
     func close(_ signIns: Set<ID<SignIn>>) {
         let over = state.withLock { $0.open.values.filter { $0.signIn.map(signIns.contains) == true } }
         for entry in over { entry.channel.close(promise: nil) }

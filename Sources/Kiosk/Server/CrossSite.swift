@@ -2,28 +2,29 @@ import Bookplate
 import Glibc
 import Hummingbird
 
-/// Refuses requests that a browser sends for other sites' pages, by Host, Origin (RFC 6454, 7) and Sec-Fetch-Site (W3C Fetch
-/// Metadata). Together they keep those pages from acting with the rights of a signed-in browser.
+/// Refuses requests that a browser sends on behalf of other sites' pages, judging by Host, Origin (RFC 6454, 7) and Sec-Fetch-Site
+/// (W3C Fetch Metadata). Together, these checks keep such pages from using the rights of a signed-in browser.
 struct CrossSite: Sendable {
     let names: HostNames
 
-    /// - Returns: the kind of name in the Host header.
-    /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 for a name that is not this service's.
+    /// Returns the kind of name in the Host header.
+    ///
+    /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 if it has a name that does not belong to this service.
     func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
-        // The codec removes the first Host from the headers; one that is left is a second one.
+        // The codec removes the first Host from the headers, so a Host that is still there is a second one.
         guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
             throw RequestRefusal(
-                status: .badRequest, code: "badHost", message: "A request needs exactly one Host header.")
+                status: .badRequest, code: "badHost", message: "A request must have exactly one Host header.")
         }
         guard let kind = names.kind(of: authority, local: local, port: port) else {
             throw RequestRefusal(
                 status: .forbidden, code: "foreignHost",
-                message: "This service is not known by that name. 'scan kiosk --name NAME' adds one.")
+                message: "This service is not known by that name. To add a name, use 'scan kiosk --name NAME'.")
         }
         return kind
     }
 
-    /// Refuses requests of another site's page: to change anything, and to load anything but a whole page.
+    /// Refuses a request from another site's page if it would change anything, or if it loads anything other than a whole page.
     ///
     /// - Throws: ``RequestRefusal`` (403).
     func check(_ request: Request) throws(RequestRefusal) {
@@ -33,7 +34,7 @@ struct CrossSite: Sendable {
             guard isForeign, request.headers[.fetchMode] != "navigate" else { return }
             throw Self.foreign
         }
-        // A missing Origin is refused too. Referer is no substitute: the sending page can suppress it.
+        // A missing Origin is refused too. Referer cannot replace it, because the sending page can suppress Referer.
         guard let origin = request.headers[.origin], request.headers[values: .origin].count == 1,
             let authority = request.head.authority?.lowercased(),
             origin.lowercased() == "http://" + authority || origin.lowercased() == "https://" + authority,
@@ -43,11 +44,11 @@ struct CrossSite: Sendable {
 
     private static let foreign = RequestRefusal(
         status: .forbidden, code: "foreignOrigin",
-        message: "Only this service's own pages may send this request: its Origin is missing or foreign.")
+        message: "Only this service's own pages may send this request, but its Origin is missing or from another site.")
 }
 
 extension Request {
-    /// True for GET and HEAD (RFC 9110, 9.2.1).
+    /// True for the methods GET and HEAD (RFC 9110, 9.2.1).
     var isSafe: Bool { method == .get || method == .head }
 }
 
@@ -57,7 +58,7 @@ extension HTTPFields.Element.Name {
     static let fetchMode = Self("Sec-Fetch-Mode")!
 }
 
-/// The host names of this service. Any other name in a request's Host belongs to another site, whose DNS may point to this
+/// The host names of this service. Any other name in a request's Host belongs to another site, whose DNS entry may point to this
 /// machine's address (DNS rebinding).
 struct HostNames: Sendable {
     enum Kind: Sendable, Equatable {
@@ -68,14 +69,15 @@ struct HostNames: Sendable {
     }
 
     private let address: String
-    /// Accepted with the port that the service listens on.
+    /// The names of this machine, which are accepted with the port on which the service listens.
     private let machine: Set<String>
-    /// Configured names, accepted with that port or none: a proxy in front has a port of its own.
+    /// The configured names, which are accepted with the service's port or without a port, because a proxy in front has its own
+    /// port.
     private let configured: Set<String>
 
     /// - Parameters:
-    ///   - names: configured host names.
-    ///   - host: the machine's name, without domain.
+    ///   - names: the configured host names.
+    ///   - host: the machine's name, without a domain.
     init(address: String, names: [String], host: String = Self.hostName()) {
         self.address = address.lowercased()
         let short = host.lowercased()
@@ -84,10 +86,10 @@ struct HostNames: Sendable {
     }
 
     /// - Parameters:
-    ///   - authority: the request's Host, name and port (RFC 9110, 7.2).
-    ///   - local: the address of this end of the connection, which is one of several if the service listens on all of them.
-    ///   - port: the port that the service listens on.
-    /// - Returns: `nil` for a name that is not this service's.
+    ///   - authority: the request's Host, which has a name and a port (RFC 9110, 7.2).
+    ///   - local: the address of this end of the connection. The service may listen on several addresses.
+    ///   - port: the port on which the service listens.
+    /// - Returns: `nil` for a name that does not belong to this service.
     func kind(of authority: String, local: String?, port: Int) -> Kind? {
         guard let (name, namedPort) = Self.parts(of: authority) else { return nil }
         if configured.contains(name), namedPort == nil || namedPort == port {
@@ -99,20 +101,23 @@ struct HostNames: Sendable {
         return nil
     }
 
-    /// True for a configured name.
+    /// Returns true if the name in an authority was configured.
     func isConfigured(_ authority: String) -> Bool {
         Self.parts(of: authority).map { configured.contains($0.name) } ?? false
     }
 
     static func isLoopback(_ name: String) -> Bool { name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
-    /// Returns an address in the form of a Host header: IPv4 inside IPv6 (RFC 4291, 2.5.5.2) as IPv4, without zone.
+    /// Returns an address in the form in which it appears in a Host header, without a zone. An IPv4 address inside an IPv6 address
+    /// (RFC 4291, 2.5.5.2) becomes an IPv4 address.
     static func plain(_ address: String) -> String {
         let address = address.lowercased().prefix { $0 != "%" }
         return String(address.hasPrefix("::ffff:") && address.contains(".") ? address.dropFirst(7) : address)
     }
 
-    /// - Returns: the name in lower case, without the brackets of IPv6 and a final dot; `nil` for an invalid authority.
+    /// Splits an authority into its name and its port.
+    ///
+    /// - Returns: the name in lower case, without the brackets of IPv6 and without a final dot; `nil` if the authority is invalid.
     static func parts(of authority: String) -> (name: String, port: Int?)? {
         let text = authority.lowercased()
         guard text.utf8.count <= 300 else { return nil }

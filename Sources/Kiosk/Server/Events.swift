@@ -7,7 +7,7 @@ import Synchronization
 /// Serves the stream of server-sent events (WHATWG HTML, 9.2).
 struct EventRoutes: Sendable {
     let events: EventHub
-    /// Differs with every start of the service: pages that see it change reload.
+    /// An identifier that is new at every start of the service. Pages that see another identifier reload.
     let run: String
 
     var routes: [Route] { [Route(.get, "/api/events", for: .guests, stream)] }
@@ -30,29 +30,30 @@ struct EventRoutes: Sendable {
 
 /// An event that is sent to pages.
 struct KioskEvent: Sendable {
-    /// The event's type, which scripts listen for.
+    /// The type of the event. Scripts listen for this name.
     var name: String
-    /// The event's data in a page's language.
+    /// Returns the event's data in the language of a page.
     var data: @Sendable (Language) -> JSONValue
 
     init(name: String, data: JSONValue) { self.init(name: name) { _ in data } }
 
     init(name: String, data: @escaping @Sendable (Language) -> JSONValue) { (self.name, self.data) = (name, data) }
 
-    /// True for the two events that guests receive, which only announce a change. Guests never learn what the station sees and does.
+    /// True for the two events that guests receive. These events only announce a change, because guests may not see what the
+    /// station sees and does.
     var isForGuests: Bool { name == "library" || name == "batch" }
 
-    /// Returns the event as sent over the network.
+    /// Returns the event in the form in which it is sent over the network.
     func bytes(in language: Language) -> ByteBuffer {
         ByteBuffer(string: "event: \(name)\ndata: \(data(language).text)\n\n")
     }
 }
 
-/// Sends events to all listeners, encoding each once per language. Slow listeners lose the oldest events.
+/// Sends events to all listeners. Each event is encoded once per language. Slow listeners lose their oldest events.
 final class EventHub: Sendable {
-    /// The most events that wait for a listener: more than a page needs to catch up.
+    /// The largest number of events that may wait for a listener. It is more than a page needs to catch up.
     static let bufferLimit = 64
-    /// The interval of heartbeats, by which a closed connection is noticed although nothing happens.
+    /// The interval between heartbeats. They show that a connection is closed even when nothing happens.
     static let heartbeat: Duration = .seconds(15)
 
     private struct Listener {
@@ -64,13 +65,15 @@ final class EventHub: Sendable {
     private let listeners = Mutex<[UUID: Listener]>([:])
     private let lastChange = Mutex(0)
 
-    /// The number of changes of the library in this run. A page compares it with the number at which it was rendered, and so
-    /// learns of changes before it began to listen.
+    /// The number of changes to the library in this run. A page compares it with the number at which it was rendered, and so finds
+    /// out about changes from before it began to listen.
     var changes: Int { lastChange.withLock { $0 } }
 
     var listenerCount: Int { listeners.withLock(\.count) }
 
-    /// - Parameter isGuest: true for the events alone that guests may receive.
+    /// Returns the events from now on, encoded for the network.
+    ///
+    /// - Parameter isGuest: true for only the events that guests may receive.
     func events(forGuest isGuest: Bool = false, in language: Language = .english) -> AsyncStream<ByteBuffer> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.bufferLimit))
@@ -92,7 +95,7 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Announces a change of the library.
+    /// Announces a change to the library.
     func libraryChanged(_ count: Int) {
         lastChange.withLock { $0 = count }
         send(KioskEvent(name: "library", data: ["change": .integer(count)]))

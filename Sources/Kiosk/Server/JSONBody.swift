@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// A response in JSON, which browsers do not cache.
+/// A JSON response, which browsers may not cache.
 struct JSONResponse: ResponseGenerator {
     let value: JSONValue
     var status: HTTPResponse.Status = .ok
@@ -23,19 +23,19 @@ extension Request {
     /// The largest photo, in bytes.
     static let maxPhotoBytes = 32 << 20
 
-    /// Returns the body, counting its bytes while they arrive. For routes with ``Route/Body/photo``.
+    /// Returns the body, and counts its bytes while they arrive. It is for routes with ``Route/Body/photo``.
     ///
-    /// - Throws: an error that becomes 413 when it is longer than ``maxPhotoBytes``.
+    /// - Throws: an error that becomes 413 if the body is longer than ``maxPhotoBytes``.
     func photo() async throws -> [UInt8] {
         Array(buffer: try await body.collect(upTo: Self.maxPhotoBytes))
     }
 
-    /// The largest body in JSON, in bytes.
+    /// The largest JSON body, in bytes.
     static let maxJSONBytes = 64 << 10
 
     /// Decodes the body as JSON of at most ``maxJSONBytes`` bytes.
     ///
-    /// - Throws: ``RequestRefusal`` for another type (415), a body that is too long (413) or other JSON (400).
+    /// - Throws: ``RequestRefusal`` if the body has another type (415), is too long (413) or is not the expected JSON (400).
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         guard let type = headers[.contentType], type.split(separator: ";").first?.lowercased() == "application/json"
         else {
@@ -52,7 +52,7 @@ extension Request {
     }
 }
 
-/// The JSON object of a request. Distinguishes absent members, null and values, which become the cases of ``Edit``.
+/// The JSON object of a request. It distinguishes absent members, null and values, which become the cases of ``Edit``.
 struct RequestObject: Decodable, Sendable {
     private let values: [String: RequestValue]
 
@@ -65,12 +65,12 @@ struct RequestObject: Decodable, Sendable {
     /// The members as they were sent.
     var members: [String: JSONValue] { values.mapValues(\.json) }
 
-    /// The object without its null members: a new book has nothing to clear.
+    /// The object without its null members. It is for new books, which have nothing to clear.
     var withoutNulls: RequestObject {
         RequestObject(values.filter { if case .null = $0.value { false } else { true } })
     }
 
-    /// Checks the members' names: a typing error in one must not pass for success.
+    /// Checks the members' names, so that a typing error in a name is not overlooked.
     ///
     /// - Throws: ``RequestRefusal`` (400) for an unknown member.
     func checkMembers(_ names: Set<String>) throws {
@@ -125,7 +125,7 @@ struct RequestObject: Decodable, Sendable {
         }
     }
 
-    /// Returns a member whose value is one of an enumeration's raw values.
+    /// Returns a member whose value must be one of the enumeration's raw values.
     func choice<Choice: RawRepresentable & CaseIterable & Sendable & Equatable>(
         _ name: String, _ type: Choice.Type
     ) throws -> Edit<Choice> where Choice.RawValue == String {
@@ -135,9 +135,9 @@ struct RequestObject: Decodable, Sendable {
         }
     }
 
-    /// Returns a member that is a calendar day, a month or a year.
+    /// Returns a member that must be a calendar day, a month or a year.
     ///
-    /// - Throws: ``FieldRefusal`` for a text that is no day, ``RequestRefusal`` (400) for another type.
+    /// - Throws: ``FieldRefusal`` for a text that is not a day, ``RequestRefusal`` (400) for another type.
     func day(_ name: String) throws -> Edit<CalendarDay> {
         switch try text(name) {
         case .keep: return .keep
@@ -150,18 +150,19 @@ struct RequestObject: Decodable, Sendable {
         }
     }
 
-    /// Returns a member that is an instant in RFC 3339.
+    /// Returns a member that must be an instant in the form of RFC 3339.
     func instant(_ name: String) throws -> Edit<Date> {
-        try edit(name, "a time: 2026-11-21T14:30:00Z") {
+        try edit(name, "a time such as 2026-11-21T14:30:00Z") {
             if case .text(let text) = $0 { Date(rfc3339: text) } else { nil }
         }
     }
 
-    /// Returns the member `request`, an id that the page generates so that saving twice makes one copy; a new id if absent.
+    /// Returns the member `request`, or a new id if it is absent. The page generates this id so that saving twice makes only one
+    /// copy.
     func request() throws -> String {
         guard let request = try text("request").value else { return ID<Confirmed>().rawValue }
         let isSound = (8...64).contains(request.utf8.count) && request.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        guard isSound else { throw Self.refusal("request", "8 to 64 characters of ASCII") }
+        guard isSound else { throw Self.refusal("request", "8 to 64 ASCII characters") }
         return request
     }
 
@@ -203,7 +204,7 @@ private enum RequestValue: Decodable, Sendable {
         if container.decodeNil() {
             self = .null
         } else if let bool = try? container.decode(Bool.self) {
-            // Each attempt only detects the type; the last one throws if there is none.
+            // Each attempt only detects the type. The last attempt throws an error if no type fits.
             self = .bool(bool)
         } else if let number = try? container.decode(Double.self) {
             self = .number(number)
@@ -218,7 +219,7 @@ private enum RequestValue: Decodable, Sendable {
 }
 
 extension Edit {
-    /// Returns the value for ``MetadataEdit``: `nil` to leave the field as it is, `empty` to clear it.
+    /// Returns the value for ``MetadataEdit``, where `nil` leaves the field as it is and `empty` clears it.
     func value(clearedBy empty: Value) -> Value? {
         switch self {
         case .keep: nil
@@ -227,8 +228,7 @@ extension Edit {
         }
     }
 
-    /// The value for ``MetadataEdit`` of a field without an empty value: `nil` to leave the field as it is, `.some(nil)` to clear
-    /// it.
+    /// The value for ``MetadataEdit`` if the field has no empty value: `nil` leaves the field as it is, and `.some(nil)` clears it.
     var edited: Value?? {
         switch self {
         case .keep: .none
@@ -252,7 +252,7 @@ extension Edit {
 }
 
 extension JSONValue {
-    /// Adds the change that undo takes back, `null` if nothing was changed.
+    /// Adds the change that can be undone, or `null` if nothing was changed.
     func with(change: ID<Change>?) -> JSONValue { with("change", JSONValue(change?.rawValue)) }
 
     func with(_ key: String, _ value: JSONValue) -> JSONValue {

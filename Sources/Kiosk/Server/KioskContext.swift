@@ -2,26 +2,27 @@ import Bookplate
 import Hummingbird
 import NIOCore
 
-/// The properties of a request beyond its own bytes: its connection, caller and language.
+/// The properties of a request that are not in its bytes, such as its connection, its caller and its language.
 struct KioskContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The client's address; `nil` if the socket does not know it.
+    /// The client's address; `nil` if it is unknown.
     let remoteAddress: SocketAddress?
     /// The address of this machine's end of the connection.
     let localAddress: SocketAddress?
-    /// The key of the connection in ``Connections``.
+    /// The key of the request's connection in ``Connections``.
     let connection: ObjectIdentifier
-    /// A unique id, which error responses and the log have in common.
+    /// A unique id, which appears both in error responses and in the log.
     let id: String
     /// The language of the response.
     var language = Language.english
-    /// True if a page may be sent in gzip.
+    /// True if the client accepts pages compressed with gzip.
     var acceptsGzip = false
-    /// Set by ``Authenticator``.
+    /// The caller, which ``Authenticator`` sets.
     var caller = Caller.stranger
-    /// ``EventHub/changes`` when the request arrived: the response shows the library no older than that.
+    /// The value of ``EventHub/changes`` when the request arrived. The response shows the library as it was at that change or
+    /// later.
     var change = 0
-    /// The sign-in of the caller's cookie.
+    /// The sign-in that belongs to the caller's cookie; `nil` if there is none.
     var signIn: ID<SignIn>?
 
     init(source: ApplicationRequestContextSource) {
@@ -34,15 +35,15 @@ struct KioskContext: RequestContext {
 }
 
 extension KioskContext {
-    /// True if pages show the library without any means to change it.
+    /// True if pages show the library but offer nothing that changes it.
     var isGuest: Bool { caller != .household }
 
-    /// The client's address as text; empty if the socket does not know it, so that all such clients count as one.
+    /// The client's address as text. It is empty if the address is unknown, so that all such clients count as one.
     var address: String { (remoteAddress?.ipAddress).map(HostNames.plain) ?? "" }
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }
 
-    /// Returns the id in the path.
+    /// Returns the id in the path that has this parameter name.
     func id<Thing>(_ name: String = "id", of thing: Thing.Type) throws -> ID<Thing> {
         ID(rawValue: try parameters.require(name))
     }

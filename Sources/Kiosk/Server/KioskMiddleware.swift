@@ -20,7 +20,7 @@ struct KioskMiddleware: RouterMiddleware {
             context = try await parts.authenticator.authenticate(request, context)
             response = try await next(request, context)
         } catch let error as HTTPParserError {
-            // ``RequestGuard`` has answered it.
+            // ``RequestGuard`` has already answered this request.
             throw error
         } catch {
             response = await self.response(to: error, request, context)
@@ -29,7 +29,7 @@ struct KioskMiddleware: RouterMiddleware {
         return response
     }
 
-    /// Sources: OWASP Secure Headers; CSP level 3; Fetch, 3.7 for CORP.
+    /// Adds the security headers. Sources: OWASP Secure Headers, CSP level 3, and Fetch (3.7) for the resource policy.
     private func addHeaders(to response: inout Response) {
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.referrerPolicy] = "no-referrer"
@@ -37,7 +37,7 @@ struct KioskMiddleware: RouterMiddleware {
         if response.headers[.contentType] == "application/json" {
             response.headers[.cacheControl] = "no-store"
         } else if response.headers[.contentSecurityPolicy] == nil {
-            // Covers come with a stricter policy.
+            // Covers already have a stricter policy.
             response.headers[.contentSecurityPolicy] = Self.contentSecurityPolicy
         }
     }
@@ -64,9 +64,9 @@ struct KioskMiddleware: RouterMiddleware {
         return response
     }
 
-    /// Redirects to the page to sign in, which leads back to the requested one.
+    /// Redirects to the sign-in page, which leads back to the requested page.
     private static func redirectToSignIn(from request: Request) -> Response {
-        // The path is percent-encoded already. No page has a path with characters that mean something in a query.
+        // The path is already percent-encoded. No page has a path with characters that have a meaning in a query.
         let wanted = request.uri.path.utf8.contains { "&+#%".utf8.contains($0) } ? "/" : request.uri.path
         return Response(
             status: .seeOther, headers: [.location: "/sign-in?to=" + wanted, .cacheControl: "no-store"])
@@ -87,7 +87,8 @@ struct KioskMiddleware: RouterMiddleware {
         return refusal
     }
 
-    /// Returns the refusal for an error of Hummingbird: mostly a missing route, or one without this method.
+    /// Returns the refusal for an error of Hummingbird. The usual reason is that the route does not exist or does not have this
+    /// method.
     private func refusal(forRouterError error: HTTPError, _ request: Request, _ context: KioskContext) -> RequestRefusal
     {
         if error.status == .notFound, context.endpointPath == "NotFound" {
@@ -104,7 +105,8 @@ struct KioskMiddleware: RouterMiddleware {
             status: error.status, code: "http\(error.status.code)", message: error.status.reasonPhrase)
     }
 
-    /// Failures are logged under the request's id, which the page shows instead of a message that may name files.
+    /// Returns the refusal as a response. A failure is logged under the request's id, and the page shows this id instead of a
+    /// message that may name files.
     private func refusal(for refusal: any Refusal, _ context: KioskContext) -> RequestRefusal {
         let text = parts.pages.texts(context).message(for: refusal, in: parts.ports.zone)
         switch refusal.kind.httpStatus {
@@ -112,8 +114,8 @@ struct KioskMiddleware: RouterMiddleware {
             context.logger.error("\(refusal)", metadata: ["id": "\(context.id)"])
             return RequestRefusal(
                 status: .internalServerError, code: refusal.apiCode,
-                message: "Something went wrong here. What was saved is saved; try again. "
-                    + "The log has the details under \(context.id).",
+                message: "Something went wrong. Everything saved is safe. Try again. "
+                    + "Details are in the log under \(context.id).",
                 values: ["id": context.id])
         case 503:
             context.logger.warning("\(refusal)", metadata: ["id": "\(context.id)"])
@@ -129,17 +131,17 @@ struct KioskMiddleware: RouterMiddleware {
         guard refusal.namesFile else { return refusal.description }
         return switch refusal.code {
         case "locked":
-            "The library is busy: another program keeps it locked. Nothing is lost; try again when it is done."
-        case "diskFull": "The library's disk is full. Nothing that was acknowledged is lost; make room and try again."
+            "Another program has locked the library. Nothing is lost. Try again when that program is done."
+        case "diskFull": "The library's disk is full. Everything saved is safe. Free some space and try again."
         default:
-            "The library is busy or its disk is full. Nothing that was saved is lost; try again. "
-                + "The log has the details under \(context.id)."
+            "The library is busy, or its disk is full. Everything saved is safe. Try again. "
+                + "Details are in the log under \(context.id)."
         }
     }
 }
 
 extension KioskParts {
-    /// - Returns: the methods of the routes at a path, sorted; empty if there is none.
+    /// Returns the methods of the routes at a path, sorted. The list is empty if there is no such route.
     fileprivate func methods(at path: String) -> [String] {
         let asked = path.split(separator: "/", omittingEmptySubsequences: true)
         var methods: Set<String> = []
@@ -160,7 +162,7 @@ extension RouterPath {
 }
 
 extension Request {
-    /// True if a browser asks for a page to show, rather than a program for JSON.
+    /// True if a browser requests a page, false if a program requests JSON.
     fileprivate var wantsPage: Bool {
         guard isSafe, !uri.path.hasPrefix("/api/") else { return false }
         let accepts = headers[.accept] ?? ""
@@ -176,8 +178,8 @@ extension HTTPFields.Element.Name {
 }
 
 extension HTTPFields {
-    /// Returns the headers of a response that streams events or pictures. nginx buffers responses unless X-Accel-Buffering
-    /// (ngx_http_proxy_module) forbids it.
+    /// Returns the headers of a response that streams events or pictures. X-Accel-Buffering (ngx_http_proxy_module) keeps nginx
+    /// from buffering the response.
     static func stream(of type: String) -> HTTPFields {
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         fields[.accelBuffering] = "no"

@@ -2,29 +2,29 @@ import Bookplate
 import FoundationEssentials
 import Station
 
-/// All that the kiosk needs of a library.
+/// Everything that the kiosk needs from a library.
 public typealias KioskLibrary = Access & Authors & Covers & BookEntry & History & HubIntake & Intake & Labels
     & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Annotations & Search & Shelf & Stats
 
-/// The kiosk's dependencies, assembled by the program.
+/// The kiosk's dependencies, which the program puts together.
 public struct KioskPorts: Sendable {
     public var library: any KioskLibrary
-    /// The time zone of the household, which decides what day it is.
+    /// The time zone of the household, which determines the current day.
     public var zone: TimeZone
     public var now: @Sendable () -> Date
-    /// The station that the pages Scan and Intake show.
+    /// The station whose batch the Scan page and the Intake page show.
     public var station: Station
-    /// The name under which this device captures, as stored in the queue; `nil` if the queue holds none of its own captures.
+    /// The name of this device as the queue stores it with each capture; `nil` if the queue has no captures from this device.
     public var device: String?
     /// The camera's live picture; `nil` without a camera.
     public var preview: PreviewFeed?
-    /// Reads an uploaded photo of at most 32 MiB in isolation. Throws ``KioskError`` when it is no valid picture. `nil` if photos
-    /// are not accepted.
+    /// Reads an uploaded photo of at most 32 MiB in an isolated process. It throws ``KioskError`` if the photo is not a valid
+    /// picture. `nil` if photos are not accepted.
     public var readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)?
-    /// Backups, exports and the program's settings, for the Settings page.
+    /// The backups, exports and program settings for the Settings page.
     public var maintenance = Maintenance()
 
-    /// - Parameter station: by default, one without a camera and without sources of metadata.
+    /// - Parameter station: the station to show; by default, a station without a camera and without sources.
     public init(
         library: any KioskLibrary, zone: TimeZone = .current, now: @escaping @Sendable () -> Date = { Date() },
         station: Station? = nil
@@ -46,7 +46,7 @@ extension Station {
     }
 }
 
-/// A lookup without sources: it finds nothing.
+/// A lookup that has no sources and therefore finds nothing.
 private struct NoSource: MetadataLookup {
     func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { continuation in
@@ -56,12 +56,12 @@ private struct NoSource: MetadataLookup {
     }
 }
 
-/// An error of the kiosk itself, or of the program's functions for it.
+/// An error of the kiosk, or of a function that the program provides for the kiosk.
 public struct KioskError: Refusal, Sendable, Equatable {
     public var kind: RefusalKind
-    /// Whole sentences: what happened, where, what to do.
+    /// The message in whole sentences. It says what happened, where, and what the person can do.
     public var message: String
-    /// True if the message may name files of this machine. It is logged then, and not shown.
+    /// True if the message may name files of this machine. Such a message is logged and not shown.
     public var namesFile: Bool
 
     public init(_ kind: RefusalKind, _ message: String, namesFile: Bool = false) {

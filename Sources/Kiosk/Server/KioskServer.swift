@@ -7,21 +7,21 @@ import ServiceLifecycle
 import Station
 import Synchronization
 
-/// Serves the web interface over HTTP: pages, their JSON API and server-sent events.
+/// Serves the web interface over HTTP, with its pages, their JSON API and server-sent events.
 public final class KioskServer: Sendable {
     public struct Configuration: Sendable {
         /// The address to listen on; 0.0.0.0 or :: listens on all addresses of this machine.
         public var address = "127.0.0.1"
-        /// 0 chooses a free port.
+        /// The port to listen on; 0 chooses a free port.
         public var port = 8278
-        /// Host names that browsers may use besides the address, such as "shelf.local".
+        /// The host names that browsers may use in addition to the address, such as "shelf.local".
         public var names: [String] = []
-        /// True if a proxy on this machine forwards requests of others, so that a loopback address grants no access.
+        /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not grant access.
         public var isBehindProxy = false
-        /// The release, shown on pages and by /healthz.
+        /// The program's version, which pages and /healthz show.
         public var version = ""
         var limits = ConnectionLimits()
-        /// The time that requests under way get to finish when the service stops.
+        /// The time that running requests have to finish when the service stops.
         var shutdownTime: Duration = .seconds(3)
 
         public init() {}
@@ -32,8 +32,8 @@ public final class KioskServer: Sendable {
     private let stopping = Flag()
     private let isListening: Flag
 
-    /// - Parameter started: called with the port once it listens.
-    /// - Throws: when the web files that come with the program are missing or invalid.
+    /// - Parameter started: a function that is called with the port as soon as the service listens.
+    /// - Throws: an error if the web files that come with the program are missing or invalid.
     public convenience init(
         _ configuration: Configuration, ports: KioskPorts, logger: Logger,
         started: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -41,7 +41,7 @@ public final class KioskServer: Sendable {
         try self.init(configuration, ports: ports, logger: logger, more: [], started: started)
     }
 
-    /// - Parameter more: routes in addition to ``KioskParts/routes``.
+    /// - Parameter more: the routes to serve in addition to ``KioskParts/routes``.
     init(
         _ configuration: Configuration, ports: KioskPorts, logger: Logger, more: [Route],
         started: @escaping @Sendable (Int) async -> Void
@@ -69,7 +69,7 @@ public final class KioskServer: Sendable {
                 await started(channel.localAddress?.port ?? 0)
             },
             logger: logger)
-        // Services are stopped in reverse order: the background tasks first, while requests are still served.
+        // Services are stopped in reverse order. The background tasks therefore stop first, while requests are still served.
         var services = ServiceGroupConfiguration(
             services: [.init(service: application), .init(service: BackgroundTasks(parts: parts))], logger: logger)
         services.maximumGracefulShutdownDuration = configuration.shutdownTime
@@ -78,12 +78,12 @@ public final class KioskServer: Sendable {
 
     /// Serves requests until ``stop()`` is called or the task is cancelled.
     ///
-    /// - Throws: ``ListenError``, for instance when the port is in use.
+    /// - Throws: ``ListenError`` if the service cannot listen, for instance because the port is in use.
     public func run() async throws {
         do {
             try await group.run()
         } catch  where stopping.isSet {
-            // Requests that did not finish in time were cut off, as intended.
+            // Requests that did not finish in time were cut off. This is intended.
         } catch  where !isListening.isSet {
             throw ListenError(
                 address: configuration.address, port: configuration.port, errno: (error as? IOError)?.errnoCode,
@@ -95,22 +95,23 @@ public final class KioskServer: Sendable {
     public struct ListenError: Error, Sendable {
         public let address: String
         public let port: Int
-        /// `nil` for an error that is not the system's, such as an unknown host name.
+        /// The system's error number; `nil` if the error does not come from the system, such as an unknown host name.
         public let errno: Int32?
         public let reason: String
     }
 
-    /// Ends ``run()``: new connections are refused, streams end at once, requests under way are answered. Thread-safe.
+    /// Ends ``run()``. New connections are refused, streams end at once, and running requests are answered. This function is
+    /// thread-safe.
     public func stop() async {
         stopping.set()
         await group.triggerGracefulShutdown()
     }
 }
 
-/// The tasks that run besides the HTTP server: the station, following the library, and heartbeats of event streams.
+/// The tasks that run beside the HTTP server. They run the station, follow the library, and send the heartbeats of event streams.
 private struct BackgroundTasks: Service, CustomStringConvertible {
     let parts: KioskParts
-    /// The service group logs this name; without it, it would log a dump of the whole value.
+    /// The name that the service group logs. Without it, the group would log a dump of the whole value.
     let description = "background tasks"
 
     func run() async throws {
@@ -125,7 +126,8 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         }
     }
 
-    /// Sends the station's news to the pages. They read all of the batch again when it changes: at most every 100 ms.
+    /// Sends the station's news to the pages. When the batch changes, pages load all of it again, so this news is sent at most
+    /// every 100 ms.
     private func followStation() async {
         let isBatchDue = SharedValue(false)
         for await news in parts.ports.station.news {
@@ -135,7 +137,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
             }
             guard !isBatchDue.exchange(true) else { continue }
             Task {
-                // A cancelled pause only reports sooner.
+                // If the pause is cancelled, the news is only sent sooner.
                 _ = try? await Task.sleep(for: .milliseconds(100))
                 _ = isBatchDue.exchange(false)
                 handle(news)
@@ -145,7 +147,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
 
     private func handle(_ news: Station.News) {
         if case .camera(let state) = news {
-            // No more frames: end the preview streams; pages reconnect.
+            // There are no more frames, so the preview streams are ended. Pages connect again on their own.
             if case .streaming = state {} else { parts.ports.preview?.end() }
         }
         if let event = news.event(parts.web.texts) { parts.events.send(event) }
@@ -161,7 +163,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
             do {
                 try await parts.authenticator.closeEndedConnections()
             } catch {
-                parts.logger.warning("cannot read which sign-ins have ended: \(error)")
+                parts.logger.warning("cannot find out which sign-ins have ended: \(error)")
             }
         }
     }
@@ -183,7 +185,7 @@ struct KioskParts: Sendable {
     let events = EventHub()
     let connections: Connections
     let authenticator: Authenticator
-    /// Identifies this run of the service; see ``EventRoutes/run``.
+    /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger
 
@@ -209,6 +211,8 @@ final class Flag: Sendable {
 
     var isSet: Bool { value.load(ordering: .relaxed) }
     func set() { value.store(true, ordering: .relaxed) }
-    /// - Returns: true if this call has set the flag.
+    /// Sets the flag.
+    ///
+    /// - Returns: true if this call has set the flag, false if it was already set.
     func setIfUnset() -> Bool { !value.exchange(true, ordering: .relaxed) }
 }

@@ -6,7 +6,7 @@ import Mustache
 /// The values of a template, by name.
 typealias View = [String: any Sendable]
 
-/// Renders pages: a template of Web/templates within the layout.
+/// Renders pages by placing a template from Web/templates into the layout.
 struct Pages: Sendable {
     let web: WebFolder
     let ports: KioskPorts
@@ -14,12 +14,12 @@ struct Pages: Sendable {
 
     /// A page to render.
     struct Page: Sendable {
-        /// The name of the template, and of /assets/NAME.css and /assets/NAME.js if these exist.
+        /// The name of the template. /assets/NAME.css and /assets/NAME.js are used if they exist.
         var template: String
-        /// The template whose style and script it uses instead.
+        /// The template whose style and script the page uses instead of its own; `nil` to use its own.
         var style: String?
         var title: String
-        /// The current tab.
+        /// The tab that is marked as the current one; `nil` for none.
         var tab: Tab?
         var view: View = [:]
         var status: HTTPResponse.Status = .ok
@@ -39,7 +39,7 @@ struct Pages: Sendable {
 
     func texts(_ context: KioskContext) -> Texts { web.texts[context.language]! }
 
-    /// Renders the page as HTML. Its script fetches it again to update live parts.
+    /// Renders the page as HTML. To update live parts, the page's script loads the page again.
     func render(_ page: Page, _ context: KioskContext) async throws -> Response {
         let texts = texts(context)
         var view = page.view
@@ -54,7 +54,7 @@ struct Pages: Sendable {
         let style = page.style ?? page.template
         view["template"] = style
         view["hasStyle"] = web.assets[style + ".css"] != nil
-        // Scripts are for actions, which guests do not have.
+        // Scripts are for actions, and guests cannot act.
         let hasScript = context.caller != .guest && web.assets[style + ".js"] != nil
         view["hasScript"] = hasScript
         let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? [style + ".js"] : [])
@@ -85,13 +85,13 @@ struct Pages: Sendable {
     }
 }
 
-/// Escapes texts for HTML byte by byte. Mustache's own escaping looks each character up in a table, which is noticeable where
-/// a list of 50 books is rendered with every letter typed. Templates select this one with `{{% CONTENT_TYPE:PAGE}}`.
+/// Escapes texts for HTML byte by byte. Mustache's own escaping looks up each character in a table, which is too slow for a list of
+/// 50 books that is rendered for every letter typed. Templates select this escaping with `{{% CONTENT_TYPE:PAGE}}`.
 struct HTMLEscaping: MustacheContentType {
     static func register() { MustacheContentTypes.register(HTMLEscaping(), named: "PAGE") }
 
     func escapeText(_ text: String) -> String {
-        // Most texts have nothing to escape.
+        // Most texts contain nothing to escape.
         guard text.utf8.contains(where: { Self.escape($0) != nil }) else { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 32)
@@ -113,11 +113,13 @@ struct HTMLEscaping: MustacheContentType {
     }
 }
 
-/// The page that a browser gets instead of one that cannot be shown.
+/// The page that a browser gets instead of a page that cannot be shown.
 struct ErrorPage: Sendable {
     let parts: KioskParts
 
-    /// - Returns: `nil` if even this page cannot be rendered, because the library does not respond.
+    /// Renders the page for a refused request.
+    ///
+    /// - Returns: `nil` if even this page cannot be rendered because the library does not respond.
     func render(_ refusal: RequestRefusal, _ context: KioskContext) async -> Response? {
         let texts = parts.pages.texts(context)
         let text: (title: String, what: String) =
@@ -141,13 +143,13 @@ struct ErrorPage: Sendable {
     }
 }
 
-/// The table of keyboard shortcuts. The dialog behind `?` loads it from this page.
+/// The page with the table of keyboard shortcuts. The dialog that the key `?` opens loads the table from this page.
 struct KeysPage: Sendable {
     let parts: KioskParts
 
     var routes: [Route] { [Route(.get, "/keys", for: .guests, page)] }
 
-    /// The names of keys with the text that says what they do. Names to be translated begin with "keys.".
+    /// The names of keys, each with the key of the text that explains it. Names that are translated begin with "keys.".
     private static let table: [(names: [String], action: String)] = [
         (["s"], "scan"), (["h"], "home"), (["l"], "library"), (["i"], "intake"), ([","], "settings"), (["/"], "search"),
         (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),

@@ -1,8 +1,12 @@
 import Hummingbird
 
-/// Percent-encoding of URLs (RFC 3986, 2.1). Queries are in the form that browsers send (WHATWG URL, 5.1): a plus is a space.
+/// Percent-encoding for URLs (RFC 3986, 2.1). Queries are in the form that browsers send (WHATWG URL, 5.1), in which a plus sign is
+/// a space.
 enum PercentEncoding {
-    /// - Throws: ``RequestRefusal`` (400) for a percent sign without two digits, and for invalid UTF-8.
+    /// Returns the decoded text.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) if a percent sign is not followed by two hexadecimal digits, or if the result is not
+    ///   valid UTF-8.
     static func decoded(_ text: some Collection<UInt8>, isQuery: Bool) throws(RequestRefusal) -> String {
         var bytes: [UInt8] = []
         var rest = text[...]
@@ -11,19 +15,19 @@ enum PercentEncoding {
             case UInt8(ascii: "+") where isQuery: bytes.append(0x20)
             case UInt8(ascii: "%"):
                 guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                    throw refusal("The address has a % without two digits.", isQuery)
+                    throw refusal("The address has a % that is not followed by two hexadecimal digits.", isQuery)
                 }
                 bytes.append(high << 4 | low)
             default: bytes.append(byte)
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw refusal("The address is no valid UTF-8.", isQuery)
+            throw refusal("The address is not valid UTF-8.", isQuery)
         }
         return text
     }
 
-    /// Encodes everything but the unreserved characters of RFC 3986, 2.3, as %XX.
+    /// Encodes all bytes as %XX except the unreserved characters of RFC 3986, 2.3.
     static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -44,7 +48,7 @@ enum PercentEncoding {
 }
 
 extension Request {
-    /// Checks that path and query can be decoded, so that no route receives a malformed URL.
+    /// Checks that the path and the query can be decoded, so that no route receives a malformed URL.
     ///
     /// - Throws: ``RequestRefusal`` (400).
     func checkTarget() throws(RequestRefusal) {
@@ -53,14 +57,16 @@ extension Request {
     }
 }
 
-// Queries in the form that browsers send (WHATWG URL, 5.1): pairs separated by &.
+// Queries in the form that browsers send (WHATWG URL, 5.1), with pairs that are separated by &.
 extension PercentEncoding {
-    /// - Throws: ``RequestRefusal`` (400) for invalid UTF-8 or more than 200 pairs.
+    /// Returns the names and values in a query, in order.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) for invalid UTF-8 or for more than 200 pairs.
     static func pairs(_ query: String) throws -> [(name: String, value: String)] {
         let pieces = query.utf8.split(separator: UInt8(ascii: "&"), maxSplits: 200)
         guard pieces.count <= 200 else {
             throw RequestRefusal(
-                status: .badRequest, code: "badQuery", message: "A query has at most 200 parameters.")
+                status: .badRequest, code: "badQuery", message: "A query may have at most 200 parameters.")
         }
         return try pieces.map { piece in
             let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -72,21 +78,22 @@ extension PercentEncoding {
 }
 
 extension Request {
-    /// Returns the parameters of the query, in order.
+    /// Returns the names and values in the query, in order.
     func queryPairs() throws -> [(name: String, value: String)] { try PercentEncoding.pairs(uri.query ?? "") }
 
-    /// Returns a parameter of the query, the last one if repeated; `nil` if absent.
+    /// Returns the value of a query parameter. If the parameter is repeated, the last value counts; `nil` if it is absent.
     func queryValue(_ name: String) throws -> String? { try queryPairs().last { $0.name == name }?.value }
 
-    /// Returns a whole number in the query.
+    /// Returns the value of a query parameter that must be a whole number.
     ///
-    /// - Throws: ``RequestRefusal`` (400) for anything else and for a number outside of `range`.
+    /// - Parameter standard: the number to return if the parameter is absent.
+    /// - Throws: ``RequestRefusal`` (400) if the value is not a number or lies outside of `range`.
     func number(_ name: String, in range: ClosedRange<Int>, or standard: Int) throws -> Int {
         guard let text = uri.queryParameters[name[...]] else { return standard }
         guard let number = Int(text), range.contains(number) else {
             throw RequestRefusal(
                 status: .badRequest, code: "badQuery",
-                message: "\"\(name)\" is a number from \(range.lowerBound) to \(range.upperBound).")
+                message: "\"\(name)\" must be a number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }

@@ -1,43 +1,43 @@
 import Bookplate
 import Hummingbird
 
-/// The reason why a request is refused, as an error response.
+/// A refusal of a request, which becomes an error response.
 struct RequestRefusal: Error {
     let status: HTTPResponse.Status
-    /// A word for programs, such as "notJSON".
+    /// The code of the refusal for programs, such as "notJSON".
     let code: String
-    /// The message for a person. In English until the middleware translates it.
+    /// The message for a person. It is in English until the middleware translates it.
     var message: String
     var headers: HTTPFields = [:]
-    /// Values for the placeholders of the translated text.
+    /// The values for the placeholders in the translated text.
     var values: [String: String] = [:]
-    /// The key of the translated text in Web/texts/refusals.json; "code CODE" if `nil`.
+    /// The key of the translated text in Web/texts/refusals.json; if `nil`, the key is "code CODE" with the refusal's code.
     var key: String?
-    /// The current value, if the caller expected another one.
+    /// The current value, if the request was refused because the caller expected another value.
     var now: JSONValue?
-    /// True if the message is in the caller's language already.
+    /// True if the message is already in the caller's language.
     var isTranslated = false
 
     static func notFound(_ what: String) -> RequestRefusal {
         RequestRefusal(
             status: .notFound, code: "notThere",
-            message: "There is no such \(what). Reload the page: it shows what there is.")
+            message: "There is no such \(what). Reload the page to see what there is.")
     }
 }
 
 extension RequestRefusal {
     static let tooLarge = RequestRefusal(
         status: .contentTooLarge, code: "tooLarge",
-        message: "The body is too large: JSON may have 64 kB, a photo 32 MiB, a cover 5 MiB. Send less.")
+        message: "The body is too large. The limit is 64 kB for JSON, 32 MiB for a photo and 5 MiB for a cover.")
 
-    /// For an unknown caller at a route that is not for everyone.
+    /// The refusal for an unknown caller who uses a route that is not for everyone.
     static let signInNeeded = RequestRefusal(
         status: .unauthorized, code: "signInNeeded", message: "Sign in with the access code first.")
 
-    /// For a caller without a station's token at a route for stations.
+    /// The refusal for a caller who uses a route for stations without a station's token.
     static let tokenNeeded = RequestRefusal(
         status: .unauthorized, code: "signInNeeded",
-        message: "Only a paired station may use this route, with its token.",
+        message: "Only a paired station may use this route, and it must send its token.",
         headers: [.wwwAuthenticate: "Bearer"])
 }
 
@@ -53,7 +53,7 @@ struct FieldRefusal: Refusal {
     var apiCode: String { "field.\(field)" }
     var description: String { cause.description }
 
-    /// Runs the check of one member and attributes its refusal to the member.
+    /// Runs the check of one member. If the check refuses the value, the refusal names the member.
     static func at<Value>(_ field: String, _ check: () throws -> Value) throws -> Value {
         do {
             return try check()
@@ -64,9 +64,9 @@ struct FieldRefusal: Refusal {
 }
 
 extension RequestRefusal {
-    /// The response to a refusal, with the status of its kind.
+    /// Creates the response to a refusal. The kind of the refusal determines the HTTP status.
     ///
-    /// - Parameter message: in the caller's language; its description if `nil`.
+    /// - Parameter message: the message in the caller's language; if `nil`, the refusal's description is used.
     init(_ refusal: any Refusal, message: String?) {
         self.init(
             status: HTTPResponse.Status(integerLiteral: refusal.kind.httpStatus), code: refusal.apiCode,

@@ -2,12 +2,12 @@ import Bookplate
 import Hummingbird
 
 extension KioskParts {
-    /// All routes of the service. Web/openapi.json describes those below /api, and /healthz.
+    /// All routes of the service. Web/openapi.json describes /healthz and the routes below /api.
     var routes: [Route] {
         pageRoutes + apiRoutes + AssetRoutes(web: web).routes + [Route(.get, "/healthz", for: .everyone, health)]
     }
 
-    /// Answers 200 when the library can be read.
+    /// Responds with 200 if the library can be read.
     private func health(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         _ = try await library.count(in: [.waiting])
         return JSONResponse(["status": "ok", "version": .string(configuration.version)])
@@ -55,15 +55,15 @@ extension KioskParts {
     }
 }
 
-/// A path of the service with its method, its audience and its handler.
+/// A path of the service, with its method, its audience and its handler.
 struct Route: Sendable {
     /// The callers that may use a route.
     enum Audience: Sendable {
-        /// Anybody who reaches the service: signing in, and the assets of that page.
+        /// Anybody who can reach the service. This audience is for signing in, and for the assets of the sign-in page.
         case everyone
-        /// Guests, while the guest view is on, and the household.
+        /// The household and, while the guest view is on, guests.
         case guests
-        /// Callers who are signed in or sit at this machine.
+        /// Callers who have signed in or are at this machine.
         case household
         /// Paired stations, identified by their token.
         case stations
@@ -80,14 +80,15 @@ struct Route: Sendable {
 
     /// The kind of body that a route accepts.
     enum Body: Sendable {
-        /// application/json, at most ``Request/maxJSONBytes`` bytes; or no body.
+        /// A body of type application/json with at most ``Request/maxJSONBytes`` bytes, or no body.
         case json
-        /// image/… or application/octet-stream, at most ``Request/maxPhotoBytes`` bytes; read with ``Request/photo()``.
+        /// A body of type image/… or application/octet-stream with at most ``Request/maxPhotoBytes`` bytes. It is read with
+        /// ``Request/photo()``.
         case photo
     }
 
     let method: HTTPRequest.Method
-    /// A path pattern of Hummingbird: "/api/books/:id".
+    /// A path pattern for Hummingbird, such as "/api/books/:id".
     let path: String
     let audience: Audience
     let body: Body
@@ -110,11 +111,11 @@ struct Route: Sendable {
 extension Route {
     /// Checks the declared type and length of a body before it is read.
     ///
-    /// - Throws: ``RequestRefusal``: 415 for another type, 413 for a declared length above the limit.
+    /// - Throws: ``RequestRefusal``: 415 for another type, 413 if the declared length is above the limit.
     func checkBody(of request: Request) throws(RequestRefusal) {
         if request.isSafe { return }
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        // A missing body has no type to check; a route that needs one refuses it when reading.
+        // A missing body has no type that could be checked. A route that needs a body refuses the request when it reads the body.
         if (length ?? 0) == 0, request.headers[.transferEncoding] == nil { return }
         let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased() ?? ""
         let limit: Int
@@ -128,7 +129,8 @@ extension Route {
         case .photo:
             guard type.hasPrefix("image/") || type == "application/octet-stream" else {
                 throw RequestRefusal(
-                    status: .unsupportedMediaType, code: "notPhoto", message: "A photo must be sent as image/….")
+                    status: .unsupportedMediaType, code: "notPhoto",
+                    message: "A photo must have a type that begins with image/.")
             }
             limit = Request.maxPhotoBytes
         }

@@ -2,17 +2,19 @@ import Bookplate
 import FoundationEssentials
 import Mustache
 
-/// All texts of the pages in one language. The files of Web/texts hold them, one file for each page or topic, each key with all
-/// languages: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
+/// All texts of the pages in one language. The texts are in the files of Web/texts, one file for each page or topic. Each key has
+/// the text in all languages: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
 ///
-/// Templates use them as `{{t.library.search}}`, code as `texts("library.search")`. `{name}` in a text is a placeholder; a text
-/// with a bar has a singular and a plural: "{count} book|{count} books".
+/// Templates use a text as `{{t.library.search}}`, and code uses it as `texts("library.search")`. `{name}` in a text is a
+/// placeholder. A text with a bar has a singular and a plural: "{count} book|{count} books".
 struct Texts: Sendable, MustacheParent {
     let language: Language
     private let sections: [String: [String: String]]
 
-    /// - Parameter files: names without extension, and contents.
-    /// - Throws: when a file is not in this format or lacks a language.
+    /// Loads the texts of all languages.
+    ///
+    /// - Parameter files: the names without extensions, and the contents.
+    /// - Throws: an error if a file is not in this format or lacks a language.
     static func load(_ files: [(name: String, json: Data)]) throws -> [Language: Texts] {
         var sections: [Language: [String: [String: String]]] = [:]
         for file in files {
@@ -20,7 +22,8 @@ struct Texts: Sendable, MustacheParent {
             for (key, forms) in table {
                 for language in Language.allCases {
                     guard let text = forms[language.rawValue] else {
-                        throw KioskError(.fault, "the text \(file.name).\(key) has no \(language.rawValue)")
+                        throw KioskError(
+                            .fault, "the text \(file.name).\(key) is missing for the language \(language.rawValue)")
                     }
                     sections[language, default: [:]][file.name, default: [:]][key] = language.typeset(text)
                 }
@@ -30,14 +33,14 @@ struct Texts: Sendable, MustacheParent {
             uniqueKeysWithValues: Language.allCases.map { ($0, Texts(language: $0, sections: sections[$0] ?? [:])) })
     }
 
-    /// - Returns: the key itself if there is no such text, which shows on the page.
+    /// Returns a text with its placeholders filled in. If there is no such text, the key is returned, so that it shows on the page.
     func callAsFunction(_ key: String, _ values: [String: String] = [:]) -> String {
         let parts = key.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let text = sections[String(parts[0])]?[String(parts[1])] else { return key }
         return values.isEmpty ? text : Self.filled(text[...], values)
     }
 
-    /// Fills the placeholders in one pass, so that braces in a value are left alone.
+    /// Fills in the placeholders in one pass, so that braces in a value are not treated as placeholders.
     private static func filled(_ text: Substring, _ values: [String: String]) -> String {
         var (rest, result) = (text, "")
         while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
@@ -49,17 +52,18 @@ struct Texts: Sendable, MustacheParent {
         return result + rest
     }
 
-    /// Returns the singular or plural for `count`, which replaces `{count}` with thousands separated.
+    /// Returns the singular or the plural for `count`. The number also replaces `{count}`, with separators for thousands.
     func callAsFunction(_ key: String, count: Int, _ values: [String: String] = [:]) -> String {
         self(
             key, isSingular: isSingular(Double(count)),
             values.merging(["count": grouped(count)]) { given, _ in given })
     }
 
-    /// Returns the singular or plural for `n`, which replaces `{n}` with thousands separated.
+    /// Returns the singular or the plural for `n`. The number also replaces `{n}`, with separators for thousands.
     func callAsFunction(_ key: String, n: Int) -> String { self(key, count: n, ["n": grouped(n)]) }
 
-    /// Returns the singular or plural for a number with tenths, which replaces `{n}`: "1 page an hour", "1.5 pages an hour".
+    /// Returns the singular or the plural for a number with one decimal, such as "1 page per hour" or "1.5 pages per hour". The
+    /// number also replaces `{n}`.
     func callAsFunction(_ key: String, n: Double) -> String {
         self(key, isSingular: isSingular((n * 10).rounded() / 10), ["n": tenths(n)])
     }
@@ -70,25 +74,26 @@ struct Texts: Sendable, MustacheParent {
         return Self.filled(forms.count == 2 ? (isSingular ? forms[0] : forms[1]) : text[...], values)
     }
 
-    /// True if a number takes the singular: in French, all numbers below two do (CLDR, plural rules).
+    /// Returns true if a number takes the singular. In French, all numbers below two do (CLDR, plural rules).
     private func isSingular(_ number: Double) -> Bool { language == .french ? abs(number) < 2 : number == 1 }
 
-    /// Returns the items of a text that is a list, such as "M,T,W".
+    /// Returns the items of a text that is a list separated by commas, such as "M,T,W".
     func list(_ key: String) -> [String] { self(key).split(separator: ",").map(String.init) }
 
-    /// Returns the texts of one file by key.
+    /// Returns the texts of one file, by their keys.
     func section(_ name: String) -> [String: String] { sections[name] ?? [:] }
 
     func child(named name: String) -> Any? { sections[name] }
 }
 
-/// The languages of the pages. Raw values are ISO 639-1.
+/// The languages of the pages. The raw values are codes of ISO 639-1.
 enum Language: String, Sendable, CaseIterable {
     case english = "en"
     case german = "de"
     case french = "fr"
 
-    /// Applies the typography of the language. French has no-break spaces at these marks, which are hard to type.
+    /// Applies the typography of the language. French has no-break spaces before or after certain marks, which are hard to type in
+    /// the files.
     func typeset(_ text: String) -> String {
         guard self == .french else { return text }
         var text = text.replacing("'", with: "’").replacing("« ", with: "«\u{A0}")
@@ -114,7 +119,7 @@ enum Language: String, Sendable, CaseIterable {
 // MARK: Dates and times
 
 extension Texts {
-    /// Returns "17 March 1969", "March 1969" or "1969".
+    /// Returns a date as text, such as "17 March 1969", "March 1969" or "1969".
     func day(_ day: CalendarDay) -> String {
         guard let month = day.month else { return String(day.year) }
         let name = self("dates.month\(month)")
@@ -122,13 +127,13 @@ extension Texts {
         return self("dates.day", ["day": String(number), "month": name, "year": String(day.year)])
     }
 
-    /// Returns a date with its preposition: "on 17 March 1969", "in March 1969", "in 1969".
+    /// Returns a date with its preposition, such as "on 17 March 1969", "in March 1969" or "in 1969".
     func when(_ day: CalendarDay) -> String {
         let key = day.day != nil ? "dates.onDay" : day.month != nil ? "dates.inMonth" : "dates.inYear"
         return self(key, ["day": self.day(day)])
     }
 
-    /// Returns "17 March 1969, 14:05".
+    /// Returns a date and time, such as "17 March 1969, 14:05".
     func instant(_ date: Date, in zone: TimeZone) -> String {
         let day = day(CalendarDay(date, in: zone))
         let seconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: date)
@@ -136,7 +141,7 @@ extension Texts {
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(day), \(two(minutes / 60)):\(two(minutes % 60))"
     }
-    /// Returns "2 h 05 min" or "34 min".
+    /// Returns a duration, such as "2 h 05 min" or "34 min".
     func duration(minutes: Int) -> String {
         let (hours, rest) = (minutes / 60, minutes % 60)
         guard hours > 0 else { return self("stats.minutes", ["n": String(minutes)]) }
@@ -144,7 +149,7 @@ extension Texts {
         return self("stats.hoursMinutes", ["h": grouped(hours), "m": (rest < 10 ? "0" : "") + String(rest)])
     }
 
-    /// Returns a time as a running clock shows it: "12:34", "1:02:34".
+    /// Returns a duration in the form of a running clock, such as "12:34" or "1:02:34".
     func elapsed(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -156,7 +161,7 @@ extension Texts {
 // MARK: Numbers
 
 extension Texts {
-    /// Returns a number with thousands separated: 12,345 in English, 12.345 in German, 12 345 in French.
+    /// Returns a number with separators for thousands: 12,345 in English, 12.345 in German, 12 345 in French.
     func grouped(_ number: Int) -> String {
         let digits = String(number.magnitude)
         guard digits.count > 3 else { return String(number) }
@@ -175,7 +180,7 @@ extension Texts {
         return (number < 0 ? "-" : "") + groups.joined(separator: separator)
     }
 
-    /// Returns a number with at most one decimal: 12, 12.5.
+    /// Returns a number with at most one decimal, such as 12 or 12.5.
     func tenths(_ number: Double) -> String {
         guard number.isFinite, abs(number) < 1e15 else { return "–" }
         let tenths = Int((number * 10).rounded())
@@ -183,29 +188,29 @@ extension Texts {
         return tenths % 10 == 0 ? whole : whole + (language == .english ? "." : ",") + String(abs(tenths % 10))
     }
 
-    /// Returns a number with all its decimals: 4.5, in German and French 4,5.
+    /// Returns a number with all its decimals, such as 4.5, or 4,5 in German and French.
     func decimal(_ number: Double) -> String {
         let text = JSONValue.number(number).text
         return language == .english ? text : text.replacing(".", with: ",")
     }
 
-    /// Returns a fraction as whole percent: "38 %".
+    /// Returns a fraction in whole percent, such as "38 %".
     func percent(_ fraction: Double) -> String { "\(ProgressEntry.Amount.wholePercent(fraction))\u{A0}%" }
 
-    /// Returns a rating as stars, "★★★½", for the eye; a text beside it is for screen readers.
+    /// Returns a rating as stars, such as "★★★½". Screen readers get a text beside the stars.
     func stars(_ rating: Double) -> String {
         let quarters = Int((rating * 4).rounded())
         return String(repeating: "★", count: min(5, quarters / 4)) + ["", "¼", "½", "¾"][max(0, quarters % 4)]
     }
 
-    /// Returns a rating as a number with a fraction: "3¾".
+    /// Returns a rating as a number with a fraction, such as "3¾".
     func rating(_ rating: Double) -> String {
         let quarters = Int((rating * 4).rounded())
         let (whole, rest) = (quarters / 4, ["", "¼", "½", "¾"][quarters % 4])
         return whole == 0 && !rest.isEmpty ? rest : "\(whole)\(rest)"
     }
 
-    /// Returns the progress of a reading: "145 of 382 · 38 %", "145" or "38 %".
+    /// Returns the progress of a reading, such as "145 of 382 · 38 %", "145" or "38 %".
     func progress(_ amount: ProgressEntry.Amount, pageCount: Int?) -> String {
         let fraction = amount.fraction(of: pageCount).map { percent($0) }
         guard let page = amount.page else { return fraction ?? "" }
@@ -215,7 +220,7 @@ extension Texts {
         return [pages, fraction].compactMap(\.self).joined(separator: " · ")
     }
 
-    /// Returns the progress of a book on the Home page: "145 of 382 · 38 %", "page 145" or "38 %".
+    /// Returns the progress of a book for the Home page, such as "145 of 382 · 38 %", "page 145" or "38 %".
     func amount(_ amount: ProgressEntry.Amount?, of pageCount: Int?) -> String {
         let percent = amount?.fraction(of: pageCount).map { String(ProgressEntry.Amount.wholePercent($0)) }
         switch (amount, pageCount) {
@@ -232,7 +237,7 @@ extension Texts {
 
 // MARK: Terms of the domain
 
-// One set of terms for every page.
+// All pages use this one set of terms.
 extension Texts {
     func label(for role: Contributor.Role) -> String { self("common.role_\(role.rawValue)") }
 
@@ -247,7 +252,8 @@ extension Texts {
         }
     }
 
-    /// Returns a language's name, also with a region (BCP 47, 2.1): "German", "German (AT)". Unknown codes are returned as they are.
+    /// Returns the name of a language, such as "German", or "German (AT)" if the code has a region (BCP 47, 2.1). An unknown code
+    /// is returned unchanged.
     func language(code: String) -> String {
         let names = section("languages")
         let parts = code.cleanedLine.split(separator: "-", maxSplits: 1)
@@ -257,7 +263,7 @@ extension Texts {
         return parts.count > 1 ? "\(name) (\(parts[1].prefix(20)))" : name
     }
 
-    /// Returns the name of an identifier's scheme, which is the same in every language.
+    /// Returns the name of an identifier's scheme. It is the same in every language.
     func identifier(_ scheme: String) -> String {
         Self.identifiers[scheme.lowercased()] ?? scheme.cleanedLine.replacing("_", with: " ")
     }
@@ -269,18 +275,18 @@ extension Texts {
         "storygraph": "StoryGraph", "wikidata": "Wikidata",
     ]
 
-    /// ``Book/displayTitle`` in this language.
+    /// Returns ``Book/displayTitle`` in this language.
     func shownTitle(of book: Book) -> String {
         book.edition.metadata.title ?? book.edition.isbn?.hyphenated ?? self("common.untitled")
     }
 
-    /// ``Edition/displayTitle(_:_:)`` in this language.
+    /// Returns ``Edition/displayTitle(_:_:)`` in this language.
     func title(_ title: String?, _ isbn: ISBN?) -> String {
         title.map { String($0.cleanedLine.prefix(TextLimit.title)) } ?? isbn?.hyphenated ?? self("common.untitled")
     }
 }
 
 extension String {
-    /// The text with a capital at its beginning.
+    /// The text with a capital first letter.
     var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -4,14 +4,14 @@ import Foundation
 import Hummingbird
 import Mustache
 
-/// The web files that come with the program: templates, texts and assets. Loaded once, at the start.
+/// The web files that come with the program, which are templates, texts and assets. They are loaded once, when the program starts.
 struct WebFolder: Sendable {
     struct Asset: Sendable {
         let bytes: [UInt8]
         /// The bytes compressed with gzip; `nil` if that would make them longer.
         let compressed: [UInt8]?
         let type: String
-        /// The entity tag, a hash of the bytes.
+        /// The entity tag, which is a hash of the bytes.
         let tag: String
     }
 
@@ -19,15 +19,15 @@ struct WebFolder: Sendable {
     let texts: [Language: Texts]
     /// The description of the API (OpenAPI 3.1).
     let description: Asset
-    /// Assets by their path below /assets.
+    /// The assets, by their paths below /assets.
     let assets: [String: Asset]
-    /// The imports of the scripts among the assets.
+    /// The imports between the scripts in the assets.
     let imports: ImportGraph
 
-    /// The folder that comes with this program.
+    /// The web files that come with this program, or the error that occurred when loading them.
     static let bundled = Result { try WebFolder() }
 
-    /// - Throws: when the folder is missing or a file in it is invalid.
+    /// - Throws: an error if the folder is missing or if a file in it is invalid.
     init(path: String = Bundle.module.bundlePath + "/Web") throws {
         HTMLEscaping.register()
         var templates = MustacheLibrary()
@@ -77,26 +77,27 @@ struct WebFolder: Sendable {
         }
     }
 
-    /// Returns an FNV-1a hash of 64 bits: enough to tell versions of a file apart, not a protection.
+    /// Returns an FNV-1a hash of 64 bits. It distinguishes the versions of a file but does not protect against forgery.
     private static func tag(of bytes: [UInt8]) -> String {
         let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "\"" + String(hash, radix: 16) + "\""
     }
 }
 
-/// The static imports of scripts, by which a page loads all of its scripts at once.
+/// The static imports of scripts. With them, a page can load all of its scripts at once.
 struct ImportGraph: Sendable {
-    /// The scripts that each script imports itself, by name.
+    /// The names of the scripts that each script imports directly, by the name of the importing script.
     let imports: [String: [String]]
 
-    /// - Parameter scripts: source texts by name. An import is a line of its own: `import { text } from "./texts.js";`
+    /// - Parameter scripts: the source texts, by the names of the scripts. Each import must be on its own line: `import { text }
+    ///   from "./texts.js";`
     init(scripts: [String: String]) {
         imports = scripts.mapValues { source in
             source.matches(of: /(?m)^import\s[^"\n]*"\.\/([^"\n]+)";/).map { String($0.output.1) }
         }
     }
 
-    /// The scripts that these import, directly and through others, each once.
+    /// Returns the scripts that these scripts import, directly or through others, each once.
     func modules(of entries: [String]) -> [String] {
         var seen = Set(entries)
         var (found, open): ([String], [String]) = ([], entries)
@@ -125,7 +126,7 @@ struct AssetRoutes: Sendable {
         let path = context.parameters.getCatchAll().joined(separator: "/")
         guard let asset = web.assets[path] else { throw RequestRefusal.notFound("file") }
         let compressed = request.acceptsGzip ? asset.compressed : nil
-        // A compressed representation needs a tag of its own (RFC 9110, 8.8.3).
+        // A compressed representation needs its own tag (RFC 9110, 8.8.3).
         let tag = compressed == nil ? asset.tag : asset.tag.dropLast() + "-gzip\""
         var headers: HTTPFields = [
             .contentType: asset.type, .eTag: tag, .cacheControl: "no-cache", .vary: "Accept-Encoding",
@@ -144,22 +145,23 @@ struct AssetRoutes: Sendable {
     }
 }
 
-/// Compression with gzip (RFC 1952), for assets and pages.
+/// Compresses assets and pages with gzip (RFC 1952).
 enum Gzip {
-    /// The effort to compress a response.
+    /// The effort for compressing a response.
     enum Effort {
-        /// For bytes that are compressed once and sent many times.
+        /// The effort for bytes that are compressed once and sent many times.
         case best
-        /// For a page, which is compressed each time it is sent: at least twice as fast, and a tenth larger.
+        /// The effort for a page, which is compressed each time it is sent. It is at least twice as fast, and the result is a tenth
+        /// larger.
         case fast
 
         fileprivate var level: Int32 { self == .best ? Z_BEST_COMPRESSION : 3 }
     }
 
-    /// - Returns: `nil` where the result would be no smaller, or memory runs out.
+    /// - Returns: `nil` if the result would not be smaller, or if there is not enough memory.
     static func compressed(_ bytes: [UInt8], _ effort: Effort = .best) -> [UInt8]? {
         var stream = z_stream()
-        // 15 bits of window, and 16 for gzip's header instead of zlib's (zlib.h, deflateInit2).
+        // 15 is the size of the window in bits, and adding 16 selects gzip's header instead of zlib's (zlib.h, deflateInit2).
         guard
             deflateInit2_(
                 &stream, effort.level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,

@@ -1,7 +1,7 @@
 import Bookplate
 import Hummingbird
 
-/// The page of the library's changes in the last 30 days, each with a button to undo it.
+/// The page that lists the library's changes of the last 30 days, each with a button to undo it.
 struct ChangesPage: Sendable {
     let parts: KioskParts
 
@@ -42,11 +42,12 @@ struct HistoryAPI: Sendable {
         [Route(.get, "/api/changes", for: .household, changes), Route(.post, "/api/undo", for: .household, undo)]
     }
 
-    /// Answers `{"changes": […]}`, newest first; `?limit=` is 50 by default and at most 500.
+    /// Responds with `{"changes": […]}`, beginning with the newest change. `?limit=` is 50 by default and at most 500.
     private func changes(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("limit") ?? "50"
         guard let limit = Int(text), (1...500).contains(limit) else {
-            throw RequestRefusal(status: .badRequest, code: "badQuery", message: "limit is a number from 1 to 500.")
+            throw RequestRefusal(
+                status: .badRequest, code: "badQuery", message: "The limit must be a number from 1 to 500.")
         }
         return JSONResponse(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
     }

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// The hub's side of the hub protocol: other stations pair with this library and send their captures to it.
 ///
-/// All requests of a station are idempotent: the same delivery gets the same receipt.
+/// All requests of a station are idempotent: a repeated delivery gets the same receipt.
 struct HubAPI: Sendable {
     let parts: KioskParts
 
@@ -28,7 +28,7 @@ struct HubAPI: Sendable {
 
     private struct Pairing: Decodable { let code, name, station: String }
 
-    /// Exchanges the access code for a token, which is returned only this once.
+    /// Exchanges the access code for a token. This response is the only one that contains the token.
     private func pair(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let pairing = try await request.json(Pairing.self)
         let now = parts.ports.now()
@@ -52,7 +52,7 @@ struct HubAPI: Sendable {
         return JSONResponse(try await parts.library.revoke(id, at: parts.ports.now()).json)
     }
 
-    /// Revokes the token of the station that asks.
+    /// Revokes the token of the station that sends the request.
     private func leave(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let station = try station(context)
         return JSONResponse(try await parts.library.revoke(station.id, at: parts.ports.now()).json)
@@ -66,7 +66,9 @@ struct HubAPI: Sendable {
         let station = try station(context)
         let items = try await request.json(Deliveries.self).items
         try Self.check(count: items.count, atMost: HubDelivery.mostAtOnce)
-        guard Set(items.map(\.id)).count == items.count else { throw Self.refusal("The request names an item twice.") }
+        guard Set(items.map(\.id)).count == items.count else {
+            throw Self.refusal("The request contains the same item twice.")
+        }
         let receipts = try await parts.library.receive(items, from: station, at: parts.ports.now())
         return JSONResponse(["items": .array(receipts.map(\.json))])
     }
@@ -84,12 +86,12 @@ struct HubAPI: Sendable {
         let station = try station(context)
         guard request.headers[.contentType] == "image/jpeg" else {
             throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notJPEG", message: "A thumbnail must be image/jpeg.")
+                status: .unsupportedMediaType, code: "notJPEG", message: "A thumbnail must have the type image/jpeg.")
         }
         let bytes = Array(buffer: try await request.body.collect(upTo: Self.maxThumbnailBytes))
-        // Checks only the markers at both ends of a JPEG (ITU-T T.81, B.1.1.3); browsers decode the rest.
+        // Only the markers at both ends of the JPEG are checked (ITU-T T.81, B.1.1.3). Browsers decode the rest.
         guard bytes.starts(with: [0xFF, 0xD8, 0xFF]), bytes.suffix(2) == [0xFF, 0xD9] else {
-            throw Self.refusal("The thumbnail is no JPEG.")
+            throw Self.refusal("The thumbnail is not a JPEG.")
         }
         let id = try context.id(of: IntakeItem.self)
         guard try await parts.library.keepThumbnail(bytes, of: id, from: station.id) else {
@@ -108,10 +110,10 @@ struct HubAPI: Sendable {
         do {
             isbns = try texts.map { try ISBN(ean13: $0) }
         } catch {
-            throw Self.refusal("Every number must be an ISBN of 13 digits.")
+            throw Self.refusal("Every number must be an ISBN with 13 digits.")
         }
         let books = try await parts.library.knownBooks(isbns, at: parts.ports.now())
-        // Encoded with Codable, as the station decodes them.
+        // The books are encoded with Codable because the station decodes them with Codable.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: try JSONEncoder().encode(["books": books]))))
@@ -119,14 +121,14 @@ struct HubAPI: Sendable {
 
     // MARK: Checks
 
-    /// Returns the station that sent the request; ``Authenticator`` has refused all other callers.
+    /// Returns the station that sent the request. ``Authenticator`` has already refused all other callers.
     private func station(_ context: KioskContext) throws(RequestRefusal) -> PairedStation {
         guard case .station(let station) = context.caller else { throw .tokenNeeded }
         return station
     }
 
     private static func check(count: Int, atMost limit: Int) throws {
-        if count > limit { throw refusal("The request names \(count) items; the limit is \(limit).") }
+        if count > limit { throw refusal("The request contains \(count) items; the limit is \(limit).") }
     }
 
     private static func refusal(_ message: String) -> RequestRefusal {

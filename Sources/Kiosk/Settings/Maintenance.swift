@@ -2,18 +2,19 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Functions of the program that the Settings page offers: its settings, the sources, backups and exports. By default, none is
-/// available.
+/// Functions that the program provides for the Settings page: its settings, checks of the sources, backups and exports. By default,
+/// none of them is available.
 public struct Maintenance: Sendable {
     /// Returns the program's effective settings with secrets masked.
     public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
-    /// Checks the sources like `scan doctor`, which takes seconds.
+    /// Checks the sources in the same way as `scan doctor`. The check takes a few seconds.
     public var sources: @Sendable () async throws -> [SourceStatus] = { [] }
-    /// Returns the newest backup beside the library; `nil` if there is none.
+    /// Returns the newest backup in the folder beside the library; `nil` if there is none.
     public var lastBackup: @Sendable () async throws -> KeptBackup? = { nil }
-    /// Makes a backup beside the library, and a second one in the configured folder. `nil` for a library without a file.
+    /// Makes a backup beside the library, and a second backup in the configured folder if there is one. `nil` if the library is not
+    /// stored in a file.
     public var backUp: (@Sendable () async throws -> KeptBackup)?
-    /// Exports the library into a temporary file, which is removed when closed. `nil` if exports are not available.
+    /// Exports the library to a temporary file, which is removed when it is closed. `nil` if exports are not available.
     public var export: (@Sendable (ExportKind) async throws -> any ExportedFile)?
 
     public init() {}
@@ -22,7 +23,7 @@ public struct Maintenance: Sendable {
 /// One of the program's settings.
 public struct ProgramSetting: Sendable, Equatable {
     public var name: String
-    /// Masked if it is secret; `nil` if it is not set.
+    /// The value, which is masked if it is secret; `nil` if it is not set.
     public var value: String?
     /// The origin of the value: "flag", "environment", "file" or "default".
     public var origin: String
@@ -49,9 +50,9 @@ public struct SourceStatus: Sendable, Equatable {
     public var name: String
     /// True if the source works.
     public var isFine: Bool
-    /// The observation.
+    /// The result of the check, in words.
     public var fact: String
-    /// Advice to the person.
+    /// Advice for the person; `nil` if nothing needs to be done.
     public var next: String?
 
     public init(name: String, isFine: Bool, fact: String, next: String?) {
@@ -66,12 +67,12 @@ public struct SourceStatus: Sendable, Equatable {
     }
 }
 
-/// A backup that was made.
+/// A backup of the library.
 public struct KeptBackup: Sendable, Equatable {
     public var path: String
     public var at: Date
     public var bytes: Int
-    /// The number of books; `nil` if not counted.
+    /// The number of books in the backup; `nil` if they were not counted.
     public var books: Int?
 
     public init(path: String, at: Date, bytes: Int, books: Int?) {
@@ -81,22 +82,22 @@ public struct KeptBackup: Sendable, Equatable {
         self.books = books
     }
 
-    /// Without the path, which is useless on other machines.
+    /// The backup as JSON. The path is left out because it is useless on other machines.
     var json: JSONValue {
         ["at": .string(at.rfc3339), "bytes": .integer(bytes), "books": JSONValue(books)]
     }
 }
 
-/// The formats of exports. Raw values are the files' extensions.
+/// The formats of exports. The raw values are file extensions.
 public enum ExportKind: String, Sendable, CaseIterable { case json, csv }
 
-/// A finished export, which is read once.
+/// A finished export, which can be read once.
 public protocol ExportedFile: Sendable {
-    /// Reads the next bytes, at most 64 KiB; empty at the end.
+    /// Reads the next bytes, at most 64 KiB. The result is empty at the end of the export.
     func read() throws -> [UInt8]
 }
 
-/// Checks the sources, makes backups and exports.
+/// Checks the sources, makes backups and exports the library.
 struct MaintenanceAPI: Sendable {
     let parts: KioskParts
 

@@ -2,11 +2,11 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The pages to rename, merge and delete tags, shelves and authors.
+/// The pages on which a person renames, merges and deletes tags, shelves and authors.
 struct NamesPage: Sendable {
     let parts: KioskParts
 
-    /// The most names on a page: a large library has tens of thousands of authors.
+    /// The largest number of names on a page. A large library has tens of thousands of authors.
     private static let maxNames = 200
 
     var routes: [Route] {
@@ -56,7 +56,7 @@ struct NamesPage: Sendable {
 }
 
 extension NameList {
-    /// The name of the Library page's filter.
+    /// The query parameter by which the Library page filters books with a name from this list.
     fileprivate var filter: String {
         switch self {
         case .tags: "tag"
@@ -66,8 +66,8 @@ extension NameList {
     }
 }
 
-/// Lists, creates, renames, merges and deletes tags, shelves and authors. Names are in bodies rather than paths because they may
-/// contain any character.
+/// Lists, creates, renames, merges and deletes tags, shelves and authors. Names are sent in the bodies of requests rather than in
+/// paths because they may contain any character.
 struct NamesAPI: Sendable {
     let parts: KioskParts
 
@@ -110,18 +110,20 @@ struct NamesAPI: Sendable {
     }
     private struct Deletion: Decodable { let names: [String] }
 
-    /// - Throws: ``KioskError`` for no name or too many.
+    /// Returns the names after checking their number.
+    ///
+    /// - Throws: ``KioskError`` if there are no names or too many names.
     private static func checked(_ names: [String]) throws -> [String] {
-        guard (1...200).contains(names.count) else { throw KioskError(.refused, "Name 1 to 200 of them.") }
+        guard (1...200).contains(names.count) else { throw KioskError(.refused, "Give 1 to 200 names.") }
         return names
     }
 }
 
-/// The three lists of names. Raw values are in URLs.
+/// The three lists of names. The raw values are parts of URLs.
 enum NameList: String, Sendable, CaseIterable {
     case tags, shelves, authors
 
-    /// `nil` for authors, who are not created without a book.
+    /// The kind of label; `nil` for authors, because authors are not created without a book.
     var kind: Label.Kind? {
         switch self {
         case .tags: .tag
@@ -131,7 +133,7 @@ enum NameList: String, Sendable, CaseIterable {
     }
 }
 
-/// Edits one of the lists and returns the result as JSON, for authors and labels alike.
+/// Edits one list of names and returns the result as JSON. Authors and labels are handled alike.
 struct NameListEditor: Sendable {
     let library: any KioskLibrary
     let list: NameList

@@ -2,7 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The Settings page: settings of the library and the program, backups, exports, and links to names and changes.
+/// The Settings page, with the settings of the library and of the program, backups, exports, and links to the names and the
+/// changes.
 struct SettingsPage: Sendable {
     let parts: KioskParts
 
@@ -31,7 +32,7 @@ struct SettingsPage: Sendable {
                     texts("settings.lastBackup", ["when": texts.instant(backup.at, in: parts.ports.zone)])
                 } else { texts("settings.noBackup") }
         } catch {
-            // Settings must be reachable when something is broken: the error is shown in place of the backup.
+            // The Settings page must open even when something is broken. An error is therefore shown in place of the backup.
             context.logger.warning(
                 "cannot list the backups: \(error)",
                 metadata: ["id": "\(context.id)"])
@@ -47,7 +48,7 @@ extension LibrarySetting {
 }
 
 extension Texts {
-    /// Returns the label of a setting; its English explanation if there is no text yet.
+    /// Returns the label of a setting, or its English explanation if the texts have no label for it.
     func label(of setting: LibrarySetting) -> String {
         let label = self("settings.\(setting.rawValue)")
         return label.hasPrefix("settings.") ? setting.explanation : label
@@ -67,7 +68,7 @@ extension Texts {
     }
 }
 
-/// Lists the settings of library and program, and changes those of the library.
+/// Lists the settings of the library and of the program, and changes the library's settings.
 struct SettingsAPI: Sendable {
     let parts: KioskParts
 
@@ -93,7 +94,7 @@ struct SettingsAPI: Sendable {
         ])
     }
 
-    /// The value of a form: text, number or switch; `null` for the default.
+    /// The new value of a setting, which may be a text, a number or a switch. `null` restores the default.
     private struct NewValue: Decodable {
         let text: String?
 
@@ -124,7 +125,7 @@ struct SettingsAPI: Sendable {
             let shown = String(given.cleanedLine.prefix(40))
             throw RequestRefusal(
                 status: .unprocessableContent, code: "refused",
-                message: "\"\(shown)\" is no value for \(setting.rawValue); it is \(setting.allowed).",
+                message: "\"\(shown)\" is not a valid value for \(setting.rawValue). Enter \(setting.allowed).",
                 values: ["value": shown, "setting": parts.pages.texts(context).label(of: setting)],
                 key: setting.isSwitch ? "settingSwitch" : "settingNumber")
         }

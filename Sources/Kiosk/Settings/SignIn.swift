@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The page to sign in with the access code.
+/// The page on which a person signs in with the access code.
 struct SignInPage: Sendable {
     let parts: KioskParts
 
@@ -15,15 +15,15 @@ struct SignInPage: Sendable {
         }
         let texts = parts.pages.texts(context)
         var stranger = context
-        // The page shows nothing of the library, even while the guest view is on.
+        // The page shows nothing from the library, even while the guest view is on.
         stranger.caller = .stranger
         return try await parts.pages.render(
             Pages.Page(template: "sign-in", title: texts("access.signIn"), view: ["then": then]), stranger)
     }
 
-    /// Returns the path to open afterwards; "/" unless `wanted` is a path of this service.
+    /// Returns the path to open after signing in: `wanted` if it is a path of this service, otherwise "/".
     static func destination(_ wanted: String?) -> String {
-        // Browsers take "//host" and "/\host" for other hosts (WHATWG URL, 4.4).
+        // Browsers treat "//host" and "/\host" as addresses of other hosts (WHATWG URL, 4.4).
         guard let wanted, wanted.hasPrefix("/"), !wanted.hasPrefix("//"), wanted.utf8.count <= 1000,
             wanted.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
         else { return "/" }
@@ -31,7 +31,7 @@ struct SignInPage: Sendable {
     }
 }
 
-/// Signs in and out, and lists and ends sign-ins.
+/// Signs people in and out, and lists and ends sign-ins.
 struct AccessAPI: Sendable {
     let parts: KioskParts
 
@@ -94,14 +94,16 @@ struct AccessAPI: Sendable {
 }
 
 extension RequestRefusal {
-    /// The refusal of a wrong code; `nil` for the right one. Also used for pairing stations, which needs the same code.
+    /// Creates the refusal for a code that is not accepted; `nil` if the code is right. Pairing a station uses it too, because
+    /// pairing needs the same code.
     init?(of check: CodeCheck) {
         switch check {
         case .right: return nil
         case .wrong:
             self.init(
                 status: .unauthorized, code: "wrongCode",
-                message: "That is not the access code. Try again; 'scan kiosk code' at the station sets a new one.")
+                message: "That is not the access code. Try again. "
+                    + "To set a new code, run 'scan kiosk code' at the station.")
         case .throttled(let seconds):
             self.init(
                 status: .tooManyRequests, code: "throttled",
@@ -110,16 +112,16 @@ extension RequestRefusal {
         case .noCode:
             self.init(
                 status: .forbidden, code: "noCode",
-                message: "No access code is set. 'scan kiosk code' at the station sets one.")
+                message: "No access code is set. To set one, run 'scan kiosk code' at the station.")
         }
     }
 }
 
-/// Names browsers for people by their User-Agent: "Firefox, Android".
+/// Derives a readable name of a browser and its system, such as "Firefox, Android", from a User-Agent header.
 enum DeviceName {
     static func describe(_ userAgent: String) -> String {
         let text = String(userAgent.prefix(500))
-        // The first match counts: newer browsers also name older ones.
+        // The first match counts, because newer browsers also send the names of older ones.
         let browser = [
             ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("Edg/", "Edge"), ("OPR/", "Opera"),
             ("Chromium/", "Chromium"),

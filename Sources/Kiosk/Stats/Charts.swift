@@ -1,19 +1,19 @@
 import Bookplate
 
-/// The shapes of a chart and the same data as a table. The template chart.mustache renders them as SVG. Lengths are in units of a
-/// picture that is ``width`` wide, so that its text is legible on a phone, where a unit is about a pixel.
+/// The shapes of a chart, and its data as a table. The template chart.mustache renders the shapes as SVG. The picture is ``width``
+/// units wide. On a phone, a unit is about a pixel, so that the text is legible.
 struct Chart: Sendable, Equatable {
     static let width = 360.0
 
     var title: String
     var height: Double
-    /// The horizontal lines.
+    /// The horizontal grid lines.
     var lines: [Line] = []
     var marks: [Mark] = []
     var labels: [Label] = []
-    /// The squares of a calendar's days without reading, drawn below the marks as one path.
+    /// The squares for the days of a calendar on which nothing was read. They are drawn below the marks as one path.
     var blanks: [Blank] = []
-    /// The same data for screen readers and exact values.
+    /// The data of the chart as a table, for screen readers and for exact values.
     var table: Table
 
     struct Line: Sendable, Equatable {
@@ -27,9 +27,9 @@ struct Chart: Sendable, Equatable {
         var y: Double
         var width: Double
         var height: Double
-        /// A class of stats.css: "bar", "heat3".
+        /// A class in stats.css, such as "bar" or "heat3".
         var style: String
-        /// The value as text: "November 2026: 412 pages".
+        /// The value as text, such as "November 2026: 412 pages".
         var text: String
     }
 
@@ -51,12 +51,14 @@ struct Chart: Sendable, Equatable {
         var rows: [[String]]
     }
 
-    /// Estimates the width of a text: half of a digit's height for each character.
+    /// Estimates the width of a text. Each character is assumed to be half as wide as a digit is high.
     static func width(of text: String) -> Double { Double(text.count) * 6.2 }
 }
 
 extension Chart {
-    /// - Parameter id: unique on the page.
+    /// Returns the template values for the chart.
+    ///
+    /// - Parameter id: an id that is unique on the page.
     func view(id: String) -> View {
         var view: View = [
             "chartId": id, "chartTitle": title, "width": Self.unit(Self.width), "height": Self.unit(height),
@@ -83,7 +85,7 @@ extension Chart {
         return view
     }
 
-    /// Formats a length to a tenth: more is invisible, and a page has hundreds of them.
+    /// Formats a length with at most one decimal. More decimals would be invisible, and a page has hundreds of lengths.
     static func unit(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         let (whole, rest) = tenths.magnitude.quotientAndRemainder(dividingBy: 10)
@@ -91,16 +93,16 @@ extension Chart {
     }
 }
 
-/// The axis of a chart, from 0 to a round number in round steps.
+/// The axis of a chart, which goes from 0 to a round number in round steps.
 struct Axis: Sendable, Equatable {
-    /// The values of the ticks, from 0.
+    /// The values of the ticks, beginning with 0.
     let ticks: [Int]
 
     /// - Parameters:
-    ///   - most: the greatest value; below 1, the axis goes to 1.
-    ///   - steps: the most steps.
+    ///   - most: the greatest value of the chart. If it is below 1, the axis goes to 1.
+    ///   - steps: the largest number of steps.
     init(upTo most: Int, steps: Int = 4) {
-        // Far above any total of a library, and far from overflow.
+        // This limit is far above any total of a library, and far below an overflow.
         let most = min(max(1, most), 1_000_000_000_000_000)
         var (unit, factors) = (1, [1, 2, 5][...])
         while (factors.first ?? 1) * unit * steps < most {
@@ -111,23 +113,23 @@ struct Axis: Sendable, Equatable {
         ticks = Array(stride(from: 0, through: (most + step - 1) / step * step, by: step))
     }
 
-    /// The upper end.
+    /// The value at the upper end of the axis.
     var top: Int { ticks.last ?? 1 }
     var step: Int { ticks.count > 1 ? ticks[1] : 1 }
 
-    /// Returns the position of a value, from 0 to 1.
+    /// Returns the position of a value on the axis, from 0 to 1.
     func fraction(_ value: Int) -> Double { min(1, max(0, Double(value) / Double(top))) }
 }
 
 /// A chart of vertical bars.
 struct BarChart: Sendable {
     struct Bar: Sendable {
-        /// The label below the bar, shown where there is room; `nil` for none.
+        /// The label below the bar, which is shown where there is room; `nil` for no label.
         var label: String?
         var value: Int
-        /// The value as text: "November 2026: 412 pages".
+        /// The value as text, such as "November 2026: 412 pages".
         var text: String
-        /// The row of the table.
+        /// The cells of the bar's row in the table.
         var cells: [String]
     }
 
@@ -135,14 +137,14 @@ struct BarChart: Sendable {
     var bars: [Bar]
     /// The column headings of the table.
     var heads: [String]
-    /// Formats a number.
+    /// Formats a number for the axis and the bars.
     var number: @Sendable (Int) -> String
 
     private static let (top, base, height) = (18.0, 166.0, 190.0)
     private static let gap = 4.0
 
-    /// Every bar with a value is visible. Labels are left out evenly where they would touch; values are shown above the bars if all
-    /// of them fit.
+    /// The finished chart. Every bar with a value is visible. Where labels would touch, some are left out at regular intervals. The
+    /// values are shown above the bars if all of them fit.
     var chart: Chart {
         let axis = Axis(upTo: bars.map(\.value).max() ?? 0)
         let scale = axis.ticks.map(number)
@@ -178,7 +180,8 @@ struct BarChart: Sendable {
         return chart
     }
 
-    /// Returns the indexes of the bars whose labels are shown: every one, every second, fifth … of those with a label.
+    /// Returns the indexes of the bars whose labels are shown. These are all bars with a label, or every second, third, … of them
+    /// if there is not enough room.
     private func labelled(_ slot: Double) -> [Int] {
         let all = bars.indices.filter { bars[$0].label != nil }
         guard all.count > 1 else { return all }
@@ -193,7 +196,7 @@ struct BarChart: Sendable {
 enum Bucket: String, Sendable, CaseIterable {
     case day, week, month, year
 
-    /// Chooses a unit for a number of days that gives at most about forty bars of weeks or months.
+    /// Chooses the unit for a period of this many days. Up to 1,100 days, the chart then has at most about forty bars.
     init(days: Int) {
         self =
             switch days {
@@ -204,15 +207,17 @@ enum Bucket: String, Sendable, CaseIterable {
             }
     }
 
-    /// The most bars of a chart.
+    /// The largest number of bars in a chart.
     static let maxCount = 60
 
-    /// Returns the buckets of a span including empty ones, oldest first; at most the last ``maxCount``.
+    /// Returns the buckets of a span, the oldest first. Empty buckets are included. If there are more than ``maxCount``, only the
+    /// last ones are returned.
     ///
     /// - Parameters:
-    ///   - days: those outside of the span are ignored.
-    ///   - span: values of ``CalendarDay/number``.
-    /// - Returns: for each bucket its day, month or year, for a week its Monday, and the reading in it.
+    ///   - days: the days with reading. Days outside of the span are ignored.
+    ///   - span: the first and the last day, as values of ``CalendarDay/number``.
+    /// - Returns: the start of each bucket, and the reading in it. The start is a day, a month or a year; for a week, it is the
+    ///   Monday.
     func buckets(_ days: [DayStats], in span: ClosedRange<Int>) -> [(start: CalendarDay, figures: DayStats)] {
         var sums: [CalendarDay: DayStats] = [:]
         for day in days {
@@ -240,18 +245,18 @@ enum Bucket: String, Sendable, CaseIterable {
     }
 }
 
-/// A calendar of a year with a square for each day, the darker the more was read. Weeks are columns with Monday at the top, in two
-/// bands of half a year each, so that a square on a phone is large enough to tap.
+/// A calendar of a year, with a square for each day. The more was read on a day, the darker its square. Weeks are columns that
+/// begin with Monday at the top. Each half of the year has its own band, so that the squares are large enough to tap on a phone.
 struct DayCalendar: Sendable {
     var title: String
     var year: Int
-    /// The days with reading; those of other years are ignored.
+    /// The days on which something was read. Days of other years are ignored.
     var days: [DayStats]
-    /// The names of the months, abbreviated.
+    /// The abbreviated names of the months.
     var months: [String]
-    /// The weekdays from Monday, one letter each.
+    /// The initial letters of the weekdays, from Monday.
     var weekdays: [String]
-    /// Describes a day: "21 November 2026: 34 pages".
+    /// Describes a day, such as "21 November 2026: 34 pages".
     var text: @Sendable (DayStats) -> String
     var number: @Sendable (Int) -> String
     var table: Chart.Table
@@ -280,7 +285,8 @@ struct DayCalendar: Sendable {
             }
             let date = CalendarDay(number: number)
             if date.day == 1, let month = date.month, months.indices.contains(month - 1) {
-                // Above the week of the 1st, or at the start of the next band if that is the last week of its band.
+                // The name of a month is above the week of the 1st. If that is the last week of its band, the name is at the start
+                // of the next band.
                 let isLast = week % Self.weeks == Self.weeks - 1
                 let position = isLast ? (x: Self.left, y: top + Self.band - 4) : (x: x, y: top - 4)
                 if position.y < 2 * Self.band {
@@ -298,16 +304,17 @@ struct DayCalendar: Sendable {
         return chart
     }
 
-    /// The upper bounds of the first three shades, for the legend.
+    /// The largest number of pages for each of the first three shades, which the legend shows.
     var bounds: [Int] { HeatScale(days.filter { $0.day.year == year }.map(\.pages)).bounds }
 
-    /// Returns the weekday of a ``CalendarDay/number``; 0 is Monday.
+    /// Returns the weekday of a ``CalendarDay/number``, where 0 is Monday.
     static func weekday(_ number: Int) -> Int { ((number + 3) % 7 + 7) % 7 }
 }
 
-/// Maps the pages of a day to one of four shades in round steps. A single long day does not make all others pale.
+/// Maps the pages of a day to one of four shades. The steps between the shades are round numbers, and a single day with many pages
+/// does not make all other days pale.
 struct HeatScale: Sendable, Equatable {
-    /// The upper bounds of the first three shades.
+    /// The largest number of pages for each of the first three shades.
     let bounds: [Int]
 
     init(_ pages: [Int]) {
@@ -316,7 +323,7 @@ struct HeatScale: Sendable, Equatable {
         bounds = [step, 2 * step, 3 * step]
     }
 
-    /// Returns a shade from 1 to 4; a day with a session but no page has the first.
+    /// Returns the shade for a number of pages, from 1 to 4. A day with a session but without pages gets shade 1.
     func level(_ pages: Int) -> Int { 1 + bounds.count { pages > $0 } }
 }
 
@@ -325,16 +332,16 @@ struct Shares: Sendable, Equatable {
     struct Row: Sendable, Equatable {
         var label: String
         var count: Int
-        /// From 0 to 1.
+        /// The share of the whole, from 0 to 1.
         var share: Double
     }
 
     let rows: [Row]
 
     /// - Parameters:
-    ///   - parts: in the order of the rows; empty ones are left out.
-    ///   - most: the most rows; the remaining parts are summed up in one more.
-    ///   - rest: the label of that row.
+    ///   - parts: the parts in the order of the rows. Empty parts are left out.
+    ///   - most: the largest number of rows. The remaining parts are added up in one more row.
+    ///   - rest: the label of the row for the remaining parts.
     init(_ parts: [(label: String, count: Int)], most: Int = 8, rest: String) {
         var parts = parts.filter { $0.count > 0 }
         if parts.count > most + 1 {
@@ -344,7 +351,7 @@ struct Shares: Sendable, Equatable {
         rows = parts.map { Row(label: $0.label, count: $0.count, share: Double($0.count) / Double(whole)) }
     }
 
-    /// Formats a share in whole percent, with "< 1" for a small one.
+    /// Formats a share in whole percent; a share that would be rounded to 0 becomes "< 1".
     static func percent(_ share: Double) -> String {
         let whole = Int((share * 100).rounded())
         return whole == 0 && share > 0 ? "< 1" : String(whole)

@@ -14,7 +14,7 @@ struct StatsCharts: Sendable {
             .map(\.chart)
     }
 
-    /// Pages by day, week, month or year, depending on the length of the period.
+    /// The pages read by day, week, month or year, depending on the length of the period.
     var pages: BarChart? {
         let span = period.span(of: overview.days, today: overview.today)
         let bucket = Bucket(days: span.count)
@@ -45,7 +45,7 @@ struct StatsCharts: Sendable {
         }
     }
 
-    /// Books finished by month of the year, or by year if the period is longer.
+    /// The books finished by month of the year, or by year if the period is longer than a year.
     var books: BarChart? {
         let isLong = period.kind == .all || period.period.from?.year != period.period.to?.year && period.kind == .own
         return isLong ? booksByYear : booksByMonth
@@ -93,7 +93,7 @@ struct StatsCharts: Sendable {
             number: texts.grouped)
     }
 
-    /// Copies by quarter stars.
+    /// The number of copies for each rating, in steps of a quarter star.
     var ratings: BarChart? {
         guard overview.ratings.count > 0 else { return nil }
         return BarChart(
@@ -107,7 +107,7 @@ struct StatsCharts: Sendable {
             }, heads: ["rating", "books"].map { texts("stats.head.\($0)") }, number: texts.grouped)
     }
 
-    /// The library by status, format and language.
+    /// The shares of the library by status, by format and by language.
     var shares: [View] {
         let counts = overview.counts
         let rest = texts("stats.others")
@@ -131,7 +131,7 @@ struct StatsCharts: Sendable {
         }
     }
 
-    /// `nil` for a year without reading.
+    /// The calendar of the year; `nil` if nothing was read in the year.
     var calendar: DayCalendar? {
         guard !yearDays.isEmpty else { return nil }
         let months = (1...12).compactMap { month -> [String]? in
@@ -152,7 +152,7 @@ struct StatsCharts: Sendable {
                 heads: ["month", "days", "pages", "time"].map { texts("stats.head.\($0)") }, rows: months))
     }
 
-    /// Returns the meaning of the calendar's shades.
+    /// Returns the legend, which explains the shades of the calendar.
     func legend(of calendar: DayCalendar) -> [View] {
         let bounds = calendar.bounds.map(texts.grouped)
         return (1...4).map { level in

@@ -3,11 +3,11 @@ import FoundationEssentials
 import Hummingbird
 import Synchronization
 
-/// The Stats page, with figures and charts, and the timeline. docs/tracker.md defines the figures.
+/// The Stats page, with figures and charts, and the Timeline page. docs/tracker.md defines the figures.
 struct StatsPage: Sendable {
     let parts: KioskParts
 
-    /// The most memories that are listed.
+    /// The largest number of memories that the page lists.
     private static let maxMemories = 12
 
     var routes: [Route] {
@@ -32,7 +32,7 @@ struct StatsPage: Sendable {
             Pages.Page(template: "stats", title: texts("layout.stats"), tab: .stats, view: view), context)
     }
 
-    /// Returns the days of the calendar: those of the overview if it covers the year.
+    /// Returns the days of the year that the calendar shows. They are taken from the overview if it covers the year.
     private func days(of year: Int, _ overview: Overview) async throws -> [DayStats] {
         guard let day = CalendarDay(year: year) else { return [] }
         let period = Period(day)
@@ -43,7 +43,7 @@ struct StatsPage: Sendable {
         return try await parts.library.days(in: period, zone: parts.ports.zone)
     }
 
-    /// The most events on the page of the timeline.
+    /// The largest number of events on the Timeline page.
     private static let maxEvents = 200
 
     private func timeline(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -69,7 +69,7 @@ extension String {
 }
 
 extension Texts {
-    /// Returns a book's title, authors and URL.
+    /// Returns the template values for a book: its title, authors and URL.
     func view(of book: CountedBook) -> View {
         var view: View = ["href": "/books/\(book.id.rawValue)", "bookTitle": title(book.title, book.isbn)]
         if !book.authors.isEmpty { view["bookAuthors"] = book.authors.joined(separator: ", ").cleanedLine }
@@ -95,7 +95,7 @@ extension Texts {
     }
 }
 
-/// Statistics as JSON, as the commands print them.
+/// Serves the statistics as JSON, in the same form in which the commands print them.
 struct StatsAPI: Sendable {
     let parts: KioskParts
 
@@ -108,12 +108,12 @@ struct StatsAPI: Sendable {
         ]
     }
 
-    /// The most events in a response.
+    /// The largest number of events in a response.
     static let maxEvents = 1_000
 
     private var today: CalendarDay { CalendarDay(parts.ports.now(), in: parts.ports.zone) }
 
-    /// Answers `?period=…&of=…` like the page, but defaults to all time.
+    /// Responds to `?period=…&of=…` like the Stats page, but the default period is all time.
     private func overview(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let selected = try period(request)
         let overview = try await parts.library.overview(
@@ -131,7 +131,7 @@ struct StatsAPI: Sendable {
         return JSONResponse(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
     }
 
-    /// Answers the latest events of the period, newest first.
+    /// Responds with the latest events of the period, the newest first.
     private func timeline(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let events = try await events(
             in: try period(request).period, limit: Self.maxEvents, forGuest: context.isGuest)
@@ -144,9 +144,9 @@ struct StatsAPI: Sendable {
         return try StatsPeriod(items + (isGiven ? [] : [(name: "period", value: "all")]), today: today)
     }
 
-    /// Returns the latest `limit` events that may lie in the period, newest first. Guests do not see sessions.
+    /// Returns the latest events that may lie in the period, at most `limit`, the newest first. Guests do not see sessions.
     func events(in period: Period, limit: Int, forGuest: Bool = false) async throws -> [TimelineEvent] {
-        // Events arrive in order; a ring buffer keeps the last ones.
+        // Events arrive from the oldest to the newest. A ring buffer keeps only the last ones.
         let ring = Mutex<(events: [TimelineEvent], next: Int)>(([], 0))
         try await parts.library.timeline(in: parts.ports.zone) { event in
             guard period.mayContain(event.date), !(forGuest && event.kind == .session) else { return }
@@ -167,9 +167,9 @@ struct StatsAPI: Sendable {
 struct StatsView: Sendable {
     let overview: Overview
     let period: StatsPeriod
-    /// The year of the calendar and the challenge.
+    /// The year for which the calendar and the challenge are shown.
     let year: Int
-    /// The days of the year with reading, oldest first.
+    /// The days of the year on which something was read, the oldest first.
     let yearDays: [DayStats]
     let texts: Texts
 
@@ -208,7 +208,7 @@ struct StatsView: Sendable {
         }
     }
 
-    /// The totals of the period, each a large number with its unit.
+    /// The totals of the period. Each is shown as a large number with its unit.
     private var tiles: [View] {
         let totals = overview.totals
         func tile(_ number: String, _ what: String) -> View { ["number": number, "what": what] }

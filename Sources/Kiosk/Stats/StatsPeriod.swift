@@ -1,23 +1,23 @@
 import Bookplate
 
-/// The period of the Stats page, from the query: ?period=week&of=2026-11-16, ?period=own&from=2026-01&to=2026-03.
+/// The period of the Stats page, parsed from a query such as ?period=week&of=2026-11-16 or ?period=own&from=2026-01&to=2026-03.
 struct StatsPeriod: Sendable, Equatable {
     enum Kind: String, Sendable, CaseIterable { case week, month, year, all, own }
 
     let kind: Kind
     let period: Period
 
-    /// - Parameter today: the default of `of`.
-    /// - Throws: ``RequestRefusal`` (400) that lists what is allowed.
+    /// - Parameter today: the current day, which is used if the query has no `of`.
+    /// - Throws: ``RequestRefusal`` (400) with the allowed values if a parameter is not allowed.
     init(_ query: some Sequence<(name: String, value: String)>, today: CalendarDay) throws {
         let query = Dictionary(query.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }) { $1 }
         guard let kind = Kind(rawValue: query["period"] ?? Kind.year.rawValue) else {
-            throw Self.refusal("period is \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw Self.refusal("The period must be one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         func day(_ name: String) throws -> CalendarDay? {
             guard let text = query[name] else { return nil }
             guard let day = CalendarDay(text) else {
-                throw Self.refusal("\(name) is YYYY-MM-DD, YYYY-MM or YYYY", "periodDay")
+                throw Self.refusal("\"\(name)\" must have the form YYYY-MM-DD, YYYY-MM or YYYY", "periodDay")
             }
             return day
         }
@@ -34,7 +34,7 @@ struct StatsPeriod: Sendable, Equatable {
         case .own:
             period = Period(from: try day("from"), to: try day("to"))
             if let from = period.from, let to = period.to, to < from {
-                throw Self.refusal("to is not before from", "periodOrder")
+                throw Self.refusal("\"to\" must not be before \"from\"", "periodOrder")
             }
         }
     }
@@ -43,7 +43,7 @@ struct StatsPeriod: Sendable, Equatable {
         RequestRefusal(status: .badRequest, code: "badQuery", message: "\(what).", key: key)
     }
 
-    /// Returns the URL of the period before or after this one; `nil` if there is none or it lies in the future.
+    /// Returns the URL of the previous or the next period; `nil` if there is no such period or if it lies in the future.
     func neighbour(_ step: Int, today: CalendarDay) -> String? {
         guard let from = period.from?.number, let to = period.to?.number, kind != .all, kind != .own else { return nil }
         let beyond = CalendarDay(number: step < 0 ? from - 1 : to + 1)
@@ -57,18 +57,20 @@ struct StatsPeriod: Sendable, Equatable {
         return "/stats?period=\(kind.rawValue)&of=\(of)"
     }
 
-    /// Returns the year whose months, calendar and challenge are shown: the last of the period that has begun.
+    /// Returns the year whose months, calendar and challenge are shown. It is the last year of the period, leaving out the years
+    /// that have not begun.
     func year(today: CalendarDay) -> Int {
         max(min(period.to?.year ?? today.year, today.year), period.from?.year ?? 1)
     }
 
-    /// Returns the days that charts show: the part of the period with reading, up to today.
+    /// Returns the first and the last day that charts show. An open end of the period is replaced by the first day with reading or
+    /// by today. A period that a person chose is reduced to the part with reading.
     func span(of days: [DayStats], today: CalendarDay) -> ClosedRange<Int> {
         let (first, last) = (days.first?.day.number, days.last?.day.number)
         let now = today.number ?? 0
         let from = period.from?.number ?? min(first ?? now, now)
         let to = period.to?.number ?? max(last ?? now, now)
-        // Most of a period of a thousand years is empty. At least a month is shown.
+        // Most of a period of a thousand years is empty, so only the part with reading is shown, but at least a month.
         guard kind == .own, let first, let last else { return min(from, to)...to }
         let upper = min(to, max(last, from))
         return max(from, min(first, upper - 30))...upper
@@ -76,7 +78,7 @@ struct StatsPeriod: Sendable, Equatable {
 }
 
 extension Texts {
-    /// Returns "2026", "November 2026", "16 November 2026 to 22 November 2026" or "All time".
+    /// Returns the name of a period, such as "2026", "November 2026", "16 November 2026 to 22 November 2026" or "All time".
     func name(of period: StatsPeriod) -> String {
         switch (period.period.from, period.period.to) {
         case (nil, nil): self("stats.allTime")

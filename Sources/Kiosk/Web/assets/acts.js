@@ -1,6 +1,6 @@
-// Acts: what a person does on a page, sent to the service. Their failures and results are shown as toasts.
+// Acts are what a person does on a page. They are sent to the service, and toasts show their failures and results.
 //
-// Acts that need no script of their own stand in the page: <button data-act="POST /api/…" data-body='{"…"}'
+// Acts that need no script of their own are written in the page: <button data-act="POST /api/…" data-body='{"…"}'
 // data-done="Saved"> and <form data-act="PATCH /api/…">, whose named fields become JSON. data-done is the message that
 // is shown on success.
 
@@ -9,7 +9,7 @@ import { removeUndo, toast } from "./messages.js";
 import { callAPI, makeRequestID, Refusal, showProgress } from "./requests.js";
 import { text } from "./texts.js";
 
-/** Does the work, and shows a toast when it failed. Returns whether it succeeded. */
+/** Does the work, and shows a toast if it fails. Returns true if it succeeded. */
 export async function attempt(work) {
   try {
     await showProgress(work);
@@ -20,7 +20,7 @@ export async function attempt(work) {
   }
 }
 
-/** Returns what to say to a person about an error that callAPI threw. */
+/** Returns the message for a person about an error that callAPI threw. */
 export function describeFailure(error) { return error instanceof Refusal ? error.message : text("lost"); }
 
 function undo(change) {
@@ -32,7 +32,10 @@ function undo(change) {
   });
 }
 
-/** Returns a form's fields as JSON: numbers from number fields, booleans from check boxes, null when empty. */
+/**
+ * Returns a form's fields as JSON, with numbers from number fields, booleans from check boxes, and null for empty
+ * fields.
+ */
 function readFields(form) {
   const result = {};
   for (const field of form.elements) {
@@ -46,12 +49,12 @@ function readFields(form) {
   return result;
 }
 
-/** Does the act that the element stands for. Returns whether it succeeded. */
+/** Does the act that the element stands for. Returns true if it succeeded. */
 export async function act(element, body, [method, path] = element.dataset.act.split(" ")) {
-  // Pressing twice means once.
+  // A second press while the act runs is ignored.
   if (element.hasAttribute("aria-busy")) return false;
   element.setAttribute("aria-busy", "true");
-  // With the same request id, an act that is repeated because its answer was lost is done once.
+  // The act has a request id, so that it is done only once even if it is repeated because its answer was lost.
   if ("once" in element.dataset) body = { ...body, request: element.dataset.once ||= makeRequestID() };
   const succeeded = await attempt(async () => {
     const answer = await callAPI(method, path, body);
@@ -75,11 +78,12 @@ document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
   if (opener) document.getElementById(opener.dataset.opens)?.showModal();
   const dialog = event.target.closest("[data-closes]") && event.target.closest("dialog");
-  // Cancel restores what was there. Esc only closes the dialog: what was typed is there when it is opened again.
+  // Cancel restores the earlier values. Esc only closes the dialog, so the text that was typed is still there when it
+  // is opened again.
   if (dialog) { dialog.querySelector("form[data-act]")?.reset(); dialog.close(); }
 });
 
-// Where Enter begins a new line, Control-Enter saves.
+// In fields where Enter begins a new line, Control-Enter saves.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
   if (!event.target.matches("dialog textarea")) return;

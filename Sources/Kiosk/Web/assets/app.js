@@ -1,4 +1,4 @@
-// The script of every page: acts, events, keys, scanners and lamps.
+// The script of every page, for acts, events, keys, scanners and lamps.
 
 import "./acts.js";
 import { isConnected } from "./events.js";
@@ -7,8 +7,8 @@ import "./lamps.js";
 import { showKeptMessage, toast } from "./messages.js";
 import { text } from "./texts.js";
 
-// When the service does not answer, a link would lead to the browser's own error page, from which a screen without an
-// address bar has no way back.
+// When the service does not answer, a link would lead to the browser's own error page. A screen without an address bar
+// could not leave that page.
 addEventListener("click", async (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || isConnected()) return;
@@ -16,7 +16,7 @@ addEventListener("click", async (event) => {
   try { await fetch("/healthz"); location.assign(link.href); } catch { toast(text("lost"), { isTrouble: true }); }
 });
 
-// A cover that no longer exists is hidden; the letter below it shows.
+// A cover that no longer exists is hidden, so that the letter below it shows.
 document.addEventListener("error", ({ target }) => { if (target.matches?.("img.cover")) target.hidden = true; }, { capture: true });
 
 showKeptMessage();

@@ -1,5 +1,5 @@
-// The Book page: stars, the cover photo, the trash. Values edited in place, progress, sessions and dates have files of
-// their own.
+// The Book page, with stars, the cover photo and the trash. Editing in place, progress, sessions and dates have their
+// own files.
 
 import { attempt } from "./acts.js";
 import "./dates.js";
@@ -13,7 +13,7 @@ import { text } from "./texts.js";
 
 const { copy } = document.querySelector("[data-copy]").dataset, words = document.getElementById("words").dataset;
 
-// Stars in quarters: the slider saves when it is released.
+// The rating in quarter stars. The slider saves the rating when it is released.
 
 document.addEventListener("change", (event) => {
   if (!event.target.matches("[data-rating]")) return;
@@ -26,8 +26,8 @@ document.addEventListener("change", (event) => {
   });
 });
 
-// The cover photo is made smaller here, so that not all of a phone's twelve megapixels are sent, and without the
-// camera's own data.
+// The cover photo is made smaller here, so that a phone does not send all of its twelve megapixels and the data that
+// the camera adds.
 
 const photo = document.getElementById("photo"), state = document.getElementById("photo-state");
 const longestSide = 1200;
@@ -59,7 +59,7 @@ photo.addEventListener("change", async () => {
   if (succeeded) await refresh();
 });
 
-// Deleting a book from the trash for good is the one act that asks first.
+// Deleting a book for good is the only act that asks first.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-for-good]");
   if (!button || !await confirmDeletion()) return;
@@ -69,7 +69,7 @@ document.addEventListener("click", async (event) => {
   });
 });
 
-// What is folded open stays open when its live region is replaced.
+// Parts that a person has opened stay open when their live region is replaced.
 const folds = new Map();
 document.addEventListener("toggle", ({ target }) => { if (target.id && target.matches("details")) folds.set(target.id, target.open); }, true);
 document.addEventListener("renewed", ({ target }) => {

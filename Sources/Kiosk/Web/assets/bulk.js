@@ -1,4 +1,4 @@
-// Acts on the Library page, on the selected books or on one.
+// The acts on the Library page, which concern the selected books or one book.
 
 import { attempt } from "./acts.js";
 import { completeAll } from "./complete.js";
@@ -8,13 +8,13 @@ import { callAPI } from "./requests.js";
 import { bar, countSelected, findHit, idOf, isAllSelected, pageText, readSelection, setSelecting } from "./selection.js";
 import { confirmDeletion } from "./sheets.js";
 
-// An act is one change, however many books it concerns; its toast undoes it. All books of a search are worked through
-// piece by piece.
+// An act is one change for any number of books, and its toast undoes it. An act on all results of a search works
+// through them piece by piece.
 
 let isActing = false;
 /** Does the act, and then shows the message for the number of books that it changed. */
 async function act(name, books, body, describe, expected = null) {
-  // Pressing twice means once.
+  // A second press while the act runs is ignored.
   if (isActing) return;
   let changed = 0, change = null, after = null, isDone = false;
   const { ids = [] } = books, isSearch = books.query !== undefined;
@@ -42,7 +42,7 @@ async function act(name, books, body, describe, expected = null) {
     document.activeElement?.blur();
     setSelecting(false);
     await refresh();
-    // The rows are new ones: a person who works by keys continues where they were.
+    // The rows have been replaced. A person who uses the keyboard continues in the same place.
     if (document.activeElement === document.body) {
       const book = ids.length === 1 && document.querySelector(`.name[href="/books/${ids[0]}"]`);
       (book || document.getElementById("choose")).focus({ preventScroll: true });
@@ -52,7 +52,7 @@ async function act(name, books, body, describe, expected = null) {
 }
 const message = (key, values) => (count) => pageText(key, { ...values, count });
 
-// The menu of statuses.
+// The status menu.
 
 const menu = document.getElementById("statuses");
 let menuBooks = {}, menuOpener;
@@ -84,7 +84,7 @@ menu.addEventListener("click", (event) => {
   act("status", menuBooks, { status: item.dataset.status }, message("status", { status: item.textContent }));
 });
 
-// The sheet for a tag or a shelf.
+// The sheet in which a person types a tag or a shelf.
 
 const label = document.getElementById("label"), labelName = document.getElementById("labelName");
 let labelKind;

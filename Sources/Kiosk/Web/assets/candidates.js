@@ -1,4 +1,5 @@
-// Books that are not saved yet, on the Scan and the Intake page: the form that edits one, and saving several at once.
+// Books that are not saved yet, on the Scan page and the Intake page: the form in which one is edited, and saving
+// several at once.
 
 import { attempt } from "./acts.js";
 import "./fields.js";
@@ -7,9 +8,9 @@ import { toast } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { text } from "./texts.js";
 
-// The form. Nothing takes its place while a person is at it.
+// The form. It is not replaced while a person is using it.
 
-/** Returns its fields as the service expects them. Authors are separated by semicolons. */
+/** Returns the form's fields as the service expects them. Authors are separated by semicolons. */
 function readFields(form, value = "value") {
   const read = (name) => form.elements[name]?.[value].trim() ?? "";
   const pages = read("pageCount");
@@ -26,7 +27,7 @@ function readChanges(form) {
   return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(then[name])));
 }
 
-// A draft outlives a reload, of the page or of the service, and a look at another row.
+// A draft survives when the page is reloaded, when the service restarts, and when the person looks at another row.
 
 const store = "bookplate.draft.";
 const dropDraft = (form) => sessionStorage.removeItem(store + form.dataset.row);
@@ -66,7 +67,7 @@ async function sendForm(form, isSaving) {
   const row = form.dataset.row, changes = readChanges(form);
   const succeeded = await attempt(async () => {
     if (Object.keys(changes).length > 0) await callAPI("PATCH", `/api/station/rows/${row}`, changes);
-    // A form confirms the book it shows; another copy has a button of its own.
+    // The form saves the book that it shows. Another button adds another copy.
     if (isSaving) await callAPI("POST", `/api/station/rows/${row}/save`, { anotherCopy: false });
   });
   if (!succeeded) return;
@@ -97,7 +98,8 @@ document.addEventListener("submit", (event) => {
 restoreDrafts();
 document.addEventListener("renewed", ({ target }) => { if (target.querySelector("form.edit")) restoreDrafts(); });
 
-// Saving several: the books that the page showed, by id. A toast reports those that are no longer there.
+// Saving several books at once. The request has the ids of the books that the page showed, and a toast reports the
+// books that are no longer there.
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-saves]");

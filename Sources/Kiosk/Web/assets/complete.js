@@ -1,15 +1,15 @@
-// Completes names while they are typed: <input data-complete="author|tag|shelf">. The combobox pattern of ARIA 1.2: the
-// focus stays in the field, arrow keys move through the list, Enter chooses, Esc closes. After a choice the field sends
-// "taken".
+// Completes names while they are typed, in each <input data-complete="author|tag|shelf">. It follows the combobox
+// pattern of ARIA 1.2: the focus stays in the field, arrow keys move through the list, Enter chooses a name, and Esc
+// closes the list. After a choice, the field sends the event "taken".
 
 import { callAPI } from "./requests.js";
 
 let number = 0;
 
-/** Gives a field its list of names. */
+/** Adds a list of names to a field. */
 export function complete(field) {
   if (field.dataset.completes) return;
-  // The same field may stand for tags at one time and for shelves at another.
+  // The same field may be used for tags at one time and for shelves at another.
   const kind = () => field.dataset.complete;
   const list = document.createElement("ul");
   field.dataset.completes = list.id = `names-${++number}`;
@@ -59,7 +59,7 @@ export function complete(field) {
       const query = `kind=${kind()}&limit=8&beginning=${encodeURIComponent(beginning.slice(0, 200))}`;
       const answer = await callAPI("GET", `/api/suggestions?${query}`);
       names = answer.suggestions;
-    } catch { return; } // Without completion a person types the whole name.
+    } catch { return; } // Without completion, the person types the whole name.
     if (mine !== latest || document.activeElement !== field) return;
     const previous = listOptions()[chosen]?.dataset.name;
     list.replaceChildren(...names.filter(({ name }) => name !== beginning).map(({ name, count }, index) => {
@@ -76,13 +76,13 @@ export function complete(field) {
       return option;
     }));
     list.hidden = list.children.length === 0;
-    // A list that comes late keeps the option that the person points at.
+    // A list that arrives late keeps the option to which the person has moved.
     point(listOptions().findIndex((option) => option.dataset.name === previous));
     field.setAttribute("aria-expanded", !list.hidden);
   }
 
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 60); });
-  // There are few tags and shelves: they are offered before anything is typed.
+  // Tags and shelves are offered before anything is typed, because there are only a few of them.
   field.addEventListener("focus", () => { if (field.value === "" && kind() !== "author") show(); });
   field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
@@ -102,10 +102,10 @@ export function complete(field) {
       close();
     }
   });
-  // The field keeps the focus.
+  // A press on the list leaves the focus in the field.
   list.addEventListener("pointerdown", (event) => event.preventDefault());
   list.addEventListener("click", (event) => { const option = event.target.closest("[role=option]"); if (option) choose(option); });
 }
 
-/** Gives every field of the page that asks for it its list. */
+/** Adds a list of names to every field of the page that has data-complete. */
 export function completeAll() { for (const field of document.querySelectorAll("input[data-complete]")) complete(field); }

@@ -1,5 +1,5 @@
-// The calendar sheet of the Book page, for a day, a month or a year. In its grid, arrow keys, Page Up and Page Down,
-// Home and End move the cursor (ARIA Authoring Practices, Date Picker Dialog).
+// The calendar sheet of the Book page, in which a person chooses a day, a month or a year. In its grid, the arrow keys,
+// Page Up, Page Down, Home and End move the cursor (ARIA Authoring Practices, Date Picker Dialog).
 
 import { refresh } from "./live.js";
 import { toast } from "./messages.js";
@@ -11,23 +11,24 @@ const sheet = document.getElementById("date-sheet"), grid = document.getElementB
 const [month, year, summary, wrong] = ["month", "year", "words", "wrong"].map((name) => document.getElementById(`date-${name}`));
 const precisions = [...sheet.querySelectorAll("[name=precision]")];
 
-/** Returns a day as midnight in UTC, where no clock change moves it. */
+/** Returns a day as midnight in UTC, because UTC has no changes of the clock. */
 const makeDay = (y, m, d) => { const date = new Date(0); date.setUTCFullYear(y, m - 1, d); return date; };
 const pad = (number, length = 2) => String(number).padStart(length, "0");
 const formatISO = (date) => `${pad(date.getUTCFullYear(), 4)}-${pad(date.getUTCMonth() + 1)}-${pad(date.getUTCDate())}`;
 const format = (date, options) => new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options }).format(date);
 const countDays = (y, m) => makeDay(y, m + 1, 0).getUTCDate();
 
-/** The day under the cursor, how much of it is known, and the button that the sheet was opened for. */
+/** The day under the cursor, the precision of the date, and the button for which the sheet was opened. */
 let at = makeDay(2000, 1, 1), precision = "day", button = null;
 
 for (let m = 1; m <= 12; m++) month.append(new Option(format(makeDay(2001, m, 1), { month: "long" }), m));
 
-/** Returns the date as the API expects it, cut after the last known part. */
+/** Returns the date as the API expects it, without the parts that are not known. */
 const readDate = () => formatISO(at).slice(0, { year: 4, month: 7, day: 10 }[precision]);
 
 /**
- * Returns whether the service would accept the date: at least one of the days it can mean must lie within the limits.
+ * Returns true if the service would accept the date. At least one of the days that it may stand for must lie within the
+ * limits.
  */
 function isOffered(date, how = precision) {
   const y = date.getUTCFullYear(), m = date.getUTCMonth() + 1;
@@ -108,7 +109,7 @@ function makeMonths(y) {
   return rows;
 }
 
-/** Moves by months, to the same day or the last of a shorter month. */
+/** Moves the cursor by months, to the same day of the month or to the last day of a shorter month. */
 function moveByMonths(count) {
   const months = at.getUTCFullYear() * 12 + at.getUTCMonth() + count;
   const y = Math.min(9999, Math.max(1, Math.floor(months / 12))), m = ((months % 12) + 12) % 12 + 1;
@@ -154,13 +155,13 @@ year.addEventListener("input", () => {
 year.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); save(readDate()); } });
 for (const input of precisions) input.addEventListener("change", () => { precision = input.value; draw(); });
 
-/** Opens the calendar for the date of a button with data-date. */
+/** Opens the calendar for a button that has data-date. */
 function open(opener) {
   button = opener;
   const [y, m, d] = (opener.dataset.value || "").split("-").map(Number);
   precision = d || !y ? "day" : m ? "month" : "year";
   at = y ? makeDay(y, m || 1, d || 1) : makeDay(...readToday());
-  // Without a date the cursor begins at today, or at the nearest day that is offered.
+  // If there is no date yet, the cursor begins at today or at the nearest day that can be chosen.
   const { min, max } = opener.dataset;
   if (!y && !isOffered(at)) at = new Date(`${max && formatISO(at) > max ? max : min}T00:00:00Z`);
   document.getElementById("date-title").textContent = opener.dataset.label;

@@ -1,6 +1,6 @@
-// Editing in place, on the Book page: a button with data-edit becomes a field. Unless data-edit says otherwise, the act
-// is to change the value of the book that the button's id names. Enter saves (Control-Enter in fields of several
-// lines), Esc leaves the value as it was.
+// Editing in place on the Book page. A button with data-edit becomes a field when it is pressed. The value that it
+// changes is named by the button's id, unless data-edit gives another request. Enter saves (Control-Enter in fields
+// with several lines), and Esc leaves the value as it was.
 
 import { addSeen } from "./fields.js";
 import { refresh } from "./live.js";
@@ -67,7 +67,7 @@ function edit(button) {
   form.append(wrong, makeElement("div", { className: "row" }, save, cancel));
 
   const hidden = [button, button.dataset.from ? document.getElementById(button.dataset.from) : null].filter(Boolean);
-  // The field takes the place of the whole title or line.
+  // The field replaces the whole title or line.
   const place = button.closest("h1, h3, p, dd") ?? button;
   if (place.matches("h1, p")) hidden.push(place);
   if (place.matches("dd")) { hidden.push(...place.children); place.append(form); } else place.after(form);
@@ -91,7 +91,7 @@ function edit(button) {
     let answer;
     const error = await submitSheet(form, async () => { answer = await callAPI(method, path, whole); });
     if (error) {
-      // Once the person has seen the value that is there now, saving again means to replace it.
+      // After the person has seen the current value, saving again replaces it.
       if (error.code?.startsWith("changed.")) was = error.now;
       return field.focus();
     }
@@ -116,7 +116,7 @@ function suggestNames(field, kind) {
       const query = `kind=${kind}&limit=8&beginning=${encodeURIComponent(field.value)}`;
       const { suggestions } = await callAPI("GET", `/api/suggestions?${query}`);
       if (mine === latest) list.replaceChildren(...suggestions.map(({ name }) => new Option("", name)));
-    } catch { /* Without suggestions a person types the whole name. */ }
+    } catch { /* Without suggestions, the person types the whole name. */ }
   });
 }
 

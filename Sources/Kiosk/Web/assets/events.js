@@ -1,18 +1,18 @@
-// The service's events: one stream per page.
+// The service's events. Each page has one stream.
 
 import { refresh } from "./live.js";
 import { showNotice } from "./messages.js";
 import { text } from "./texts.js";
 
 const handlers = new Map(), subscribed = new Set();
-/** The run of the service that this page belongs to; null until the stream says so. */
+/** The run of the service to which this page belongs; null until the stream has reported it. */
 let run = null, stream;
 
 /** Calls the handler with the data of each event of this name. */
 export function on(name, handler) {
   handlers.set(name, [...(handlers.get(name) ?? []), handler]);
   if (stream) subscribe(name);
-  // The stream says hello only once.
+  // The stream sends hello only once, so the handler is called now.
   if (name === "hello" && run !== null) handler({ run });
 }
 
@@ -22,7 +22,7 @@ function subscribe(name) {
   stream.addEventListener(name, (event) => { for (const handler of handlers.get(name) ?? []) handler(JSON.parse(event.data)); });
 }
 
-/** Returns whether events arrive now, or none have arrived yet. */
+/** Returns true if events are arriving, or if the first event has not arrived yet. */
 export function isConnected() { return document.body.hasAttribute("data-connected") || run === null; }
 
 function setConnected(value) {
@@ -41,29 +41,29 @@ function connect() {
   stream.addEventListener("error", () => {
     setConnected(false);
     showNotice("lost", text("lost"));
-    // The browser reconnects automatically, unless a proxy answered or this sign-in has ended.
+    // The browser reconnects automatically, except when a proxy answered or when this sign-in has ended.
     if (stream.readyState === EventSource.CLOSED) setTimeout(reconnect, 2000);
   });
 }
 
-/** Connects again, unless the person has to sign in first. */
+/** Connects again, unless the person must sign in first. */
 async function reconnect() {
   try {
     const answer = await fetch(location.href, { method: "HEAD" });
     if (answer.redirected) { location.assign(answer.url); return; }
-  } catch { /* Nothing answers yet; the stream keeps trying. */ }
+  } catch { /* Nothing answers yet, so the stream keeps trying. */ }
   subscribed.clear();
   connect();
 }
 
-// The first event of a stream names the run of the service. After a restart the pages may be different: a script that
-// holds something a reload would lose cancels "restarted", and the person reloads.
+// The first event of a stream says which run of the service it comes from. After a restart, the pages may be different.
+// A script that holds something that a reload would lose cancels "restarted", and the person reloads the page.
 on("hello", (hello) => {
   if (run !== null && run !== hello.run) {
     if (document.dispatchEvent(new Event("restarted", { cancelable: true }))) location.reload();
     else showNotice("restarted", text("restarted"), [text("reload"), () => location.reload()]);
   }
-  // Changes made while the page was on its way here.
+  // The library may have changed while the page was on its way here.
   if (run === null && String(hello.change) !== document.body.dataset.madeAt) refresh();
   run = hello.run;
 });

@@ -1,32 +1,33 @@
-// Values as people read and type them, and drafts of what they type.
+// Values in the form in which people read and type them, and drafts of text that is not saved yet.
 
 /**
- * Returns the body with the values that were there when the person began, so that a change made elsewhere meanwhile is
- * not replaced unseen. Leaves them out when both would not fit into one request.
+ * Returns the body together with the values that were there when the person began to edit. The service then refuses to
+ * replace a change that was made elsewhere in the meantime. These values are left out if the request would become too
+ * large.
  */
 export function addSeen(body, was) {
   const whole = { ...body, was };
   return new Blob([JSON.stringify(whole)]).size < 60000 ? whole : body;
 }
 
-/** Returns an instant in the form of a field for local date and time. */
+/** Returns an instant in the form that a field for local date and time expects. */
 export const formatLocal = (instant) => new Date(instant - instant.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 
-/** Returns a number as people write it, with a comma or a point and perhaps a percent sign, or NaN for none. */
+/** Returns the number in a field, or NaN if there is none. It may have a comma or a point, and a percent sign. */
 export function parseNumber(field) {
   const text = field.value.trim().replace(",", ".").replace(/\s*%$/, "");
   return text === "" ? NaN : Number(text);
 }
 
-/** Returns a number of seconds as "12:34", from an hour on as "1:02:34". */
+/** Returns a number of seconds as "12:34", or as "1:02:34" from one hour on. */
 export function formatElapsed(seconds) {
   const pad = (number) => String(number).padStart(2, "0");
   const tail = `${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`;
   return seconds < 3600 ? tail : `${Math.floor(seconds / 3600)}:${tail}`;
 }
 
-// Drafts: what is typed and not saved yet keeps the page from being left or reloaded. What is searched for is part of
-// the address.
+// Drafts. Text that is typed and not saved yet keeps the page from being left or reloaded. Searches do not count,
+// because the text of a search is part of the address.
 
 const typed = new Set();
 document.addEventListener("input", ({ target }) => {
@@ -37,7 +38,7 @@ document.addEventListener("input", ({ target }) => {
 });
 function isDraft(field) {
   const dialog = field.closest("dialog");
-  // In a closed dialog only a form with data-act can hold a draft: it is emptied when it is saved.
+  // In a closed dialog, only a form with data-act can hold a draft, because such a form is emptied when it is saved.
   const isReachable = !dialog || dialog.open || field.form?.dataset.act;
   return field.isConnected && field.value !== field.defaultValue && field.value.trim() !== "" && isReachable;
 }

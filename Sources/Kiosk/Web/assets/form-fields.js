@@ -1,18 +1,18 @@
-// The fields of the form: people in rows, names as chips, stars and dates; their values as JSON, and errors beside
-// them.
+// The fields of the form, which are people in rows, names as chips, stars and dates. This file also reads their values
+// as JSON, and shows errors beside them.
 
 import { complete, completeAll } from "./complete.js";
 import { fillIn } from "./texts.js";
 
 export const form = document.getElementById("form");
 const words = document.getElementById("words").dataset;
-/** Returns a text of the page with its {names} filled in. */
+/** Returns a text of the page, with its {names} filled in. */
 export const pageText = (key, values) => fillIn(words[key], values);
 
-/** Notifies the form of a change that sends no event of its own. */
+/** Notifies the form of a change that does not send an event. */
 export function notifyChange() { form.dispatchEvent(new Event("change")); }
 
-// People, one in each row. The last row is only emptied.
+// People, one in each row. The last row is emptied rather than removed.
 
 export function addPerson(name = "", role = "author") {
   const row = document.getElementById("person").content.firstElementChild.cloneNode(true);
@@ -28,7 +28,7 @@ export function readPeople() {
   return [...document.querySelectorAll(".person")].map(readRow).filter(({ name }) => name);
 }
 
-// Tags and genres: chips, and a field that adds more.
+// Tags and genres, which are chips with a field that adds more.
 
 export function addName(box, name) {
   name = name.trim();
@@ -46,7 +46,7 @@ export function addName(box, name) {
   notifyChange();
 }
 export function readNames(box) { return [...box.querySelectorAll(".picked > [data-name]")].map((chip) => chip.dataset.name); }
-/** Adds what is typed in the field, as if Enter had been pressed. */
+/** Adds the names that are typed in the field, as if Enter had been pressed. */
 export function addTyped(box) {
   const field = box.querySelector("input");
   for (const name of field.value.split(",")) addName(box, name);
@@ -72,7 +72,7 @@ form.addEventListener("click", (event) => {
   notifyChange();
 });
 
-// Stars: a tap sets whole ones, and the same tap again clears them; the field takes quarters.
+// Stars. A tap sets whole stars, and a second tap on the same star clears the rating. The field accepts quarter stars.
 
 const rating = form.elements.rating;
 function showStars() {
@@ -92,7 +92,7 @@ form.addEventListener("click", (event) => {
 rating.addEventListener("input", showStars);
 showStars();
 
-// Only the dates that make sense with the status are shown.
+// Only the dates that fit the status are shown.
 
 const status = form.elements.status;
 function showDays() {
@@ -125,7 +125,7 @@ export function readForm() {
   for (const box of document.querySelectorAll(".names-field")) result[box.dataset.names] = readNames(box);
   return result;
 }
-/** Returns everything entered in the form, for restoreDraft. */
+/** Returns everything that is entered in the form. restoreDraft takes the same value. */
 export function readDraft() {
   const fields = {};
   for (const field of form.elements) if (field.name) fields[field.name] = field.type === "checkbox" ? field.checked : field.value;
@@ -152,7 +152,7 @@ export function restoreDraft({ fields, people, boxes }) {
 }
 export const dates = ["started", "finished", "stopped"];
 
-// Errors are shown beside their field.
+// Errors, which are shown beside their fields.
 
 const trouble = document.getElementById("trouble");
 export function clearError(field) {

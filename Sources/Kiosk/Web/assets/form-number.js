@@ -1,4 +1,5 @@
-// The ISBN of the form: its check, what the library and the sources know of its book, and Scan ISBN.
+// The ISBN of the form: the check of the number, everything that the library and the sources know about its book, and
+// the button Scan ISBN.
 
 import { attempt } from "./acts.js";
 import { on } from "./events.js";
@@ -13,7 +14,7 @@ const filled = [
   "title", "subtitle", "publisher", "pageCount", "language", "originalLanguage", "authorNationality", "format", "series",
   "seriesNumber", "description", "previewLink", "infoLink",
 ];
-/** Fills the empty fields with a book's metadata. */
+/** Fills in the empty fields with a book's metadata. */
 function fillFields(metadata) {
   let count = 0;
   for (const name of filled) {
@@ -42,10 +43,10 @@ function fillFields(metadata) {
 
 let lookedUp = isbn.value.trim();
 /**
- * Checks the number, and shows what the library knows of it.
+ * Checks the number, and shows what the library knows about it.
  *
- * - isScanned: the station asks the sources already, so that the form need not offer it.
- * - again: also when the number is still the same.
+ * - isScanned: true if the station is already asking the sources, so that the form need not offer this.
+ * - again: true to check the number even if it has not changed.
  */
 export async function lookUp({ isScanned, again } = {}) {
   const text = isbn.value.trim();
@@ -66,17 +67,21 @@ export async function lookUp({ isScanned, again } = {}) {
     if (!id) document.getElementById("owned").hidden = !known.owned;
     if (known.metadata) fillFields(known.metadata); else if (isScanned) toast(words.unknown);
     asking.hidden = known.metadata !== null || isScanned === true;
-  } catch { /* The number is checked again when it is saved. */ }
+  } catch { /* The service checks the number again when the form is saved. */ }
 }
 isbn.addEventListener("change", () => lookUp());
 
-/** The last number sent, with its request id: sent twice, because an answer was lost, it is captured once. */
+/**
+ * The last number that was sent, with its request id. If it is sent twice because an answer was lost, it is captured
+ * once.
+ */
 let sent = {};
-// The station asks the sources: the number is added to its queue, and saving the form answers it there.
+// The station asks the sources. For this, the number is added to the station's queue, and saving the form answers it
+// there.
 asking.addEventListener("click", () => attempt(async () => {
   asking.hidden = true;
   isbnHint.textContent = words.asking;
-  // A scanned number is in the queue already.
+  // A scanned number is already in the queue.
   if (item?.hyphenated === isbn.value.trim()) return void await callAPI("POST", `/api/station/rows/${item.id}/lookup`, {});
   const text = isbn.value.trim();
   if (sent.text !== text) sent = { text, request: makeRequestID() };
@@ -87,8 +92,8 @@ asking.addEventListener("click", () => attempt(async () => {
   useAnswer(row);
 }));
 
-// Scan ISBN: shows the live picture, and takes the next number that the station captures. What the sources answer later
-// is filled in as well.
+// Scan ISBN, which shows the live picture and takes the next number that the station captures. Values that the sources
+// find later are filled in as well.
 
 const scanner = document.getElementById("scanner"), preview = document.getElementById("preview");
 const noPicture = document.getElementById("noPicture");
@@ -99,13 +104,13 @@ document.getElementById("scan").addEventListener("click", () => {
   scanner.showModal();
 });
 preview.addEventListener("error", () => { if (scanner.open) { preview.hidden = true; noPicture.hidden = false; } });
-// A stream that is no longer shown is ended.
+// The stream ends when it is no longer shown.
 scanner.addEventListener("close", () => { preview.removeAttribute("src"); });
-/** The item of the queue whose number is in the form. Saving the form answers it. */
+/** The item in the queue whose number is in the form. Saving the form answers this item. */
 let item = null;
 const taken = new Set();
 function useNumber(row) {
-  // An event and an answer may report the same one.
+  // An event and an answer may report the same item.
   if (taken.has(row?.id)) return;
   if (!scanner.open || !row?.isbn13) return;
   scanner.close();
@@ -118,12 +123,12 @@ function useNumber(row) {
   isbn.focus();
 }
 on("captured", useNumber);
-// The form itself shows what happened to the number; no toast is needed.
+// The form itself shows what happened to the number, so no toast is needed.
 document.addEventListener("scanned", (event) => {
   const { row } = event.detail;
   if (!row || (!scanner.open && row.isbn13 !== item?.isbn13)) return;
   event.preventDefault();
-  // The same number scanned again is skipped, so that the queue does not keep a second one.
+  // If the same number is scanned again, the new item is skipped, so that the queue does not keep a second one.
   const isAgain = item !== null && !taken.has(row.id) && row.isbn13 === item.isbn13;
   useNumber(row);
   if (!isAgain || item.id === row.id) return;

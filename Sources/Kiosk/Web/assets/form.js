@@ -1,4 +1,4 @@
-// The form that adds or edits a book. Errors are shown beside their field, and nothing typed is lost.
+// The form that adds or edits a book. Errors are shown beside their fields, and nothing that was typed is lost.
 
 import { describeFailure } from "./acts.js";
 import { addSeen } from "./fields.js";
@@ -12,7 +12,7 @@ const words = document.getElementById("words").dataset, trouble = document.getEl
 const id = form.dataset.id;
 
 let before = readForm(), isSaved = false, isChanged = false;
-/** Values that were changed elsewhere meanwhile, and that the person has seen. */
+/** The current values that were changed elsewhere while the person was editing, and that the person has now seen. */
 const seen = new Map();
 const listChanges = (now) => Object.keys(now).filter((key) => JSON.stringify(now[key]) !== JSON.stringify(before[key]));
 function compare() {
@@ -24,8 +24,8 @@ form.addEventListener("change", compare);
 addEventListener("beforeunload", (event) => { if (isChanged && !isSaved && id) event.preventDefault(); });
 document.addEventListener("restarted", (event) => { if (isChanged && !isSaved) event.preventDefault(); });
 
-// The draft of a book that is being added outlives the way to another page and back: it is offered until the book is
-// saved or the draft is deleted.
+// The draft of a book that is being added is kept when the person goes to another page. It is offered again until the
+// book is saved or the draft is deleted.
 
 const store = "bookplate.add";
 function keepDraft() {
@@ -47,13 +47,13 @@ if (offered) {
 for (const name of ["input", "change"]) {
   form.addEventListener(name, () => {
     compare();
-    // A person who begins another book has answered.
+    // A person who begins another book does not want the draft.
     if (offered && isChanged) { offered = null; showNotice("draft"); }
     keepDraft();
   });
 }
 
-/** Checks all fields, and shows the errors. Returns whether there are none. */
+/** Checks all fields, and shows the errors. Returns true if there are none. */
 function check() {
   trouble.hidden = true;
   const found = [];
@@ -84,12 +84,12 @@ async function save() {
       const keys = listChanges(now), edit = {}, newDates = {};
       for (const key of keys) {
         if (!dates.includes(key)) edit[key] = now[key];
-        // A hidden date makes no sense with the status, and stays as it is.
+        // A hidden date does not fit the status, so it stays as it is.
         else if (!form.elements[key].closest("[data-for]").hidden) newDates[key] = now[key];
       }
       const was = Object.fromEntries(Object.keys(edit).map((key) => [key, seen.has(key) ? seen.get(key) : before[key]]));
       if (Object.keys(edit).length) book = await callAPI("PATCH", `/api/books/${encodeURIComponent(id)}`, addSeen(edit, was));
-      // These are stored, even if the dates are refused.
+      // These values are now stored, even if the dates are refused.
       for (const key of Object.keys(edit)) before[key] = now[key];
       if (Object.keys(newDates).length) await callAPI("PUT", `/api/books/${encodeURIComponent(id)}/dates`, newDates);
     } else {
@@ -110,7 +110,7 @@ async function save() {
       return;
     }
     const [kind, name] = error.code?.split(".") ?? [];
-    // Once the person has seen the value that is there now, saving again means to replace it.
+    // After the person has seen the current value, saving again replaces it.
     if (kind === "changed") seen.set(name, error.now);
     showError(["field", "changed"].includes(kind) ? name : "", error.message)?.focus();
   } finally {

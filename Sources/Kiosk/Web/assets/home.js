@@ -1,4 +1,4 @@
-// The Home page: the sheet that updates a page, with its preview, and the running session.
+// The Home page, with the sheet in which a person enters a page, its preview, and the running session.
 
 import { formatElapsed, formatLocal } from "./fields.js";
 import { refresh } from "./live.js";
@@ -9,10 +9,10 @@ import { fillIn } from "./texts.js";
 
 const sheet = document.getElementById("page-sheet"), stopSheet = document.getElementById("stop-sheet");
 
-/** Returns a number with its thousands separated, as the service writes them. */
+/** Returns a number with separators for thousands, as the service writes it. */
 function group(number) { return number === null ? "" : new Intl.NumberFormat(document.documentElement.lang).format(number); }
 
-/** Sends what a sheet is for. Returns the error, or null on success. */
+/** Sends the request of a sheet. Returns the error, or null on success. */
 async function send(dialog, method, path, body) {
   let answer;
   const error = await submitSheet(dialog, async () => { answer = await callAPI(method, path, body); });
@@ -23,14 +23,14 @@ async function send(dialog, method, path, body) {
   return null;
 }
 
-// The page a person is on.
+// The page that a person has reached.
 
 const number = sheet.querySelector("[name=number]");
 let book = {};
 
 const unit = () => sheet.querySelector("[name=unit]:checked").value;
 
-/** Previews the bar. Only a book read to the end is at 100 %. */
+/** Shows a preview of the progress bar. Only a book that has been read to the end is at 100 %. */
 function preview() {
   const typed = number.value === "" ? null : Number(number.value), count = Number(book.count) || null;
   const part = typed === null ? 0 : unit() === "percent" ? typed / 100 : count ? typed / count : null;
@@ -64,7 +64,7 @@ number.addEventListener("input", preview);
 for (const choice of sheet.querySelectorAll("[name=unit]")) {
   choice.addEventListener("change", () => {
     const count = Number(book.count), typed = Number(number.value);
-    // What was typed is converted into the other unit where the page count is known.
+    // The number is converted into the other unit if the page count is known.
     if (number.value !== "" && count) {
       number.value = unit() === "percent" ? Math.round(typed / count * 1000) / 10 : Math.floor(typed * count / 100);
     }
@@ -120,8 +120,8 @@ async function stop(isForced) {
   const error = await send(stopSheet, "POST", "/api/session/stop", body);
   force.hidden = error?.code !== "sessionTooShort";
   if (error?.code !== "clockWentBackwards") return;
-  // Only the reader knows when the session ended. A minute after the start, because the field has no seconds and would
-  // otherwise lie before it.
+  // Only the reader knows when the session ended. The suggestion is a minute after the start, because the field has no
+  // seconds and would otherwise lie before the start.
   time.closest(".field").hidden = false;
   time.min = time.value = formatLocal(new Date(Number(stopping.since) + 60000));
   time.focus();

@@ -1,11 +1,11 @@
-// The Intake page: the focus is on one card at a time, and arrow keys move it over rows and columns.
+// The Intake page. One card has the focus at a time, and the arrow keys move the focus over rows and columns.
 
 import "./candidates.js";
 import { on } from "./events.js";
 import { refresh } from "./live.js";
 
 const listCards = () => [...document.querySelectorAll("#intake [data-row][id]")];
-/** The id of the card that Tab reaches. It is kept when the cards are replaced. */
+/** The id of the card that Tab reaches. The id is kept when the cards are replaced. */
 let current = null;
 
 function setTabStop() {
@@ -54,7 +54,7 @@ document.addEventListener("keydown", (event) => {
   focusCard(next);
 });
 
-// When the focused card is gone, the focus moves to the card that took its place.
+// When the focused card has gone, the focus moves to the card that is now in its place.
 let place = 0, isInside = false;
 document.addEventListener("focusin", (event) => {
   const card = event.target.closest("#intake [data-row][id]");

@@ -1,5 +1,5 @@
-// The keypad: an ISBN by touch or by keys, over the picture. Hyphens are added automatically, and the check digit is
-// checked at once.
+// The keypad over the picture, on which a person enters an ISBN by touch or with keys. Hyphens are added automatically,
+// and the check digit is checked at once.
 
 import { describeFailure } from "./acts.js";
 import { areSingleKeysOn } from "./keys.js";
@@ -12,7 +12,7 @@ const opener = document.getElementById("keypad-open"), submit = document.getElem
 const readDigits = () => field.value.toUpperCase().replace(/[^0-9X]/g, "");
 
 let latest = 0;
-/** Says whether the number is right, and adds its hyphens. */
+/** Shows whether the number is right, and adds its hyphens. */
 async function update() {
   const number = readDigits(), state = checkNumber(number), mine = ++latest;
   verdict.textContent = verdict.dataset[state] ?? "";
@@ -23,18 +23,18 @@ async function update() {
     const answer = await callAPI("GET", `/api/isbn?text=${number}`);
     if (mine !== latest) return;
     if (answer.hyphenated && field.value !== answer.hyphenated) setValue(answer.hyphenated);
-    // The check digit is right, but the number is not a book's: the service says what it is.
+    // If the check digit is right but the number is not a book's, the service says what kind of number it is.
     if (state === "right" && answer.error) {
       verdict.textContent = answer.error;
       verdict.className = "state-problem";
       submit.disabled = true;
     }
   } catch {
-    // Without hyphens it is still the same number.
+    // The hyphens are missing, but the number is still the same.
   }
 }
 
-/** Sets the field, with the caret behind the same digit as before. */
+/** Sets the field, and keeps the caret behind the same digit as before. */
 function setValue(value) {
   const isFocused = document.activeElement === field;
   const before = field.value.slice(0, field.selectionStart ?? 0).replace(/[^0-9Xx]/g, "").length;
@@ -61,7 +61,10 @@ export function hideKeypad() {
   if (hadFocus) opener.focus();
 }
 
-/** The last number sent, with its request id: sent twice, because an answer was lost, it is captured once. */
+/**
+ * The last number that was sent, with its request id. If it is sent twice because an answer was lost, it is captured
+ * once.
+ */
 let sent = {};
 async function capture() {
   if (checkNumber(readDigits()) !== "right" || submit.disabled) return;
@@ -81,7 +84,7 @@ async function capture() {
   }
 }
 
-// Digits that a person types while the keypad is closed open it.
+// If a person types digits while the keypad is closed, it opens.
 document.addEventListener("digits", (event) => {
   if (!areSingleKeysOn() || document.querySelector("dialog[open]")) return;
   event.preventDefault();
@@ -93,7 +96,7 @@ document.addEventListener("digits", (event) => {
 opener.addEventListener("click", () => { if (pad.hidden) show(); else hideKeypad(); });
 field.addEventListener("input", update);
 pad.addEventListener("submit", (event) => { event.preventDefault(); capture(); });
-// The focus stays in the field, so that a person can change from finger to keys at any time.
+// The focus stays in the field, so that a person can switch between touch and keys at any time.
 pad.addEventListener("pointerdown", (event) => { if (event.target.closest("[data-digit], [data-keypad=back]")) event.preventDefault(); });
 pad.addEventListener("click", (event) => {
   const { digit, keypad } = event.target.closest("button")?.dataset ?? {};

@@ -1,6 +1,6 @@
-// Keys, on all pages. A page gives a key to one of its acts with data-key="e" on a button, which is pressed, or a
-// field, which gets the focus; several keys are separated by spaces. Keys within the nearest data-keys of the focused
-// element come before those of the page.
+// The keys of all pages. A page assigns a key to one of its acts with data-key="e" on a button, which is then pressed,
+// or on a field, which then gets the focus. Several keys are separated by spaces. Keys within the nearest data-keys
+// around the focused element come before the other keys of the page.
 
 import { attempt } from "./acts.js";
 import { toast } from "./messages.js";
@@ -10,14 +10,17 @@ import { text } from "./texts.js";
 
 const store = "bookplate.keys", nextPress = "bookplate.press";
 
-/** Returns whether single characters are shortcuts. Enter, Esc and arrow keys always are. */
+/** Returns true if single characters are shortcuts. Enter, Esc and the arrow keys always are. */
 export function areSingleKeysOn() { return localStorage.getItem(store) !== "off"; }
 export function setSingleKeys(isOn) {
   if (isOn) localStorage.removeItem(store);
   else localStorage.setItem(store, "off");
 }
 
-/** The page a key leads to when the current page has no use for it, and the key that is pressed there. */
+/**
+ * The page to which a key leads if the current page does not use the key, and the key that is then pressed on that
+ * page.
+ */
 const places = {
   s: ["/scan"], h: ["/home"], l: ["/library"], i: ["/intake"], ",": ["/settings"], a: ["/add"], "/": ["/library", "/"], k: ["/scan", "k"],
 };
@@ -25,7 +28,7 @@ const places = {
 const isUsable = (element) => !element.disabled && element.getAttribute("aria-disabled") !== "true"
   && element.checkVisibility({ checkVisibilityCSS: true });
 
-/** Finds the element of a key. Elements within another data-keys count only while the focus is in there. */
+/** Finds the element for a key. Elements within another data-keys count only while the focus is in it. */
 function find(root, name) {
   return [...root.querySelectorAll("[data-key]")].find((element) => {
     const own = element.closest("[data-keys]");
@@ -33,7 +36,7 @@ function find(root, name) {
   });
 }
 
-/** Does what the key stands for on this page. Returns whether it stands for anything. */
+/** Does the act that the key stands for on this page. Returns true if the key stands for one. */
 function press(name) {
   const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
   const near = document.activeElement?.closest("[data-keys]");
@@ -45,7 +48,7 @@ function press(name) {
   if (dialog) return false;
   if (name === "?") { attempt(showTable); return true; }
   if (name === "Escape") return goBack();
-  // Guests change nothing.
+  // Guests cannot change anything, so they cannot undo.
   if (name === "u" && !document.body.matches(".is-guest")) { attempt(offerUndo); return true; }
   const [path, then] = places[name] ?? [];
   if (!path || location.pathname === path) return false;
@@ -66,7 +69,7 @@ document.addEventListener("keydown", (event) => {
   const focus = document.activeElement;
   if (isTyping(focus)) {
     if (event.key !== "Escape" || focus.closest("dialog")) return;
-    // Esc cancels the form that the field belongs to, otherwise it only leaves the field.
+    // Esc cancels the form to which the field belongs. If there is none, Esc only leaves the field.
     const near = focus.closest("[data-keys]"), element = near && find(near, "Escape");
     if (element) element.click();
     else focus.blur();
@@ -82,12 +85,12 @@ document.addEventListener("keydown", (event) => {
   if (press(name)) event.preventDefault();
 });
 
-// Undo by key.
+// The key for Undo.
 
 /**
- * On the Scan and Intake pages only the station's own last act is undone, by a button that is there while there is one.
- * On other pages the last change is shown first, with the device that made it, because that may have been another one;
- * the toast's button has the same key.
+ * Offers to undo the last change. On the Scan and Intake pages, only the station's own last act can be undone, and a
+ * button for it is shown as long as there is such an act. On other pages, the last change is shown first, together with
+ * the device that made it, because that may have been another device. The toast's button has the same key.
  */
 async function offerUndo() {
   if (["/scan", "/intake"].includes(location.pathname)) { toast(text("undoNothing")); return; }
@@ -113,7 +116,7 @@ async function showTable() {
   dialog.showModal();
 }
 
-/** Sets the switches <input type=checkbox data-single-keys> as the browser remembers them. */
+/** Sets the switches <input type=checkbox data-single-keys> to the value that the browser has stored. */
 function setSwitches(root) {
   for (const box of root.querySelectorAll("[data-single-keys]")) box.checked = areSingleKeysOn();
 }
@@ -126,7 +129,7 @@ document.addEventListener("click", (event) => { if (event.target.closest("[data-
 setSwitches(document);
 document.body.toggleAttribute("data-hears-keys", true);
 
-// The key that led here from another page is pressed when the page's own script has run.
+// The key that led here from another page is pressed after the page's own script has run.
 const wanted = sessionStorage.getItem(nextPress);
 if (wanted) {
   sessionStorage.removeItem(nextPress);

@@ -1,4 +1,4 @@
-// The lamps in the head of every page, for the camera and the network, and the notice under it while the station is
+// The lamps for the camera and the network in the head of every page, and the notice below it while the station is
 // offline.
 
 import { on } from "./events.js";
@@ -36,7 +36,7 @@ function showNetwork({ offline, untitled }) {
 }
 
 let isAsking = false, timer = 0;
-/** Fetches the lamps at most once a second, however much is captured. */
+/** Fetches the state of the lamps at most once per second, even if many books are captured. */
 function update() {
   if (isAsking || timer) return;
   timer = setTimeout(async () => {
@@ -44,13 +44,13 @@ function update() {
     isAsking = true;
     try {
       const answer = await fetch("/api/station/lamps");
-      // After the sign-in has ended there are no lamps.
+      // After the sign-in has ended, there are no lamps.
       if (!answer.ok) return;
       const station = await answer.json();
       showCamera(station.camera);
       showNetwork(station);
     } catch {
-      // The notice says that the station does not answer; the lamps are fetched again when it is back.
+      // The notice says that the station does not answer. The lamps are fetched again when the station is back.
     } finally {
       isAsking = false;
     }

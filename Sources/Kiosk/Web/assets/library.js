@@ -1,4 +1,5 @@
-// The Library page: results with every letter, filters, and more books when a person scrolls.
+// The Library page, with results that are updated with every letter, filters, and more books when a person scrolls
+// down.
 
 import { attempt, describeFailure } from "./acts.js";
 import "./bulk.js";
@@ -9,8 +10,8 @@ import { showSelection } from "./selection.js";
 const find = (id) => document.getElementById(id);
 const q = find("q"), sort = find("sort"), filters = find("filters");
 
-// The address says which list is shown. Another list is fetched, and its parts replace those on the page; the newest
-// request wins.
+// The address determines the list. When it changes, the new list is fetched, and its parts replace the parts of the
+// page. Only the answer to the newest request counts.
 
 let latest = 0, request;
 const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -31,13 +32,13 @@ async function go(params, { keep = true } = {}) {
     history[keep ? "replaceState" : "pushState"](null, "", address);
     for (const id of ["views", "found"]) find(id).replaceWith(document.adoptNode(page.getElementById(id)));
     replaceHidden(page);
-    // The trash has other acts.
+    // The acts for the trash are different.
     find("bulk").replaceChildren(...page.getElementById("bulk").children);
     if (document.activeElement !== q) q.value = params.get("q") ?? "";
     sort.replaceChildren(...page.getElementById("sort").children);
     sort.value = params.get("sort") ?? "";
     showList();
-    // Screen readers read changes of an element that stays, not of one that is replaced.
+    // Screen readers read changes in an element that stays, but not in an element that is replaced.
     find("said").textContent = find("total").textContent;
     if (filters.open) await showFilters();
   } catch (error) {
@@ -48,7 +49,7 @@ async function go(params, { keep = true } = {}) {
   }
 }
 
-/** Replaces the hidden fields, which carry the filters into the next search. */
+/** Replaces the hidden fields, which pass the filters on to the next search. */
 function replaceHidden(page) {
   const form = find("find");
   for (const old of form.querySelectorAll("input[type=hidden]")) old.remove();
@@ -88,7 +89,7 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => location.reload());
 
-// Filters: their counts are fetched only while the panel is open; the newest request wins.
+// Filters. Their counts are fetched only while the panel is open. Only the answer to the newest request counts.
 
 let panel = 0;
 function showFilters() {
@@ -118,8 +119,9 @@ filters.addEventListener("change", (event) => {
 });
 filters.addEventListener("submit", (event) => { event.preventDefault(); go(new URLSearchParams(new FormData(event.target))); });
 
-// More: the next books are appended when the end of the list comes near. The address then says how many there are, so
-// that a change in the library, a reload and the way back show as many again.
+// More books. The next books are appended when a person comes near the end of the list. The address then says how many
+// books there are, so that just as many are shown after a change in the library, after a reload, and when the person
+// comes back.
 
 const most = 500;
 let fetching = false;
@@ -140,7 +142,7 @@ async function showMore() {
     if (count <= most) { params.set("limit", count); history.replaceState(null, "", "?" + params); }
     else find("hits").dataset.busy = "";
     showList();
-  } catch { /* The button is still there to press. */ } finally { fetching = false; link.removeAttribute("aria-busy"); }
+  } catch { /* The person can still press the button. */ } finally { fetching = false; link.removeAttribute("aria-busy"); }
 }
 const nearEnd = new IntersectionObserver((entries) => {
   if (entries.some((entry) => entry.isIntersecting)) showMore();

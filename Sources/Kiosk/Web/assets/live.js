@@ -1,5 +1,6 @@
-// Live regions: elements with an id and data-live are replaced from the page's own address when something has changed.
-// A region in which a person is at work (data-busy, an open dialog, a field with the focus) waits for the next change.
+// Live regions are elements with an id and data-live. They are replaced from the page's own address when something has
+// changed. A region in which a person is working (data-busy, an open dialog, or a field with the focus) waits for the
+// next change.
 
 function isBusy(region) {
   return region.querySelector("[data-busy], dialog[open]") || region.matches("[data-busy]")
@@ -8,17 +9,20 @@ function isBusy(region) {
 
 let refreshing = null, isWanted = false;
 
-/** Fetches the page again and replaces its live regions. Calls during a refresh lead to one more. */
+/**
+ * Fetches the page again and replaces its live regions. Any number of calls during a refresh lead to one more refresh.
+ */
 export async function refresh() {
   isWanted = refreshing !== null;
-  // After a failure, the next event or the stream's return refreshes.
+  // After a failure, the page is refreshed at the next event or when the stream is back.
   refreshing ??= replaceRegions().catch(() => {}).finally(() => { refreshing = null; });
   return refreshing;
 }
 
 /**
- * Returns a function that finds the successor of an element after its region was replaced: by its id, as the link to
- * the same address, or as the element at the same position among as many of its kind.
+ * Returns a function that finds the successor of an element after its region was replaced. The successor has the same
+ * id, or it is the link to the same address, or it is at the same position among the same number of elements of its
+ * kind.
  */
 function rememberPlace(element) {
   const { id } = element.closest("[id]");
@@ -33,14 +37,14 @@ function rememberPlace(element) {
 async function replaceRegions() {
   do {
     isWanted = false;
-    // The address is read in each round: it is part of what a page shows.
+    // The address is read in each round, because it may change and determines what the page shows.
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const old of document.querySelectorAll("[data-live][id]")) {
       const now = fresh.getElementById(old.id);
       if (!now || old.outerHTML === now.outerHTML) continue;
-      // A script may release the region when the new one shows that there is nothing left to keep.
+      // A script may release the region if the new region shows that there is nothing left to keep.
       if (isBusy(old) && (old.dispatchEvent(new CustomEvent("held", { bubbles: true, detail: now })), isBusy(old))) continue;
       const findFocus = old.contains(document.activeElement) ? rememberPlace(document.activeElement) : null;
       old.replaceWith(document.adoptNode(now));

@@ -1,15 +1,16 @@
-// Messages to the person: toasts, which disappear, and notices under the head, which stay until they no longer apply.
+// Messages to the person, which are toasts and notices. Toasts disappear, and notices stay below the head until they no
+// longer apply.
 
 import { text } from "./texts.js";
 
 const head = document.querySelector(".bar"), toasts = document.getElementById("toasts"), news = document.getElementById("news");
-/** Milliseconds. */
+/** The time for which a toast is shown, and the longer time for a toast that reports trouble, in milliseconds. */
 const toastTime = 7000, troubleTime = 12000;
 
 /**
- * Shows a toast, in place of earlier ones that reported no trouble.
+ * Shows a toast. It replaces earlier toasts that do not report trouble.
  *
- * - change: id of a change; the toast then has an Undo button, which acts.js handles.
+ * - change: the id of a change. The toast then has an Undo button, which acts.js handles.
  * - link: [address, words].
  */
 export function toast(words, { change, isTrouble, link } = {}) {
@@ -28,7 +29,7 @@ export function toast(words, { change, isTrouble, link } = {}) {
   if (change) [button.dataset.key, button.dataset.undo, line.dataset.change] = ["u", change, change];
   button.addEventListener("click", () => line.remove());
   line.append(button);
-  // Over an open dialog, because nothing below it can be pressed.
+  // The toast is shown over an open dialog, because nothing below the dialog can be pressed.
   ([...document.querySelectorAll("dialog[open]")].at(-1) ?? head).append(toasts);
   if (!isTrouble) for (const older of toasts.querySelectorAll(".toast:not(.is-trouble)")) older.remove();
   toasts.append(line);
@@ -45,13 +46,13 @@ const isCut = (span) => span.scrollHeight > span.clientHeight + 1;
 function offerRest(line, timer) {
   const span = line.firstElementChild, more = document.createElement("button");
   line.classList.add("is-long");
-  // This arrangement may have room enough.
+  // The line may fit in this arrangement.
   if (!isCut(span)) return;
   more.textContent = text("more");
   more.addEventListener("click", () => {
     clearTimeout(timer);
     line.classList.add("is-whole");
-    // With the focus, text longer than the screen can be scrolled with the arrow keys.
+    // The focus allows a person to scroll text that is longer than the screen with the arrow keys.
     span.tabIndex = 0;
     span.focus();
     more.remove();
@@ -63,9 +64,9 @@ function offerRest(line, timer) {
 export function removeUndo(change) { toasts.querySelector(`[data-change="${CSS.escape(change)}"]`)?.remove(); }
 
 /**
- * Shows a notice under the head, or removes it when there are no words. There is one notice per name.
+ * Shows a notice below the head, or removes it if there are no words. There is one notice per name.
  *
- * - buttons: [words, action] each.
+ * - buttons: [words, action] for each button.
  */
 export function showNotice(name, words, ...buttons) {
   const old = [...news.children].find((line) => line.dataset.name === name);
@@ -86,7 +87,7 @@ export function showNotice(name, words, ...buttons) {
   news.hidden = news.childElementCount === 0;
 }
 
-// A message that outlives the way to another page.
+// A message that is shown on the next page.
 
 const store = "bookplate.message";
 

@@ -1,4 +1,4 @@
-// Photos from the disk or a phone's camera, sent one after the other.
+// Photos from the disk or a phone's camera, which are sent one after the other.
 
 import { describeFailure } from "./acts.js";
 import { on } from "./events.js";
@@ -9,26 +9,29 @@ import { text } from "./texts.js";
 const input = document.getElementById("photos"), news = document.getElementById("photo-news");
 const progress = document.getElementById("photo-progress");
 /**
- * Bar codes are read well below this size; above it a photo only takes longer. Larger ones are made smaller before they
- * are sent.
+ * The largest number of pixels in a photo that is sent unchanged, and the longest side of a photo that was made
+ * smaller. Bar codes are read well below this size, and a larger photo only takes longer.
  */
 const mostPixels = 12_000_000, longestSide = 3000;
-/** Ten seconds apart: a station that is not back by then needs a person, who still has the photo. */
+/**
+ * The largest number of tries, which are ten seconds apart. If the station is not back by then, a person must help and
+ * still has the photo.
+ */
 const mostTries = 30;
 
 /**
- * The files to send. Each has a request id: a photo that is sent twice, because an answer was lost, captures nothing
- * twice.
+ * The files that wait to be sent. Each has a request id, so that a photo that is sent twice because an answer was lost
+ * captures nothing twice.
  */
 let queue = [], done = 0, books = 0, isSending = false, isOutdated = false, retry = 0;
 
-/** Returns whether sending again can succeed: the station is busy, or does not answer. */
+/** Returns true if sending again may succeed, which is when the station is busy or does not answer. */
 const isPassing = (error) => !(error instanceof Refusal) || [401, 408, 429].includes(error.status)
   || (error.status === 503 && error.code !== "noPhotos");
 
 async function shrink(file) {
   let picture;
-  // Perhaps the station can open what the browser cannot, such as HEIC.
+  // The station may be able to open files that the browser cannot open, such as HEIC.
   try { picture = await createImageBitmap(file); } catch { return addType(file); }
   try {
     if (picture.width * picture.height <= mostPixels) return addType(file);
@@ -44,7 +47,7 @@ async function shrink(file) {
 }
 
 const types = { jpg: "image/jpeg", jpeg: "image/jpeg", png: "image/png", webp: "image/webp", heic: "image/heic", heif: "image/heic" };
-/** Returns the file with the type that its name stands for, where the browser gives it none. */
+/** Returns the file, with a type derived from its name if the browser does not give it one. */
 function addType(file) {
   const type = file.type || types[file.name.split(".").pop().toLowerCase()];
   return file.type === type ? file : new Blob([file], { type });
@@ -104,7 +107,7 @@ input.addEventListener("change", () => {
   send();
 });
 on("hello", () => { if (queue.length > 0) send(); });
-// Photos that wait here would be lost with the page.
+// Photos that wait here would be lost if the page were reloaded.
 document.addEventListener("restarted", (event) => {
   if (queue.length === 0) return;
   event.preventDefault();

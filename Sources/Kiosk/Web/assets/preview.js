@@ -1,4 +1,4 @@
-// The live picture with the codes outlined, and hints on what would help the camera.
+// The live picture, in which the codes are outlined, and hints about what would help the camera.
 
 import { on } from "./events.js";
 import { callAPI } from "./requests.js";
@@ -8,7 +8,7 @@ const picture = document.getElementById("picture"), image = document.getElementB
 const outlines = document.getElementById("outlines"), sentence = document.getElementById("no-picture"), hint = document.getElementById("hint");
 let state = picture.dataset.state, requests = 0, retry = 0;
 
-/** Requests the picture, first and after a pause of the camera, the page or the service. */
+/** Requests the picture, at first and after the camera, the page or the service has paused. */
 function start() {
   clearTimeout(retry);
   if (state !== "streaming" || document.hidden) return stop();
@@ -26,7 +26,8 @@ function stop() {
 }
 
 /**
- * The words for each trouble, which say what to do at the station. The service's own are for the person who set it up.
+ * The words for each kind of trouble, which say what a person can do at the station. The service's own message is for
+ * the person who set it up.
  */
 const troubles = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken", denied: "unusable", unusable: "unusable" };
 
@@ -40,7 +41,7 @@ function showCamera(camera) {
 }
 on("camera", showCamera);
 
-// The stream has ended, or four other screens show it already.
+// The stream has ended, or four other screens are already showing it.
 image.addEventListener("error", () => {
   if (!image.hasAttribute("src")) return;
   image.hidden = true;
@@ -51,8 +52,8 @@ image.addEventListener("error", () => {
 image.addEventListener("load", () => { image.hidden = false; });
 document.addEventListener("visibilitychange", start);
 
-// A frozen stream reports nothing. No two pictures of a live camera are the same to the last bit, so one that repeats
-// is frozen.
+// A frozen stream does not report an error. Two pictures from a live camera are never exactly the same, so a picture
+// that repeats is frozen.
 
 const most = 3, side = 64;
 const eye = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -64,7 +65,9 @@ function showFrozen(isFrozen) {
   if (isFrozen) sentence.textContent = text("previewStill");
 }
 
-/** Compares the picture with the last one: all of it made small, and its middle in full size. */
+/**
+ * Compares the picture with the last one. It compares the whole picture at a reduced size, and its middle at full size.
+ */
 function compare() {
   if (image.hidden || document.hidden || !image.naturalWidth) {
     [seen, repeats] = ["", 0];

@@ -1,5 +1,5 @@
-// Progress on the Book page: the sheet that records the page one is on, and the sheet that corrects an entry of the
-// history.
+// Progress on the Book page, with the sheet in which a person enters the page reached, and the sheet that corrects an
+// entry of the history.
 
 import { attempt } from "./acts.js";
 import { formatLocal, parseNumber } from "./fields.js";
@@ -17,7 +17,7 @@ const sheet = find("progress-sheet"), form = find("progress-form"), amount = fin
 let count = 0;
 
 const unit = () => form.elements.unit.value;
-/** Returns the percentage as the service rounds it: only a book read to the end is at 100. */
+/** Returns the percentage, rounded as the service rounds it. Only a book that has been read to the end is at 100. */
 const roundPercent = (part) => part < 1 ? Math.min(99, Math.round(Math.max(0, part) * 100)) : 100;
 
 function preview() {
@@ -41,7 +41,7 @@ document.addEventListener("click", (event) => {
   if (!opener) return;
   const { page, percent } = opener.dataset;
   count = Number(opener.dataset.count);
-  // In the unit that was used last. Without a page count only percent can be shown.
+  // The amount is in the unit that was used last. If the page count is unknown, only percent can be shown.
   form.elements.unit.value = percent || (!page && count === 0) ? "percent" : "page";
   amount.value = page || percent;
   find("progress-wrong").hidden = true;
@@ -55,7 +55,7 @@ form.addEventListener("change", (event) => {
   if (event.target.name !== "unit") return;
   amount.inputMode = unit() === "page" ? "numeric" : "decimal";
   const number = parseNumber(amount);
-  // What was typed is converted into the other unit.
+  // The number is converted into the other unit.
   if (count > 0 && Number.isFinite(number)) {
     amount.value = unit() === "page" ? Math.floor(number * count / 100) : Math.round(number / count * 1000) / 10;
   }
@@ -71,7 +71,7 @@ form.addEventListener("submit", async (event) => {
   await refresh();
 });
 
-// The sheet of an entry. A page that a session ended on belongs to the session, and is corrected there.
+// The sheet for an entry. If an entry comes from a session, it is corrected in the session.
 
 const entrySheet = find("entry-sheet"), entryForm = find("entry-form");
 const entryAmount = find("entry-amount"), entryTime = find("entry-at");
@@ -93,7 +93,7 @@ document.addEventListener("click", (event) => {
   entryForm.elements.unit.value = entry.percent ? "percent" : "page";
   entryAmount.value = entry.page || entry.percent;
   entryTime.value = formatLocal(new Date(entry.at));
-  // No later than now, or than the time it has.
+  // The time may not be later than now, unless the entry's own time is later.
   entryTime.max = formatLocal(new Date(Math.max(Date.now() + 60000, Date.parse(entry.at))));
   entryForm.querySelector(".wrong").hidden = true;
   entrySheet.showModal();

@@ -1,19 +1,19 @@
 // Requests to the service's API.
 
-/** The reason why the service did not carry out a request: its message for a person, and its code. */
+/** The reason why the service did not carry out a request, with the message for a person and the code. */
 export class Refusal extends Error {
   constructor(status, error) {
     super(error?.message ?? `HTTP ${status}`);
     this.status = status;
     this.code = error?.code;
-    /** The value stored now, where the request expected another one. */
+    /** The stored value, if the request expected another one. */
     this.now = error?.now;
   }
 }
 
 let running = 0, timer = 0;
 
-/** Waits for the work, and shows that something is going on when it takes longer than 300 ms. */
+/** Waits for the work. If it takes longer than 300 ms, the page shows that it is busy. */
 export async function showProgress(work) {
   if ((running += 1) === 1) timer = setTimeout(() => document.documentElement.toggleAttribute("data-acting", true), 300);
   try {
@@ -27,8 +27,8 @@ export async function showProgress(work) {
 }
 
 /**
- * Sends a request and returns the JSON of its answer, or null when it has none. Throws a Refusal, or a TypeError when
- * the service does not answer.
+ * Sends a request and returns the JSON of its answer, or null if the answer has none. Throws a Refusal, or a TypeError
+ * if the service does not answer.
  */
 export function callAPI(method, path, body) {
   return method === "GET" ? send(method, path) : showProgress(() => send(method, path, body));

@@ -1,4 +1,4 @@
-// The Scan page: a capture is on the screen at once, and the service's own view of it a moment later.
+// The Scan page. A capture is shown on the screen at once, and the service's own view of it follows a moment later.
 
 import { act, attempt } from "./acts.js";
 import "./candidates.js";
@@ -16,10 +16,11 @@ const words = JSON.parse(find("scan").dataset.words);
 const flash = find("flash"), spoken = find("said"), refusal = find("refusal");
 const marks = { new: "✓", owned: "●", attention: "▲", done: "✓" };
 
-// The card, with the answer to the last capture.
+// The card, which shows the result of the last capture.
 
 /**
- * Returns whether a person is at the card's form. The form then stays, and a capture shows in the flash and the list.
+ * Returns true if a person is using the card's form. The form then stays, and a capture is shown in the flash and the
+ * list.
  */
 const isCardInUse = () => find("card").querySelector("[data-busy]") !== null
   || (find("card").contains(document.activeElement) && document.activeElement.matches("input"));
@@ -41,7 +42,7 @@ function fillCard(row) {
   setSlot("by", [row.authors.join(", "), row.published].filter(Boolean).join(" · "));
   setSlot("line", row.title ? row.hyphenated : "");
   setSlot("message", row.standing === "lookingUp" ? words.asking : "");
-  // These belong to the previous book; the service's own card brings the right ones.
+  // These parts belong to the previous book. The service's own card has the right ones.
   for (const part of card.querySelectorAll(".face, .subtitle, form.edit, .acts button, .acts a")) part.hidden = true;
 }
 
@@ -51,11 +52,14 @@ function showFlash(row) {
 }
 
 let flashedAt = -Infinity;
-/** Lights up the screen. Returns false within a moment of the last time: six books on one photo light it up once. */
+/**
+ * Lights up the screen. Returns false if the screen was lit a moment ago, so that six books on one photo light it only
+ * once.
+ */
 function light(row) {
   showFlash(row);
   flash.lastElementChild.textContent = row.hyphenated;
-  // More than three flashes a second can hurt people (WCAG 2.3.1).
+  // More than three flashes per second can hurt people (WCAG 2.3.1).
   if (performance.now() - flashedAt < 400) return false;
   flashedAt = performance.now();
   flash.getAnimations().forEach((animation) => animation.cancel());
@@ -70,14 +74,14 @@ const speak = (row) => { spoken.textContent = `${words[row.standing]}: ${row.tit
 let newest = null, capturedAt = 0;
 on("captured", (row) => {
   const isOtherLook = row.look !== newest?.look, save = find("card-save");
-  // An Enter meant for the previous book must not save this one.
+  // If a person presses Enter for the previous book, it must not save this one.
   if (save?.checkVisibility() && find("card").dataset.row !== row.id) blockEnter();
   newest = row;
   capturedAt = performance.now();
   refusal.hidden = true;
   if (light(row) || isOtherLook) play(row.look);
   speak(row);
-  // The newest book is in the card, also after a reload, unless a person is at work there.
+  // The newest book is in the card, even after a reload, unless a person is working there.
   if (!isCardInUse()) history.replaceState(null, "", makeAddress());
   fillCard(row);
 });
@@ -89,13 +93,13 @@ on("known", (row) => {
       if (row.look !== "done") play(row.look);
     }
     newest = row;
-    // Saving announces itself.
+    // Saving is announced elsewhere.
     if (row.look !== "done") speak(row);
   }
   if (find("card").dataset.row === row.id) fillCard(row);
 });
 
-// The card that arrives may have been requested before the last capture or touch.
+// The card that arrives may have been requested before the last capture or the last touch.
 document.addEventListener("renewed", (event) => {
   const { target } = event, isRecent = performance.now() - capturedAt < 1500;
   if (target.id === "rows" && isRecent && !isCardInUse()) target.parentElement.scrollTop = 0;
@@ -125,7 +129,7 @@ document.addEventListener("scanned", (event) => {
 });
 on("batch", () => refresh());
 
-// The list: the arrow keys, or a touch, put another row into the card.
+// The list. The arrow keys, or a touch, put another row into the card.
 
 /** Returns the page's address with this row in the card. */
 function makeAddress(row) {
@@ -141,7 +145,7 @@ document.addEventListener("input", (event) => {
 
 const rowOf = (element) => element.closest("li").id.slice("row-".length);
 
-/** Releases the card for another row. What was typed is kept for its own row. */
+/** Releases the card for another row. Text that was typed is kept for its own row. */
 function releaseCard() {
   delete find("card-form")?.dataset.busy;
   if (find("card").contains(document.activeElement)) document.activeElement.blur();
@@ -181,8 +185,8 @@ document.addEventListener("keydown", (event) => {
   if (next) choose(rowOf(next));
 });
 
-// The preset: what the next books are saved with. On phones it is folded up to a line. A tag that is typed but not yet
-// entered counts when the field loses the focus.
+// The preset, which are the values with which the next books are saved. On phones it is folded up to one line. A tag
+// that is typed but not entered yet counts when the field loses the focus.
 
 const fold = find("preset-open");
 fold.addEventListener("click", () => fold.setAttribute("aria-expanded", fold.getAttribute("aria-expanded") !== "true"));
@@ -191,7 +195,7 @@ async function sendPreset(form, tags) {
   const fields = form.elements;
   const body = { shelf: fields.shelf.value.trim() || null, tags, status: fields.status.value, wishlist: fields.wishlist.checked };
   form.dataset.tags = JSON.stringify(tags);
-  // The form is not replaced while the next tag is typed.
+  // The form is not replaced while a person types the next tag, so the new tag is added here.
   if (fields.tag.value.trim() !== "") {
     const chip = document.createElement("button");
     [chip.type, chip.className, chip.dataset.untag, chip.textContent] = ["button", "chip", tags.at(-1), `${tags.at(-1)} ✕`];
@@ -213,7 +217,7 @@ async function suggestNames(field) {
   const isShelf = field.name === "shelf", mine = ++suggestions;
   const query = `kind=${isShelf ? "shelf" : "tag"}&limit=12&beginning=${encodeURIComponent(field.value.trim())}`;
   const answer = await fetch(`/api/suggestions?${query}`);
-  // Without suggestions a person types the whole name.
+  // Without suggestions, the person types the whole name.
   if (!answer.ok || mine !== suggestions) return;
   const names = (await answer.json()).suggestions;
   find(isShelf ? "shelf-names" : "tag-names").replaceChildren(...names.map(({ name }) => new Option("", name)));
@@ -224,7 +228,7 @@ function handlePreset(event) {
   if (!form) return;
   if (type === "submit") event.preventDefault();
   if (type === "change") sendPreset(form, withTyped(form));
-  // A suggestion was chosen, which no key follows.
+  // If a suggestion is chosen, no key follows, so the preset is sent at once.
   const isSuggestion = target.hasAttribute("list") && (!event.inputType || event.inputType === "insertReplacementText");
   if (type === "input" && isSuggestion) sendPreset(form, withTyped(form));
   const chip = type === "click" && target.closest("[data-untag]");
@@ -233,7 +237,7 @@ function handlePreset(event) {
 }
 for (const name of ["focusin", "input", "change", "click", "submit"]) document.addEventListener(name, handlePreset);
 
-// What an act came to, for people who hear the page.
+// The result of an act, for people who listen to the page.
 
 const lastAct = () => find("undo-act")?.dataset.change;
 let undoable = lastAct(), actedAt = 0;
@@ -243,12 +247,12 @@ document.addEventListener("renewed", (event) => {
     actedAt = performance.now();
     if (undoable && spoken.dataset.of !== undoable) spoken.textContent = find("undo-act").title;
   }
-  // The key undoes what was last: the capture in the card, or the act after it.
+  // The key undoes whichever came last, the capture in the card or a later act.
   const inCard = find("card-undo");
   if (inCard) inCard.dataset.key = undoable && actedAt > capturedAt ? "" : "u";
 });
 
-// Where the browser allows sound only from the first touch on, the page says so until then.
+// If the browser allows sound only after the first touch, the page says so until then.
 
 function showSound() { find("no-sound").hidden = areSoundsReady() || !readSounds().on; }
 document.addEventListener("soundready", showSound);

@@ -1,24 +1,25 @@
-// Handheld scanners are keyboards: they type a number wherever the focus is, and most end it with Enter or Tab.
-// Characters are held back until it is clear what they are. A number goes to the station; anything else goes, in order,
-// to where it was typed.
+// Handheld scanners work like keyboards. They type a number wherever the focus is, and most of them end it with Enter
+// or Tab. Characters are held back until it is clear what they are. A number goes to the station. All other characters
+// go, in order, to the element in which they were typed.
 
 import { on } from "./events.js";
 import { showNotice, toast } from "./messages.js";
 import { callAPI, makeRequestID, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
-/** Milliseconds between two keys: a shorter interval means a scanner. */
+/** The interval between two keys, in milliseconds. A shorter interval means that a scanner is typing. */
 const gap = 50;
 /**
- * Milliseconds: outside fields, digits with shorter intervals belong together, since some scanners are slower than
- * people.
+ * The longest interval between digits that belong together outside fields, in milliseconds. It is long because some
+ * scanners are slower than people.
  */
 const pause = 300;
 /**
- * Milliseconds after a number in which Enter is the scanner's second one, or was meant for what the page showed before.
+ * The time after a number in which Enter is ignored, in milliseconds. Such an Enter is the scanner's second one, or was
+ * meant for what the page showed before.
  */
 const quiet = 400;
-/** The fewest characters of a burst, and the most that are held back. */
+/** The smallest number of characters in a burst, and the largest number that is held back. */
 const least = 8, most = 4096;
 
 let held = [], last = -Infinity, timer = 0, picker = null, isField = false, isFast = true;
@@ -27,25 +28,26 @@ let quietUntil = -Infinity, digitAt = -Infinity;
 const passedOn = new WeakSet();
 
 const untyped = ["checkbox", "radio", "button", "submit", "reset", "range", "file", "image"].map((type) => `[type=${type}]`);
-/** Returns whether a person who has the focus in this element is typing. */
+/** Returns true if a person who has the focus in this element is typing. */
 export function isTyping(element) {
   return element?.isContentEditable || element?.matches(`textarea, select, input:not(${untyped.join()})`);
 }
 
-// The browser's own pickers accept only keys of a person. Keys go in at once, and after a burst the field gets its
-// value back.
+// The browser's own pickers accept only real keys. These keys therefore go in at once, and after a burst the field gets
+// its earlier value back.
 const pickers = ["date", "month", "week", "time", "datetime-local", "color"].map((type) => `input[type=${type}]`);
 const isPicker = (element) => element?.matches(pickers.join());
 
 /**
- * Returns "right", "wrong", "short", or "" for no digits yet (GS1 General Specifications 7.9; ISBN Users' Manual 5.5).
+ * Returns "right", "wrong" or "short", or "" if there are no digits yet (GS1 General Specifications 7.9; ISBN Users'
+ * Manual 5.5).
  */
 export function checkNumber(number) {
   if (number === "") return "";
   if (/^\d{9}[\dX]$/.test(number)) {
     const sum = [...number].reduce((sum, digit, at) => sum + (digit === "X" ? 10 : Number(digit)) * (10 - at), 0);
     if (sum % 11 === 0) return "right";
-    // Perhaps the first ten digits of a longer number.
+    // These may be the first ten digits of a longer number.
     return /^97[89]/.test(number) && !number.endsWith("X") ? "short" : "wrong";
   }
   if (/^\d{13}$/.test(number)) {
@@ -61,11 +63,11 @@ function isCharacter(event) {
 }
 
 const readHeld = () => held.map((key) => key.key).join("");
-/** Returns whether the text has only digits and hyphens, and perhaps an X in the tenth place. */
+/** Returns true if the text has only digits and hyphens, except that the tenth character may be an X. */
 const isRun = (text) => /^\d(-?\d)*-?$/.test(text) || /^(\d-?){9}[Xx]$/.test(text);
 const isNumber = (text) => isRun(text) && checkNumber(text.toUpperCase().replaceAll("-", "")) === "right";
 
-/** Blocks Enter for a moment, because it would no longer do what the person saw when they pressed it. */
+/** Blocks Enter for a moment, because Enter would no longer do what the person saw when pressing it. */
 export function blockEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
 
 function handleKey(event) {
@@ -80,13 +82,13 @@ function handleKey(event) {
       stop(event);
       return captureHeld(event.timeStamp);
     }
-    // After digits that are no number, Enter confirms nothing.
+    // After digits that are not a number, Enter is ignored.
     if (isSlow() && event.key === "Enter") stop(event);
     return settle();
   }
-  // No burst begins with a space; a person's space goes to the focused button.
+  // A burst never begins with a space. A person's space goes to the focused button.
   if (!isCharacter(event) || (event.key === " " && held.length === 0)) return settle();
-  // A letter some time after digits does not belong to them.
+  // A letter that comes some time after digits does not belong to them.
   if (held.length > 0 && since >= gap && !isRun(readHeld() + event.key)) {
     settle();
     if (event.key === " ") return;
@@ -101,13 +103,13 @@ function handleKey(event) {
   held.push({ key: event.key, code: event.code, shiftKey: event.shiftKey, isEntered: picker !== null });
   last = event.timeStamp;
   clearTimeout(timer);
-  // A little longer than the gap: keys that wait while the page is busy carry their own time and are handled before the
-  // timer.
+  // The timer is a little longer than the gap. Keys that wait while the page is busy have their own times and are
+  // handled before the timer.
   timer = setTimeout(settle, (isSlow() ? pause : gap) + 10);
   if (held.length >= most) settle();
 }
 
-/** Returns whether the next key has the longer time. */
+/** Returns true if the next key may come after the longer interval. */
 function isSlow() { return !isField && held.length > 0 && isRun(readHeld()); }
 
 function stop(event) {
@@ -131,8 +133,8 @@ function captureHeld(at) {
 }
 
 /**
- * Decides about keys that ended without Enter or Tab: a number, digits that are no number, or keys for the focused
- * element.
+ * Decides about keys that were not ended by Enter or Tab. They may be a number, digits that are not a number, or keys
+ * for the focused element.
  */
 function settle() {
   if (held.length === 0) return;
@@ -142,8 +144,8 @@ function settle() {
     const isAlone = held.length === 1 && last - digitAt >= pause;
     digitAt = last;
     if (!isAlone) quietUntil = last + quiet;
-    // The Scan page puts them into its keypad. On other pages the station explains what is wrong with a number, and
-    // only a single digit can be a shortcut.
+    // The Scan page puts the digits into its keypad. On other pages, the station explains what is wrong with a number,
+    // and only a single digit can be a shortcut.
     const isBurst = isFast && held.length >= least;
     if (!isBurst && !document.dispatchEvent(new CustomEvent("digits", { detail: text, cancelable: true }))) return dropHeld();
     if (held.length >= least) return captureHeld(performance.now());
@@ -162,7 +164,7 @@ function passOn() {
   for (const name of muted?.events ?? []) muted.field.dispatchEvent(new Event(name, { bubbles: true }));
 }
 
-/** Mutes a picker's events until it is clear whose keys these are. */
+/** Mutes a picker's events until it is clear whether a person or a scanner typed the keys. */
 function mutePicker(event) {
   if (picker?.field !== event.target || !event.isTrusted) return;
   event.stopImmediatePropagation();
@@ -175,7 +177,7 @@ function deliver({ key, code, shiftKey }) {
   passedOn.add(event);
   if (!target.dispatchEvent(event)) return;
   if (target.matches("select")) chooseOption(target, key);
-  // Only execCommand keeps the browser's own undo, maxlength and input events.
+  // Only execCommand preserves the browser's own undo, maxlength and input events.
   else if (isTyping(target)) { if (!target.readOnly && !target.disabled) document.execCommand("insertText", false, key); }
   else if (key === " " && target.matches("button, summary, input")) target.click();
 }
@@ -199,17 +201,17 @@ addEventListener("pointerdown", settle, { capture: true });
 addEventListener("blur", settle);
 
 // Scanned codes go to the station one after the other. A code that the station could not accept is kept, even after the
-// tab is closed, and sent again. Each code has an entry and a request id of its own: sent twice, because an answer was
-// lost or by two tabs, it is captured once.
+// tab is closed, and sent again. Each code has its own entry and its own request id. If a code is sent twice, by two
+// tabs or because an answer was lost, it is captured once.
 
 const store = "bookplate.kept.";
-/** Seconds until the next try. */
+/** The numbers of seconds until the next tries. */
 const waits = [2, 5, 15, 30];
 const listKept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
 let sending = null, failures = 0, retry = 0, isShown = false;
 
 function capture(code) {
-  // A focused field for an ISBN takes the code itself.
+  // If a field for an ISBN has the focus, the code goes into that field.
   const field = document.activeElement;
   if (field?.matches("[data-takes-number]")) {
     field.value = code;
@@ -239,7 +241,7 @@ async function sendKept() {
       news = { refusal: error.message, code };
     }
     failures = 0;
-    // Another tab may have sent it first, and shown it.
+    // Another tab may already have sent this code and shown it.
     const isMine = localStorage.getItem(key) !== null;
     localStorage.removeItem(key);
     if (isShown) showKept();
@@ -247,7 +249,7 @@ async function sendKept() {
   }
 }
 
-/** Tries again later. The station has answered, but could not accept the code, or has not answered. */
+/** Tries again later. The station did not answer, or it answered that it could not accept the code. */
 function keepTrying(code, isAnswered) {
   if (failures === 0) toast(text(isAnswered ? "scannedBusy" : "scannedKept", { code }), { isTrouble: true });
   showKept();
@@ -261,7 +263,10 @@ function showKept() {
   showNotice("kept", count === 0 ? null : text(count === 1 ? "keptOne" : "keptMany", { count }));
 }
 
-/** Announces a scanned code: the Scan page shows it in its own way, every other page with a toast that links there. */
+/**
+ * Announces a scanned code. The Scan page shows it in its own way, and every other page shows a toast that links to the
+ * Scan page.
+ */
 function announce(news) {
   if (!document.dispatchEvent(new CustomEvent("scanned", { detail: news, cancelable: true }))) return;
   if (news.refusal) return toast(text("scannedRefused", { code: news.code, reason: news.refusal }), { isTrouble: true });
@@ -270,5 +275,5 @@ function announce(news) {
 }
 
 on("hello", () => { if (listKept().length > 0) send(); });
-// A code that another tab has sent no longer waits.
+// A code that another tab has sent is no longer waiting.
 addEventListener("storage", (event) => { if (isShown && event.key?.startsWith(store)) showKept(); });

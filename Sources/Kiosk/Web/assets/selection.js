@@ -1,4 +1,5 @@
-// The books that are selected on the Library page: with a long press, the key x, or the button.
+// The books that are selected on the Library page. A person selects them with a long press, with the key x, or with the
+// button.
 
 import { areSingleKeysOn } from "./keys.js";
 import { isTyping } from "./scanner.js";
@@ -7,7 +8,8 @@ import { fillIn } from "./texts.js";
 const words = document.getElementById("words").dataset;
 const isOne = (count) => document.documentElement.lang === "fr" ? count < 2 : count === 1;
 /**
- * Returns a text of the page with its {names} filled in. Of two forms with a bar between them, the count chooses one.
+ * Returns a text of the page, with its {names} filled in. If the text has two forms with a bar between them, the count
+ * determines the form.
  */
 export function pageText(key, values = {}) {
   const [one, many = one] = words[key].split("|");
@@ -15,7 +17,10 @@ export function pageText(key, values = {}) {
 }
 
 const selected = new Set();
-/** All books that a search shows, however many: its query, and those that are left out. Otherwise null. */
+/**
+ * If all results of a search are selected: the query of the search, and the ids of the results that are left out.
+ * Otherwise null.
+ */
 let all = null;
 let isSelecting = false;
 export const bar = document.getElementById("bulk");
@@ -28,7 +33,7 @@ const isSelected = (id) => all ? !all.except.has(id) : selected.has(id);
 export const readSelection = () => all ? { query: all.query, except: [...all.except] } : { ids: [...selected] };
 export const isAllSelected = () => all?.except.size === 0;
 
-/** Begins or ends selecting. Nothing is selected afterwards, or everything that the search shows. */
+/** Begins or ends selecting. Afterwards, either nothing is selected or everything that the search shows. */
 export function setSelecting(value, isAll = false) {
   isSelecting = value;
   selected.clear();
@@ -36,7 +41,7 @@ export function setSelecting(value, isAll = false) {
   showSelection();
 }
 
-/** Returns the query whose books are shown. The order is left out: acts would change it. */
+/** Returns the query whose books are shown, without the order, because an act may change the order. */
 function readQuery() {
   const params = new URLSearchParams(location.search);
   for (const name of ["after", "limit", "view", "sort", "reverse"]) params.delete(name);
@@ -49,7 +54,7 @@ function toggle(hit, value = !isSelected(idOf(hit))) {
   showSelection();
 }
 
-/** Returns the number of selected books, or null where the service did not count them all. */
+/** Returns the number of selected books, or null if the service did not count all of them. */
 export function countSelected() {
   if (!all) return selected.size;
   const { total } = document.getElementById("total").dataset;
@@ -62,9 +67,9 @@ function describeSelection() {
   return count === null ? pageText("allbut", { count: all.except.size, total }) : pageText("chosen", { count });
 }
 
-/** Shows the selection in the rows and in the bar. New rows keep their tick. */
+/** Shows the selection in the rows and in the bar. New rows of selected books get a tick. */
 export function showSelection() {
-  // Another search shows other books.
+  // After another search, the old selection no longer applies.
   if (all && all.query !== readQuery()) all = null;
   document.getElementById("hits").classList.toggle("choosing", isSelecting);
   document.getElementById("choose").setAttribute("aria-pressed", isSelecting);
@@ -93,13 +98,15 @@ document.addEventListener("change", (event) => { if (event.target.matches(".pick
 document.addEventListener("click", (event) => {
   const button = event.target.closest("#choose");
   if (!button) return;
-  // The key selects the focused book, otherwise the first one. The button itself begins or ends selecting.
+  // The key selects the focused book, or the first book if none has the focus. The button itself begins or ends
+  // selecting.
   const isKey = document.activeElement !== button;
   const hit = isKey && (findHit(document.activeElement) ?? document.querySelector(".hit"));
   if (hit) { toggle(hit); hit.querySelector(".name").focus(); } else setSelecting(!isSelecting);
 });
 
-// A long press selects a book. The click that ends it does nothing; while selecting, any other click on a row ticks it.
+// A long press selects a book. The click that ends the long press does nothing. While a person is selecting, any other
+// click on a row ticks it.
 
 let timer, wasLong = false;
 document.addEventListener("pointerdown", (event) => {
@@ -124,7 +131,7 @@ document.addEventListener("click", (event) => {
 // Keys: Shift+x or Control+a selects everything, arrow keys move from book to book, Esc ends selecting.
 
 document.addEventListener("keydown", (event) => {
-  // While selecting, Shift+x belongs to the button in the bar.
+  // While a person is selecting, Shift+x belongs to the button in the bar.
   const isAll = event.ctrlKey || event.metaKey ? event.key === "a" : event.key === "X" && !isSelecting && areSingleKeysOn();
   if (isAll && !event.altKey && !isTyping(event.target) && document.querySelector(".hit") && !document.querySelector("dialog[open]")) {
     event.preventDefault();
@@ -145,7 +152,7 @@ document.addEventListener("keydown", (event) => {
   if (next) next.querySelector(".name").focus(); else if (event.key === "ArrowUp") document.getElementById("q").focus();
 });
 
-// Before keys.js, where Esc means back.
+// This comes before keys.js, in which Esc means back.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !isSelecting || isTyping(event.target) || document.querySelector("dialog[open], :popover-open")) return;
   event.preventDefault();

@@ -1,4 +1,5 @@
-// Reading sessions on the Book page: the running one with its clock, and those that are added later or corrected.
+// Reading sessions on the Book page: the running session with its clock, and sessions that are added later or
+// corrected.
 
 import { attempt } from "./acts.js";
 import { formatElapsed, formatLocal } from "./fields.js";
@@ -10,12 +11,12 @@ import { text } from "./texts.js";
 
 const find = (id) => document.getElementById(id);
 
-// The running session. Its clock counts by the service's clock, so it continues after a reload and agrees on every
+// The running session. Its clock follows the service's clock, so it continues after a reload and is the same on every
 // screen.
 
 const findClock = () => document.querySelector("[data-clock]");
 
-/** Milliseconds that the service's clock is ahead of this device's; null until it is known. */
+/** The number of milliseconds by which the service's clock is ahead of this device's clock; null until it is known. */
 let ahead = null;
 
 async function compareClocks() {
@@ -23,9 +24,9 @@ async function compareClocks() {
   const asked = Date.now();
   try {
     const { now } = await callAPI("GET", "/api/session");
-    // The answer was written about half way between.
+    // The service wrote the answer about half way between these two times.
     ahead = Date.parse(now) - (asked + Date.now()) / 2;
-  } catch { /* The time that the page came with is good enough until the service answers again. */ }
+  } catch { /* Until the service answers again, the time that came with the page is good enough. */ }
 }
 
 function tick() {
@@ -40,7 +41,7 @@ function tick() {
 
 const stopSheet = find("stop-sheet"), stopForm = find("stop-form"), endPage = find("end-page"), endTime = find("end-time");
 const endField = find("end-field"), force = find("force-session"), discard = find("discard-session");
-/** The session that the sheet is about. Another one may be running by the time the sheet is answered. */
+/** The session for which the sheet was opened. Another session may be running by the time the person answers. */
 let running = null;
 
 async function start(button) {
@@ -75,15 +76,16 @@ async function stop(isForced) {
 }
 
 /**
- * A session of under a minute can be kept as one of a minute, or discarded. Where the clock went backwards, only the
- * reader knows when the session ended.
+ * Offers ways to end a session that could not be ended. A session of less than a minute can be saved as one minute, or
+ * deleted. If the clock went backwards, only the reader knows when the session ended.
  */
 function offerWaysOut(error) {
   force.hidden = discard.hidden = error.code !== "sessionTooShort";
   if (error.code !== "clockWentBackwards") return;
   endField.hidden = discard.hidden = false;
   const began = findClock()?.dataset.clock;
-  // A minute later, because the field has no seconds and would otherwise lie before the start.
+  // The suggestion is a minute after the start, because the field has no seconds and would otherwise lie before the
+  // start.
   if (began) endTime.min = endTime.value = formatLocal(new Date(Date.parse(began) + 60000));
   endTime.focus();
 }
@@ -108,13 +110,13 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden) comp
 compareClocks().then(tick);
 setInterval(tick, 1000);
 
-// Sessions that are added later, or corrected. The service gets instants; the sheet shows the person's local time.
+// Sessions that are added later or corrected. The sheet shows the person's local time, and the service gets instants.
 
 const sheet = find("session-sheet"), form = find("session-form");
 const [began, minutes, first, last, remove] = ["start", "minutes", "first", "last", "delete"].map((name) => find(`session-${name}`));
 let edited = null, opener = null;
 
-/** Opens the sheet for a session, or for a new one when there is none. */
+/** Opens the sheet for a session, or for a new session if none is given. */
 export function openSession(session, button) {
   [edited, opener] = [session, button];
   find("session-sheet-title").textContent = edited ? form.dataset.editTitle : form.dataset.add;
@@ -127,7 +129,10 @@ export function openSession(session, button) {
   sheet.showModal();
 }
 
-/** Reports a correction, and returns the focus to where it was, or to the reading when that is gone. */
+/**
+ * Shows that a correction was made, and returns the focus to the button, or to the reading if the button no longer
+ * exists.
+ */
 export async function finishCorrection(words, answer, button) {
   const fold = button?.closest("details")?.id;
   if (answer?.change) toast(words, { change: answer.change });

@@ -1,4 +1,4 @@
-// Tags, shelves and authors on their pages in the settings: renaming one, and merging several.
+// The pages for tags, shelves and authors in the settings, on which a person renames one name or merges several.
 
 import { refresh } from "./live.js";
 import { toast } from "./messages.js";
@@ -14,11 +14,11 @@ function listSelected() { return [...document.querySelectorAll("#names input:che
 function showBar() {
   const count = listSelected().length;
   bar.hidden = count < 2;
-  // The bar is shown from two on, so the form for several always fits.
+  // The bar is shown only if at least two names are selected, so the plural is always right.
   words.textContent = words.dataset.words.split("|").at(-1).replace("{n}", count);
 }
 
-/** Sends what a sheet is for. */
+/** Sends the request of a sheet. */
 async function send(dialog, method, path, body) {
   let answer;
   if (await submitSheet(dialog, async () => { answer = await callAPI(method, path, body); })) return;

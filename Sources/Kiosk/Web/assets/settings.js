@@ -1,4 +1,4 @@
-// The Settings page: what belongs to this browser, the camera, the sources, sign-ins and stations.
+// The Settings page, with the settings of this browser, the camera, the sources, sign-ins and stations.
 
 import { attempt } from "./acts.js";
 import { on } from "./events.js";
@@ -8,7 +8,7 @@ import { callAPI } from "./requests.js";
 import { play, readSounds, setSounds } from "./sounds.js";
 import { locale } from "./texts.js";
 
-/** Adds a line to a list, with an element behind its words. */
+/** Adds a line to a list, with an element after its words. */
 function addLine(list, words, more) {
   const item = document.createElement("li"), span = document.createElement("span");
   span.textContent = words;
@@ -18,7 +18,7 @@ function addLine(list, words, more) {
   return item;
 }
 
-// Sounds. The switch for single keys is handled by keys.js.
+// Sounds. keys.js handles the switch for single keys.
 
 const areSoundsOn = document.getElementById("sounds-on"), volume = document.getElementById("sounds-volume");
 areSoundsOn.checked = readSounds().on;
@@ -33,7 +33,7 @@ function showCamera(state) { camera.textContent = state?.text || (state?.state =
 on("camera", showCamera);
 callAPI("GET", "/api/station/lamps").then((lamps) => showCamera(lamps.camera)).catch(() => showCamera());
 
-// The sources, which are asked when a person presses the button.
+// The sources, which are checked when a person presses the button.
 
 const button = document.getElementById("ask-sources"), sources = document.getElementById("sources");
 button.addEventListener("click", async () => {
@@ -46,7 +46,7 @@ button.addEventListener("click", async () => {
     for (const source of answer.sources) {
       const more = document.createElement("span");
       more.className = source.fine ? "state-new" : "state-attention";
-      // Facts and hints are the command line's, in English.
+      // Facts and hints come from the command line, so they are in English.
       more.lang = "en";
       more.textContent = `${source.fine ? "✓" : "▲"} ${source.fact}`;
       const item = addLine(sources, source.name, more);
@@ -61,7 +61,7 @@ button.addEventListener("click", async () => {
   button.disabled = false;
 });
 
-// The devices that are signed in, and the stations that are paired, where there are any.
+// The devices that are signed in, and the paired stations, if there are any.
 
 async function showList(id, path, key, words) {
   const section = document.getElementById(id), items = section.querySelector("ul");
@@ -84,7 +84,7 @@ async function showList(id, path, key, words) {
 
 const format = new Intl.DateTimeFormat(locale, { dateStyle: "long" });
 const join = (name, time) => [name, time ? format.format(new Date(time)) : ""].filter(Boolean).join(" · ");
-// A failure is shown once, not once for each list.
+// A failure is shown once rather than once for each list.
 attempt(() => Promise.all([
   showList("sign-ins", "/api/sign-ins", "signIns", (entry) => join(entry.device, entry.used ?? entry.created)),
   showList("stations", "/api/stations", "stations", (entry) => join(entry.name, entry.lastUsed ?? entry.created)),

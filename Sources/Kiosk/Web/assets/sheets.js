@@ -1,11 +1,11 @@
-// Sheets: dialogs and forms that send what was entered and show a refusal beside it.
+// Sheets are dialogs and forms that send the values that a person entered. A refusal is shown in the sheet.
 
 import { describeFailure } from "./acts.js";
 import { text } from "./texts.js";
 
 /**
- * Runs the act of a sheet. A failure is shown in the sheet, and nothing typed is lost. Returns the error, or null on
- * success.
+ * Runs the act of a sheet. A failure is shown in the sheet, and nothing that was typed is lost. Returns the error, or
+ * null on success.
  */
 export async function submitSheet(sheet, act) {
   const wrong = sheet.querySelector(".wrong"), primary = sheet.querySelector(".primary"), label = primary.textContent;
@@ -23,12 +23,15 @@ export async function submitSheet(sheet, act) {
   } finally {
     primary.textContent = label;
     primary.disabled = false;
-    // A button that is disabled loses the focus.
+    // A button loses the focus when it is disabled.
     if (document.activeElement === document.body) focused.focus();
   }
 }
 
-/** Asks before books are deleted for good, which no undo brings back. Returns the answer; Enter and Esc mean no. */
+/**
+ * Asks before books are deleted for good, because this cannot be undone. Returns true if the person agrees. Enter and
+ * Esc mean no.
+ */
 export function confirmDeletion(question) {
   const sheet = document.getElementById("for-good-sheet");
   document.getElementById("for-good-title").textContent = question ?? sheet.dataset.one.split("|")[0].replace("{count}", 1);

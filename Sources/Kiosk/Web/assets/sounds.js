@@ -1,13 +1,14 @@
-// Three short sounds, made here: rising for a new book, two level tones for an owned one, falling for one that needs a
-// person. A browser allows a page to make sound from the first touch or key on; until then areSoundsReady() is false.
+// Three short sounds that are made here. The sound for a new book rises, an owned book has two equal tones, and the
+// sound for a book that needs a person falls. A browser allows a page to make sound only after the first touch or key.
+// Until then, areSoundsReady() returns false.
 
 const store = "bookplate.sounds";
 
-/** Returns whether sounds are on, and how loud they are, from 0 to 1. */
+/** Returns the settings for sounds: on, which is true or false, and volume, which is from 0 to 1. */
 export function readSounds() { return { on: true, volume: 0.5, ...JSON.parse(localStorage.getItem(store) ?? "{}") }; }
 export function setSounds(changes) { localStorage.setItem(store, JSON.stringify({ ...readSounds(), ...changes })); }
 
-/** The tones of each sound: hertz, and the seconds from start to end. */
+/** The tones of each sound, each with its frequency in hertz and its start and end in seconds. */
 const tunes = {
   new: [[660, 0, 0.09], [990, 0.1, 0.24]],
   owned: [[587, 0, 0.1], [587, 0.15, 0.25]],
@@ -17,7 +18,10 @@ const tunes = {
 const context = typeof AudioContext === "undefined" ? null : new AudioContext();
 let isAllowed = context?.state === "running", rest = 0;
 
-/** Returns whether the browser allows sound. When it begins to, the document gets a "soundready" event. */
+/**
+ * Returns true if the browser allows sound. When the browser begins to allow it, the document gets a "soundready"
+ * event.
+ */
 export function areSoundsReady() { return isAllowed; }
 
 /** Plays the sound "new", "owned" or "attention". Any other name is silent. */
