@@ -107,7 +107,7 @@ public enum ISBNRefusal: Error, Hashable, Sendable {
     case empty
     /// A character that cannot be part of a number, with its position in the text (1 for the first character).
     case unexpectedCharacter(Character, position: Int)
-    /// A text with the wrong number of digits, which is given without hyphens and spaces.
+    /// A text with this number of digits, which is neither 10 nor 13. Hyphens and spaces are not counted.
     case wrongLength(Int)
     case notDigits(String)
     /// An X that is not the last of ten characters.
