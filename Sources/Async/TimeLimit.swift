@@ -1,12 +1,12 @@
-/// Waits for an operation, but no longer than `limit`. An operation that takes longer is cancelled and abandoned, so that a disk or a
-/// network that hangs holds up nobody. The time is counted even if the calling task is cancelled.
+/// Waits for an operation, but no longer than `limit`. An operation that takes longer is cancelled and abandoned, so that the
+/// caller does not wait for a disk or a network that hangs. The time limit applies even if the calling task is cancelled.
 ///
-/// - Returns: nil if the time is over first.
+/// - Returns: the result of the operation; nil if the time is over first.
 public func withTimeLimit<Result: Sendable>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(),
     _ operation: @escaping @Sendable () async -> Result
 ) async -> Result? {
-    // Unstructured, because a task group would wait for the operation that hangs.
+    // The task is unstructured, because a task group would wait for an operation that hangs.
     let operation = Task { await operation() }
     let isOver = await Task {
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
@@ -31,7 +31,7 @@ public func withTimeLimit<Result: Sendable>(
     return await operation.value
 }
 
-/// Waits for a task that must run to its end. If the caller is cancelled, this returns at once and the task continues.
+/// Waits for a task that must run to its end. If the caller is cancelled, this function throws at once, and the task continues.
 ///
 /// - Throws: the task's error, or `CancellationError` if the caller was cancelled first.
 public func resultOrCancellation<Value: Sendable>(of task: Task<Value, any Error>) async throws -> Value {

@@ -69,7 +69,7 @@ import Testing
             (StationRefusal.none, "there is no such station. scan hub stations lists them."),
             (
                 ReadingRefusal.noReading,
-                "the book is To Read: it has no reading yet. Start it first, or name an earlier reading. scan reading start starts it."
+                "the book is To Read, so it has no reading yet. Start the book first, or choose an earlier reading. scan reading start starts it."
             ),
         ] as [(any Refusal, String)] {
             #expect(CommandError(describing: refusal).description == description)
