@@ -1,4 +1,5 @@
-/// Admits a limited number of operations at a time, in the order in which they asked. With one permit, it is a fair lock.
+/// Admits a limited number of operations at a time, in the order in which they asked for a permit. With one permit, it is a fair
+/// lock.
 public actor AsyncSemaphore {
     private var permits: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -54,7 +54,7 @@ import Testing
         #expect(forecast(days, page: nil).reason == .noProgress)
         #expect(forecast([], page: 10).reason == .noPace)
         #expect(forecast([pages("2026-05-09", 1)], pageCount: 90_000).reason == .tooSlow)
-        #expect(forecast([]).sentence == "No forecast: none of it was read in the last 30 days")
+        #expect(forecast([]).sentence == "No forecast: nothing was read in the last 30 days")
         for reason in Forecast.Reason.allCases { #expect(!reason.explanation.isEmpty) }
     }
 
@@ -122,13 +122,13 @@ import Testing
             (nil, "2026-04-10", 30, "You started this 30 days ago. Do you want to update your progress?"),
             (
                 "2026-03-10", "2026-03-01", 61,
-                "Nothing for 61 days; you started this 70 days ago. Do you want to update your progress?"
+                "Nothing read for 61 days; you started this 70 days ago. Do you want to update your progress?"
             ),
             // Only the month is known, and it may have been its last day.
             (nil, "2026-04", nil, nil),
-            (nil, "2026-03", 40, "Nothing for 40 days. Do you want to update your progress?"),
+            (nil, "2026-03", 40, "Nothing read for 40 days. Do you want to update your progress?"),
             // Only the day on which the copy was added is known.
-            (nil, nil, 100, "Nothing for 100 days. Do you want to update your progress?"),
+            (nil, nil, 100, "Nothing read for 100 days. Do you want to update your progress?"),
         ] as [(String?, String?, Int?, String?)])
     func `begins thirty days after the last sign of reading`(
         last: String?, started: String?, days: Int?, sentence: String?

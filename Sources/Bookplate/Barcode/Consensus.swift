@@ -21,8 +21,8 @@ public struct Consensus: Sendable {
     /// The exception to ``longestGap``: if a camera stalls for at most this time, and the next frame shows a trusted
     /// code again in the same place, the showing continues.
     static let longestHiccup: Duration = .seconds(5)
-    /// The most codes that are followed at once. If a picture has more codes, the oldest code that is not trusted yet
-    /// is dropped.
+    /// The largest number of codes that are followed at once. If a picture has more codes, the oldest code that is not
+    /// trusted yet is dropped.
     static let mostCodes = 32
 
     private var tracks: [Track] = []

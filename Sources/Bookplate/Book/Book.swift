@@ -174,7 +174,7 @@ public enum Trash {
     ///   clock says that the book was deleted in the future.
     public static func daysLeft(deleted: Date, now: Date) -> Int {
         let days = (deleted.timeIntervalSince(now) / 86_400).rounded(.up)
-        // Compared as floating point: a clock may be off by more than an Int can hold.
+        // The numbers are compared as floating point, because a clock may be off by more than an Int can hold.
         return Int(min(max(days + Double(keptDays), 0), Double(keptDays)))
     }
 }

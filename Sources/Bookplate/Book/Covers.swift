@@ -21,7 +21,7 @@ public protocol Covers: Sendable {
     func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
     /// Stores a fetched picture, unless the edition has a person's own photo.
     ///
-    /// - Returns: false if there is no such edition: an undo may have removed it during the fetch.
+    /// - Returns: false if there is no such edition, because an undo may have removed it during the fetch.
     @discardableResult
     func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool
     /// Stores a person's own photo in place of any other picture; no fetched picture replaces it. The photo is on disk
@@ -43,7 +43,7 @@ public protocol Covers: Sendable {
 public struct KeptCover: Sendable, Equatable {
     /// True for a person's own photo, false for a fetched picture.
     public var isOwn: Bool
-    /// The size in bytes.
+    /// The size of the picture in bytes.
     public var bytes: Int
     /// The time at which the picture was stored; it differs for each new picture.
     public var stored: Date

@@ -1,6 +1,6 @@
 /// The state of a frame source, for the screen.
 public enum CameraState: Sendable, Equatable {
-    /// Looking for a camera, or preparing it.
+    /// The source is looking for a camera, or is preparing one.
     case starting
     /// - Parameter name: the camera's name from its driver, or a name for the stream.
     case streaming(name: String, format: CaptureFormat)

@@ -100,7 +100,7 @@ public struct CaptureFormat: Sendable, Equatable {
 }
 
 extension CaptureFormat: CustomStringConvertible {
-    /// "1280x720 MJPG, 30 fps"
+    /// The format as text, such as "1280x720 MJPG, 30 fps".
     public var description: String {
         let rate = framesPerSecond.map { rate -> String in
             let tenths = Int((rate * 10).rounded())

@@ -63,7 +63,7 @@ public struct ReadingRecord: Sendable, Equatable {
 
 /// A value that an import changed or doubted, with the row of the file that has it.
 public struct ImportFlag: Sendable, Equatable {
-    /// The format that the row came in.
+    /// The format of the file from which the row came.
     public var source: String
     /// A description for people of what is doubtful about the value.
     public var what: String

@@ -51,7 +51,7 @@ public struct HubDelivery: Sendable, Equatable, Codable {
         self.confirmation = confirmation
     }
 
-    /// The most deliveries that one request may have.
+    /// The largest number of deliveries in one request.
     public static let mostAtOnce = 50
 }
 
@@ -105,7 +105,7 @@ public struct HubReceipt: Sendable, Equatable, Codable {
 /// The data that the hub has for an ISBN.
 public struct HubBook: Sendable, Equatable, Codable {
     public var isbn: ISBN
-    /// The copies in the library, including the trash.
+    /// The copies in the library, including copies in the trash.
     public var copies: [Held]
     /// The metadata from the library, its queue or the answer cache; `nil` if none of them knows the ISBN.
     public var metadata: Metadata?
@@ -132,7 +132,7 @@ public struct HubBook: Sendable, Equatable, Codable {
         self.metadata = metadata
     }
 
-    /// The most ISBNs that one request may have. The answers for this many ISBNs, with descriptions, stay within the
+    /// The largest number of ISBNs in one request. The answers for this many ISBNs, with descriptions, stay within the
     /// size limit of a response.
     public static let mostAtOnce = 20
 }

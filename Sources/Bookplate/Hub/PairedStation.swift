@@ -49,7 +49,7 @@ public protocol PairedStations: Sendable {
     /// - Parameter token: untrusted text from the network.
     /// - Returns: `nil` if the token is unknown or revoked.
     func pairedStation(withToken token: String, at now: Date) async throws -> PairedStation?
-    /// Returns all stations, including revoked ones, latest paired first.
+    /// Returns all stations, including revoked stations, latest paired first.
     func pairedStations() async throws -> [PairedStation]
     /// Revokes a station's token. What the station has delivered stays.
     ///

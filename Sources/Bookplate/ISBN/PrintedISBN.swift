@@ -94,7 +94,7 @@ struct PrintedLabel {
         ["N", "n"],
     ]
 
-    /// - Returns: `nil` if the word does not begin at `place`.
+    /// - Returns: `nil` if no such word begins at `place`.
     init?(in print: [Character], at place: Int) {
         guard Self.letters[0].contains(print[place]) || Self.letters[1].contains(print[place]) else { return nil }
         // The word must not be part of a longer word, except in eISBN, and in TSBN, where the I was read as T.
@@ -199,9 +199,9 @@ struct PrintedNumber {
         "q": [9],
     ]
     private static let crosses: Set<Character> = ["X", "x", "×", "Х", "х"]
-    /// The most letters that a number may contain; text with more letters is not a number.
+    /// The largest number of letters that a number may contain; text with more letters is not a number.
     private static let mostLetters = 3
-    /// The most characters between two digits.
+    /// The largest number of characters between two digits of a number.
     private static let widestGap = 3
 
     /// Returns true if a number may begin with the character.

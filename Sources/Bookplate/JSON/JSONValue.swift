@@ -98,7 +98,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral,
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
-// These are for values from outside. A member whose type is not the expected one counts as absent.
+// These members are for values from outside. A member whose type is not the expected one counts as absent.
 extension JSONValue {
     /// The member of an object with this key, or the last such member if there are several; `nil` for values that are
     /// not objects.

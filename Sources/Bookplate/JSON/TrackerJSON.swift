@@ -50,8 +50,7 @@ extension Book {
 }
 
 extension TrackingResult {
-    /// The reading as it is now. A book without a reading has the same keys with its status, and null for the data of
-    /// the reading.
+    /// The reading as it is now. A book without a reading has the same keys, with null for the data of the reading.
     public var json: JSONValue {
         if let reading { return book.json(of: reading) }
         let known: Set = ["copyId", "title", "status", "pageCount"]

@@ -74,9 +74,10 @@ public enum AccessCodeRefusal: Error, Equatable, Sendable, CustomStringConvertib
     case tooLong
     case control
 
-    /// The fewest characters of an access code. With the pauses after wrong codes, guessing six digits takes years.
+    /// The smallest number of characters in an access code. With the pauses after wrong codes, guessing six digits
+    /// takes years.
     public static let shortest = 6
-    /// The most bytes of an access code in UTF-8.
+    /// The largest number of bytes in an access code, in UTF-8.
     public static let longest = 256
 
     public var description: String {

@@ -23,7 +23,7 @@ public protocol Intake: Sendable {
     /// - Parameters:
     ///   - only: the items to choose from, whether they are due or not; a lease that this process has already starts
     ///     again. `nil` to choose from all items that are due.
-    ///   - limit: the most items to lease.
+    ///   - limit: the largest number of items to lease.
     func lease(_ only: [ID<IntakeItem>]?, limit: Int, for lease: Duration, at now: Date) async throws -> [IntakeItem]
     /// Stores answers and ends the leases. Found metadata never replaces a person's edits; *not found* and failures
     /// never remove metadata or revert *found*. Items that are no longer waiting, or that another process has leased in

@@ -43,13 +43,13 @@ public protocol ReadingLog: Sendable {
     /// Starts a session and sets the book to Reading.
     ///
     /// - Parameters:
-    ///   - page: `nil` for the current page.
-    ///   - start: `nil` for now.
+    ///   - page: the first page; `nil` for the current page.
+    ///   - start: the time of the start; `nil` for now.
     func startSession(of copy: ID<Copy>, page: Int?, from start: Date?, at now: Date) async throws -> SessionRecord
     /// Ends the running session as ``Session/ended(at:page:forced:now:)`` describes, and sets the current page.
     ///
-    /// - Parameter id: the session to end; `nil` for any running one.
-    /// - Throws: ``SessionError/alreadyEnded`` if the given session is not the one that is running.
+    /// - Parameter id: the session to end; `nil` for any running session.
+    /// - Throws: ``SessionError/alreadyEnded`` if the given session is not the running session.
     func stopSession(
         _ id: ID<Session>?, page: Int?, end: Date?, forced: Bool, at now: Date
     ) async throws -> SessionRecord

@@ -142,7 +142,7 @@ extension RatingBand {
         }
     }
 
-    /// - Returns: `nil` for anything but 0 to 5 and `unrated`.
+    /// - Returns: `nil` unless the text is a number from 0 to 5 or `unrated`.
     public init?(parsing text: String) {
         if text.lowercased() == "unrated" {
             self = .unrated

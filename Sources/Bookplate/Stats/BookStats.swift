@@ -133,7 +133,8 @@ public struct Pause: Sendable, Equatable {
         if let daysSinceStart, daysSinceStart == daysSinceLast {
             return "You started this \(daysSinceStart) days ago. Do you want to update your progress?"
         }
-        return "Nothing for \(daysSinceLast) days" + (daysSinceStart.map { "; you started this \($0) days ago" } ?? "")
+        return "Nothing read for \(daysSinceLast) days"
+            + (daysSinceStart.map { "; you started this \($0) days ago" } ?? "")
             + ". Do you want to update your progress?"
     }
 }

@@ -73,7 +73,7 @@ public struct DayStats: Sendable, Equatable {
 /// The largest numbers that statistics count. They are lower than the limits for storage (``NumberLimit``): a page
 /// count of 500,000 is stored as entered, but such a typing error must not distort the sums of a library.
 public enum StatsLimit {
-    /// The most pages of one book, and therefore of one step of progress through it.
+    /// The largest number of pages of one book, and therefore of one step of progress through a book.
     public static let pages = 100_000
 }
 
@@ -133,8 +133,8 @@ public struct Streaks: Sendable, Equatable {
     }
 }
 
-/// The offsets of a time zone from UTC as a list of spans. Database queries use it, because they cannot ask the time
-/// zone for every row.
+/// The offsets of a time zone from UTC as a list of spans. Database queries use this list, because they cannot ask the
+/// time zone for every row.
 public struct LocalDays: Sendable, Equatable {
     /// An offset, in milliseconds, that applies from an instant (in milliseconds since 1970) to the start of the next
     /// span.

@@ -27,7 +27,7 @@ public struct Forecast: Sendable, Equatable {
             case .notReading: "the book is not being read"
             case .noPageCount: "the page count is not known"
             case .noProgress: "no page has been recorded yet"
-            case .noPace: "none of it was read in the last \(Forecast.patience) days"
+            case .noPace: "nothing was read in the last \(Forecast.patience) days"
             case .tooSlow: "at this pace it would take more than ten years"
             }
         }

@@ -7,8 +7,8 @@ public struct Home: Sendable, Equatable {
     public var readingNow: [ReadingNow]
     /// The number of books being read, including books that are beyond the limit of ``readingNow``.
     public var readingCount: Int
-    /// The books that were read, latest finish date first. Books without a finish date come last, most recently marked
-    /// first.
+    /// The books that were read, latest finish date first. Books without a finish date come last, in the order in which
+    /// they were marked as Read, latest first.
     public var recentlyRead: [RecentlyRead]
 
     public init(today: CalendarDay, readingNow: [ReadingNow], readingCount: Int, recentlyRead: [RecentlyRead]) {

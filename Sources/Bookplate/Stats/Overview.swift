@@ -30,7 +30,7 @@ public struct Overview: Sendable, Equatable {
 
     /// The number of sessions from which the recent pace is computed.
     public static let recentSessions = 10
-    /// The most paused books that are listed.
+    /// The largest number of paused books that are listed.
     public static let mostPauses = 20
 
     /// - Parameters:

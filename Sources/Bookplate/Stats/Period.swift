@@ -135,7 +135,7 @@ public struct YearSoFar: Sendable, Equatable {
     /// ``mostMemories``.
     public var memories: [Memory]
 
-    /// The most memories that are shown.
+    /// The largest number of memories that are shown.
     public static let mostMemories = 3
 
     /// - Parameters:

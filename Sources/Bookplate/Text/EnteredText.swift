@@ -3,15 +3,15 @@
 public enum TextLimit {
     public static let title = 512
     public static let description = 10_000
-    /// Notes and quotes.
+    /// The limit for notes and quotes.
     public static let note = 5_000
-    /// Names of authors, tags, shelves and publishers.
+    /// The limit for names of authors, tags, shelves and publishers.
     public static let name = 512
-    /// Addresses of covers and book pages.
+    /// The limit for addresses of covers and book pages.
     public static let link = 2048
-    /// Language codes (BCP 47, 4.4.1, recommends room for 35).
+    /// The limit for language codes (BCP 47, 4.4.1, recommends room for 35 characters).
     public static let language = 35
-    /// The number of a book in its series.
+    /// The limit for the number of a book in its series.
     public static let seriesNumber = 32
 
     /// The most bytes that any legitimate character needs. With this bound, the characters of a text of several

@@ -1,8 +1,8 @@
 extension String {
     /// Returns the names that a person may have meant with this text, nearest first, for a message that suggests them.
     ///
-    /// Case is ignored. A name is near if it contains this text, or if at most a third of the letters differ, or two
-    /// letters in a short text.
+    /// Case is ignored. A name is near if it contains this text, or if it differs from this text in at most a third of
+    /// the letters, or in two letters if the text is short.
     public func nearest(among names: [String], limit: Int = 5) -> [String] {
         let words = String(prefix(64)).lowercased()
         // Unicode scalars are compared, not characters, for speed: there may be a hundred thousand names.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// One reading of a book. Reading the book again is a second reading.
+/// One time that a book is read. Reading the book again is a second reading.
 public struct Reading: Sendable, Equatable {
     public var id: ID<Reading>
     public var state: State
@@ -129,10 +129,11 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .finishedBeforeStarted(let started, let finished):
-            "it cannot be finished on \(finished), before it was started on \(started). Change or clear one of the two days"
+            "the book cannot be finished on \(finished), before it was started on \(started). Change or clear one of the two days"
         case .stoppedBeforeStarted(let started, let stopped):
-            "it cannot have been given up on \(stopped), before it was started on \(started). Change or clear one of the two days"
-        case .negativePage(let page): "there is no page \(page). Page numbers start at 0, which means nothing read"
+            "the book cannot have been given up on \(stopped), before it was started on \(started). Change or clear one of the two days"
+        case .negativePage(let page):
+            "there is no page \(page). Page numbers start at 0, which means that nothing was read"
         case .hugePage(let page):
             "page \(page) is too large. The largest page number is \(NumberLimit.pages.upperBound)"
         case .badPercent(let percent): "\(percent) is not a percentage. Enter a number from 0 to 100"

@@ -50,7 +50,7 @@ public struct SessionTotals: Sendable, Equatable {
     public var pages: Int
     /// The mean pages per hour of the sessions that have a pace. Each session has the same weight, however long it is.
     public var meanPace: Double?
-    /// The end of the last session.
+    /// The end of the latest session.
     public var lastRead: Date?
 
     public init(sessions: Int, minutes: Int, pages: Int, meanPace: Double?, lastRead: Date?) {
@@ -92,12 +92,12 @@ extension Session {
         return Session(start: time ?? now, startPage: try ProgressEntry.Amount.checked(page: page ?? currentPage))
     }
 
-    /// Returns this running session, ended.
+    /// Returns this running session with an end.
     ///
     /// - Parameters:
     ///   - time: the time of its end; `nil` for now. If the clock has gone backwards since the start, a time is
     ///     required. Any time after the start is then accepted, because the clock cannot be used to check it.
-    ///   - page: its last page; `nil` if unknown (an audiobook).
+    ///   - page: its last page; `nil` if unknown, as for an audiobook.
     ///   - forced: true to accept less than a minute, which is stored as one minute.
     public func ended(at time: Date?, page: Int?, forced: Bool, now: Date) throws -> Session {
         guard isRunning else { throw SessionError.notActive }
