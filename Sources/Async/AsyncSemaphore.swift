@@ -1,14 +1,16 @@
-/// Admits a limited number of operations at a time, in the order of their requests. With one permit it is a fair lock.
+/// Admits a limited number of operations at a time, in the order in which they asked for a permit. With one permit, it is a fair
+/// lock.
 public actor AsyncSemaphore {
     private var permits: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     public init(permits: Int = 1) { self.permits = permits }
 
-    /// True if an operation that asks now would have to wait.
+    /// True if an operation that asked now would have to wait.
     public var isExhausted: Bool { permits == 0 }
 
-    /// Runs an operation once a permit is free. A cancelled task still waits for its turn: the operation sees the cancellation.
+    /// Runs an operation once a permit is free. A cancelled task still waits for its turn. Its operation runs, and can check for
+    /// the cancellation.
     public nonisolated func withPermit<Result: Sendable>(
         _ operation: @Sendable () async throws -> Result
     ) async rethrows -> Result {

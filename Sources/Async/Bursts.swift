@@ -1,5 +1,6 @@
-/// Passes a sequence's elements to `body` in bursts: all that have arrived by the time `body` has finished with the burst before, up to a
-/// limit. A slow body gets few large bursts; a slow sequence is passed on one element at a time.
+/// Passes a sequence's elements to `body` in bursts. Each burst has all the elements that arrived while `body` processed the
+/// previous burst, up to a limit. A slow body therefore gets few large bursts, and a slow sequence is passed on one element at a
+/// time.
 ///
 /// - Throws: an error of the sequence or of `body`; the sequence is then cancelled.
 public func forEachBurst<Elements: AsyncSequence & Sendable>(
@@ -20,7 +21,7 @@ public func forEachBurst<Elements: AsyncSequence & Sendable>(
     }
 }
 
-/// The elements that have arrived and are not passed on yet.
+/// The elements that have arrived, but have not been passed on yet.
 private actor BurstQueue<Element: Sendable> {
     private var elements: [Element] = []
     private var isFinished = false
@@ -43,11 +44,11 @@ private actor BurstQueue<Element: Sendable> {
         waiter = nil
     }
 
-    /// - Returns: nil when everything was passed on and no more will arrive.
+    /// - Returns: nil when all elements have been passed on and no more will arrive.
     func next(upTo limit: Int) async throws -> [Element]? {
         if elements.isEmpty, !isFinished {
             await withCheckedContinuation { waiter = $0 }
-            // Let other elements that are ready arrive before they are counted.
+            // Wait until other elements that are ready have arrived too, so that they belong to the same burst.
             await Task.yield()
         }
         guard !elements.isEmpty else {

@@ -1,3 +1,3 @@
 #pragma once
-// libxcrypt: crypt_rn and crypt_gensalt_rn, which use no shared buffer.
+// The functions crypt_rn and crypt_gensalt_rn of libxcrypt, which use no shared buffer.
 #include <crypt.h>

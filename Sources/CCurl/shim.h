@@ -1,9 +1,10 @@
 #pragma once
-// libcurl, opened with the first request instead of at the start of the program: with the twenty libraries it needs, it costs
-// every start 9.5 ms (measured: libcurl 7.88, Debian 12), and reading a photo or listing books needs no network.
+// libcurl is opened with the first request instead of at the start of the program. With the twenty libraries that it needs, it
+// would cost every start 9.5 ms (measured: libcurl 7.88, Debian 12), although reading a photo or listing books needs no network.
 //
-// The second reason for this header: curl_easy_setopt() and curl_easy_getinfo() are variadic, which Swift does not import.
-// One function per kind of argument; no logic here. Remove that part when Swift imports variadic functions.
+// The second reason for this header is that curl_easy_setopt() and curl_easy_getinfo() are variadic, and Swift does not import
+// variadic functions. There is one function for each kind of argument, without any logic. Remove these functions when Swift
+// imports variadic functions.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -30,7 +31,8 @@ struct ccurl {
     __typeof__(curl_multi_info_read) *multi_info_read;
 };
 
-// Fills the table. Returns NULL, or the loader's message if something is missing (valid until this thread's next dl call).
+// Fills the table. Returns NULL, or the loader's message if anything is missing. The message is valid until this thread's next dl
+// call.
 static inline const char *ccurl_open(struct ccurl *table) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -90,7 +92,8 @@ static inline CURLcode ccurl_get_text(const struct ccurl *table, CURL *easy, CUR
 static inline CURLcode ccurl_get_double(const struct ccurl *table, CURL *easy, CURLINFO info, double *value) {
     return table->easy_getinfo(easy, info, value);
 }
-// Returns the next transfer that has ended, with its result; NULL if there is none. (CURLMsg contains a union.)
+// Returns the next transfer that has ended, with its result; NULL if there is none. This is a C function because CURLMsg contains
+// a union.
 static inline CURL *ccurl_next_ended(const struct ccurl *table, CURLM *multi, CURLcode *result) {
     int waiting;
     CURLMsg *message;

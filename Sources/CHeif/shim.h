@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The function types of libheif 1.x that are used. The library is opened with the first HEIC photo (dlopen) and never linked, and
-// its headers are not needed to build. Names, values and layout are those of libheif/heif.h, a stable C interface.
+// The types of those functions of libheif 1.x that are used. The library is opened with the first HEIC photo (dlopen) and never
+// linked, and its headers are not needed for a build. Names, values and layout are those of libheif/heif.h, a stable C interface.
 
 struct heif_error {
     int code;

@@ -1,9 +1,9 @@
 #pragma once
-// libv4l2, opened with the first camera instead of at the start of the program: photos, lists and exports do not need it, and
-// a station without it still accepts typed and scanned numbers.
+// libv4l2 is opened with the first camera instead of at the start of the program, because photos, lists and exports do not need
+// it. A station without libv4l2 still accepts typed and scanned numbers.
 //
-// The second reason for this header: v4l2_ioctl() is variadic and the VIDIOC_* requests expand through _IOR(); Swift imports
-// neither. Remove each part when it does. No logic here.
+// The second reason for this header is that v4l2_ioctl() is variadic and the VIDIOC_* requests expand through _IOR(). Swift
+// imports neither. There is no logic here. Remove each part when Swift imports what it stands for.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <libv4l2.h>
@@ -20,7 +20,8 @@ struct cv4l2 {
     __typeof__(v4l2_munmap) *munmap;
 };
 
-// Fills the table. Returns NULL, or the loader's message if something is missing (valid until this thread's next dl call).
+// Fills the table. Returns NULL, or the loader's message if anything is missing. The message is valid until this thread's next dl
+// call.
 static inline const char *cv4l2_open(struct cv4l2 *table) {
     void *library = dlopen("libv4l2.so.0", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return dlerror();
@@ -32,7 +33,7 @@ static inline const char *cv4l2_open(struct cv4l2 *table) {
     CV4L2_FIND(mmap);
     CV4L2_FIND(munmap);
 #undef CV4L2_FIND
-    // The caller reports every errno; libv4l2's own messages would run across the live picture.
+    // The caller reports every errno. libv4l2's own messages would be printed across the live picture.
     FILE **log = (FILE **)dlsym(library, "v4l2_log_file");
     if (log != NULL) *log = fopen("/dev/null", "we");
     return NULL;

@@ -42,7 +42,7 @@ import Testing
         #expect(forecast(days, page: 250).sentence == "At your pace, you'll finish tomorrow")
         #expect(forecast(days, page: 300).sentence == "At your pace, you'll finish today")
         #expect(forecast(days, page: 400).byPace == today)
-        #expect(forecast([], goal: 1).sentence == "At 1 page a day, you'll finish in 200 days")
+        #expect(forecast([], goal: 1).sentence == "At 1 page per day, you'll finish in 200 days")
         #expect(forecast([], goal: 20).finish == date("2026-05-20"))
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(forecast(days, page: nil).reason == .noProgress)
         #expect(forecast([], page: 10).reason == .noPace)
         #expect(forecast([pages("2026-05-09", 1)], pageCount: 90_000).reason == .tooSlow)
-        #expect(forecast([]).sentence == "No forecast: nothing was read of it in the last 30 days")
+        #expect(forecast([]).sentence == "No forecast: nothing was read in the last 30 days")
         for reason in Forecast.Reason.allCases { #expect(!reason.explanation.isEmpty) }
     }
 
@@ -117,17 +117,18 @@ import Testing
 @Suite struct `A pause` {
     @Test(
         arguments: [
-            ("2026-04-10", "2026-04-10", 30, "You started this 30 days ago, want to update progress?"),
+            ("2026-04-10", "2026-04-10", 30, "You started this 30 days ago. Do you want to update your progress?"),
             ("2026-04-11", "2026-04-10", nil, nil), ("2026-04-05", "2026-04-10", 30, "You started this 30 days ago"),
-            (nil, "2026-04-10", 30, "You started this 30 days ago, want to update progress?"),
+            (nil, "2026-04-10", 30, "You started this 30 days ago. Do you want to update your progress?"),
             (
                 "2026-03-10", "2026-03-01", 61,
-                "Nothing for 61 days, you started this 70 days ago; want to update progress?"
+                "Nothing read for 61 days; you started this 70 days ago. Do you want to update your progress?"
             ),
             // Only the month is known, and it may have been its last day.
-            (nil, "2026-04", nil, nil), (nil, "2026-03", 40, "Nothing for 40 days; want to update progress?"),
+            (nil, "2026-04", nil, nil),
+            (nil, "2026-03", 40, "Nothing read for 40 days. Do you want to update your progress?"),
             // Only the day on which the copy was added is known.
-            (nil, nil, 100, "Nothing for 100 days; want to update progress?"),
+            (nil, nil, 100, "Nothing read for 100 days. Do you want to update your progress?"),
         ] as [(String?, String?, Int?, String?)])
     func `begins thirty days after the last sign of reading`(
         last: String?, started: String?, days: Int?, sentence: String?

@@ -60,14 +60,14 @@ import Testing
         ("0441478124", "the last digit of this ISBN-10 should be 3, not 4; one of the digits is wrong"),
         ("044147812X", "the last digit of this ISBN-10 should be 3, not X; one of the digits is wrong"),
         ("04414X8123", "X is allowed only at the end of a 10-digit ISBN"),
-        ("97804414781O5", "\"O\" at position 12 belongs to no ISBN"),
+        ("97804414781O5", "\"O\" at position 12 cannot be part of an ISBN"),
         ("9790060115615", "it is sheet music (ISMN, 979-0), not a book"),
         ("9771234567003", "it is a periodical (ISSN, 977), not a book"),
         ("1234-5679", "it is a periodical (ISSN, 977), not a book"),
         ("4006381333931", "it is a product code that does not begin with 978 or 979, not a book"),
         ("036000291452", "it is a UPC product code, not an ISBN; look for a second code that begins with 978"),
-        ("96385074", "it is an EAN-8, the short code of small goods, not a book"),
-        ("\u{0}", "\"a control character\" at position 1 belongs to no ISBN"),
+        ("96385074", "it is an EAN-8, the short code on small goods, not a book"),
+        ("\u{0}", "\"a control character\" at position 1 cannot be part of an ISBN"),
     ])
     func `gives the reason why a text is not one`(text: String, reason: String) {
         let refusal = #expect(throws: ISBNRefusal.self) { try ISBN(text) }

@@ -167,13 +167,13 @@ import Testing
     @Test func `a refusal names similar labels and the command that helps`() {
         #expect(
             LabelRefusal.none(what: "tag", name: "scfi", near: ["scifi", "sf"]).description
-                == "there is no tag \"scfi\"; there are: scifi, sf")
+                == "there is no tag \"scfi\"; similar names: scifi, sf")
         #expect(
             LabelRefusal.none(what: "shelf", name: "x", near: []).description
                 == "there is no shelf \"x\"")
         #expect(
             LabelRefusal.taken(what: "tag", name: "sf", by: "SciFi").description
-                == "there is a tag \"SciFi\" already; to make \"sf\" part of it, merge them")
+                == "there is already a tag \"SciFi\"; to combine \"sf\" with it, merge the two")
     }
 
     @Test(arguments: HostileText.allCases, Label.Kind.allCases)

@@ -44,7 +44,7 @@ import Testing
             try scan.run(kind, "add", "sf")
             let missing = try scan.run(kind, "delete", "scfi")
             #expect(missing.status == 3)
-            #expect(missing.err == "scan: there is no \(kind) \"scfi\"; there are: scifi, sf.\n")
+            #expect(missing.err == "scan: there is no \(kind) \"scfi\"; similar names: scifi, sf.\n")
             let taken = try scan.run(kind, "rename", "sf", "SciFi")
             #expect(taken.status == 3 && taken.err.contains("scan \(kind) merge \"sf\" --into \"scifi\""))
             #expect(try scan.run(kind, "merge", "sf", "--into", "SF").status == 3)

@@ -61,15 +61,15 @@ import Testing
                 LabelRefusal.none(what: "tag", name: "x", near: []),
                 "there is no tag \"x\". scan tag list shows them all."
             ),
-            (LabelRefusal.none(what: "tag", name: "x", near: ["xy"]), "there is no tag \"x\"; there are: xy."),
+            (LabelRefusal.none(what: "tag", name: "x", near: ["xy"]), "there is no tag \"x\"; similar names: xy."),
             (
                 LabelRefusal.taken(what: "tag", name: "a", by: "b"),
-                "there is a tag \"b\" already; to make \"a\" part of it, merge them. Use scan tag merge \"a\" --into \"b\"."
+                "there is already a tag \"b\"; to combine \"a\" with it, merge the two. Use scan tag merge \"a\" --into \"b\"."
             ),
             (StationRefusal.none, "there is no such station. scan hub stations lists them."),
             (
                 ReadingRefusal.noReading,
-                "the book is To Read: it has no reading yet. Start it first, or name an earlier reading. scan reading start starts it."
+                "the book is To Read, so it has no reading yet. Start the book first, or choose an earlier reading. scan reading start starts it."
             ),
         ] as [(any Refusal, String)] {
             #expect(CommandError(describing: refusal).description == description)

@@ -18,9 +18,9 @@ import Testing
             #expect(first.status == 0 && first.out.contains("Left Hand"))
             #expect(try scan.run("library", "list", "--json").lines.count == 1)
             let clash = try scan.run("undo", ids[1])
-            #expect(clash.status == 3 && clash.err.contains("a later change touched it"))
+            #expect(clash.status == 3 && clash.err.contains("a later change touched the same data"))
             let again = try scan.run("undo", ids[2])
-            #expect(again.status == 3 && again.err.contains("undone already"))
+            #expect(again.status == 3 && again.err.contains("already been undone"))
             #expect(try scan.run("undo", "--list").lines[2].contains("(undone "))
             #expect(try scan.run("undo", "--list", "--limit", "1").lines.count == 1)
             for name in ["ffffffff", "1", "%", ""] { #expect(try scan.run("undo", name).status == 3, "\(name)") }

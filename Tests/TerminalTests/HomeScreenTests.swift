@@ -58,13 +58,13 @@ extension `The pages in the terminal` {
                   The Strange Case of Dr Jekyll and Mr Hyde and Other Tales of Terror
                   Robert Louis Stevenson
                   ███████████████████████████████░░░░░░░░░░░░░░░░░░░  63 %
-                  No forecast: its page count is not known
+                  No forecast: the page count is not known
 
                   ノルウェイの森
                   村上春樹
                   ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 of 300 pages
-                  No forecast: no page of it is known yet
-                  You started this 30 days ago, want to update progress?
+                  No forecast: no page has been recorded yet
+                  You started this 30 days ago. Do you want to update your progress?
                   started 2026-04-10
 
                   and 1 more; --limit 4 shows them all.
@@ -93,16 +93,16 @@ extension `The pages in the terminal` {
                   The Strange Case of Dr Jekyll and Mr …
                   Robert Louis Stevenson
                   ██████████████████░░░░░░░░░░░░  63 %
-                  No forecast: its page count is not
+                  No forecast: the page count is not
                   known
 
                   ノルウェイの森
                   村上春樹
                   ░░░░░░░░░░░░░░░░   0 %  0 of 300 pages
-                  No forecast: no page of it is known
+                  No forecast: no page has been recorded
                   yet
-                  You started this 30 days ago, want to
-                  update progress?
+                  You started this 30 days ago. Do you
+                  want to update your progress?
                   started 2026-04-10
 
                   and 1 more; --limit 4 shows them all.
@@ -132,13 +132,13 @@ extension `The pages in the terminal` {
                   The Strange Case of Dr Jekyll and Mr Hyde and Other Tales of Terror
                   Robert Louis Stevenson
                   ███████████████████████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░  63 %
-                  No forecast: its page count is not known
+                  No forecast: the page count is not known
 
                   ノルウェイの森
                   村上春樹
                   ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 of 300 pages
-                  No forecast: no page of it is known yet
-                  You started this 30 days ago, want to update progress?
+                  No forecast: no page has been recorded yet
+                  You started this 30 days ago. Do you want to update your progress?
                   started 2026-04-10
 
                   and 1 more; --limit 4 shows them all.

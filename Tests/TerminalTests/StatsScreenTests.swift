@@ -116,7 +116,7 @@ extension `The pages in the terminal` {
 
                 Paused
                   Emma
-                    You started this 30 days ago, want to update progress?
+                    You started this 30 days ago. Do you want to update your progress?
                 """)
     }
 
@@ -204,8 +204,8 @@ extension `The pages in the terminal` {
 
                 Paused
                   Emma
-                    You started this 30 days ago, want
-                    to update progress?
+                    You started this 30 days ago. Do you
+                    want to update your progress?
                 """)
     }
 }

@@ -1,25 +1,28 @@
-/// Decides when a reading of a code is trusted, and that a code held in view counts once, however long it is held.
+/// Decides when a reading of a code is trusted, and ensures that a code counts only once, however long it is held in
+/// view.
 ///
-/// Pure rules: the time is passed in with each frame, from any clock that never goes backwards.
+/// The rules are pure: the time is passed in with each frame, from any clock that never goes backwards.
 ///
 /// - A code counts after ``agreeingFrames`` frames in which it was read and nothing else was read in its place.
-/// - A code that the decoder is certain of from several frames (``FrameResult/certain``) counts at once.
-/// - It counts once per showing. A showing ends when the code has been out of view for ``rearmTime``; another code, in
-///   the same place or beside it, has a showing of its own.
-/// - Bars in its place that are not read are still the same code, blurred by a moving hand: they extend the showing for
-///   ``unreadTime``, and never count as a reading.
+/// - A code counts at once if the decoder is certain of it from several frames (``FrameResult/certain``).
+/// - A code counts once per showing. A showing ends when the code has been out of view for ``rearmTime``. Another code,
+///   in the same place or beside it, has a showing of its own.
+/// - Bars that cannot be read, in the place of a code, are taken for the same code, blurred by a moving hand. They
+///   extend the showing for at most ``unreadTime``, and never count as a reading.
 public struct Consensus: Sendable {
-    /// Two are not enough: 0.11 % of codes were wrong with two, and 0.054 % with three (simulated frames of 1.1 to 3
-    /// pixels a module).
+    /// The number of frames that must agree. Two are not enough: 0.11 % of codes were wrong with two frames, and 0.054
+    /// % with three (simulated frames with 1.1 to 3 pixels per module).
     public static let agreeingFrames = 3
     public static let rearmTime: Duration = .milliseconds(700)
     static let unreadTime: Duration = .seconds(3)
-    /// After a gap this long, nothing is known about what was in view during it.
+    /// The longest gap between two frames across which codes are followed. After a longer gap, it is not known what was
+    /// in view in the meantime.
     static let longestGap: Duration = .seconds(2)
-    /// The exception to ``longestGap``: if a camera stalls for at most this long and then immediately shows the same
-    /// code in the same place, it is the same book.
+    /// The exception to ``longestGap``: if a camera stalls for at most this time, and the next frame shows a trusted
+    /// code again in the same place, the showing continues.
     static let longestHiccup: Duration = .seconds(5)
-    /// The most codes followed at once; in a picture full of codes, the oldest one that is not trusted yet is dropped.
+    /// The largest number of codes that are followed at once. If a picture has more codes, the oldest code that is not
+    /// trusted yet is dropped.
     static let mostCodes = 32
 
     private var tracks: [Track] = []
@@ -29,7 +32,7 @@ public struct Consensus: Sendable {
 
     private struct Track {
         var symbol: Symbol
-        /// Frames that agreed since something else was read in its place.
+        /// The number of agreeing frames since another payload was last read in the same place.
         var frames = 0
         var addonFrames = 0
         var lastRead: Duration
@@ -41,11 +44,12 @@ public struct Consensus: Sendable {
     ///
     /// - Parameters:
     ///   - time: the time at which the frame was captured.
-    ///   - believed: filled with the codes that count from this frame on, books or not; emptied first.
+    ///   - believed: emptied, and then filled with the codes that count from this frame on, whether they are books or
+    ///     not.
     public mutating func update(with result: FrameResult, at time: Duration, believed: inout [Symbol]) {
         believed.removeAll(keepingCapacity: true)
         if let last = lastFrame, time - last > Self.longestGap { forget(after: time - last, butKeep: result.symbols) }
-        // A source with its own clock can go backwards briefly; no rule depends on the time advancing.
+        // The clock of a source may go backwards briefly. No rule depends on the time advancing.
         let time = max(time, lastFrame ?? time)
         lastFrame = time
         for symbol in result.symbols { count(symbol, at: time) }
@@ -94,8 +98,7 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// If two payloads are read in one place, both are counted from the start: the one just read from this frame, the
-    /// other from its next.
+    /// Restarts the count of agreeing frames for each code in whose place another payload was just read.
     private mutating func dispute(_ symbols: [Symbol], at time: Duration) {
         for symbol in symbols {
             for index in tracks.indices
@@ -107,8 +110,8 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// A payload that several frames together prove counts like agreeing frames, unless something else was just read in
-    /// its place.
+    /// Counts a payload that several frames together prove as read in enough agreeing frames, unless another payload
+    /// was just read in the same place.
     private mutating func trust(_ payload: String) {
         for index in tracks.indices where tracks[index].symbol.payload == payload && tracks[index].frames > 0 {
             tracks[index].frames = max(tracks[index].frames, Self.agreeingFrames)
@@ -126,9 +129,11 @@ public struct Consensus: Sendable {
 }
 
 extension Corners {
-    /// Returns true if two boxes of one frame belong to one code. A few scan lines show a code's length but hardly its
-    /// height, so distance is measured in lengths: up to half a length along the lines, and across them less than the
-    /// distance between two codes printed one below the other.
+    /// Returns true if two boxes in one frame belong to the same code.
+    ///
+    /// Distances are measured in lengths of the code, because a few scan lines show the length of a code but hardly its
+    /// height. The boxes may be up to half a length apart along the lines. Across the lines, they must be closer than
+    /// two codes that are printed one below the other.
     public func isSamePlace(_ other: Corners) -> Bool {
         let (ours, theirs) = (extent, other.extent)
         let longer = ours.length >= theirs.length ? ours : theirs
@@ -138,7 +143,7 @@ extension Corners {
         return along <= longer.length * 0.5 && beside <= longer.length * 0.35
     }
 
-    /// The length from left to right, and its direction.
+    /// The length of the code from left to right, and the direction from left to right.
     private var extent: (length: Double, across: Point) {
         let x = (topRight.x + bottomRight.x - topLeft.x - bottomLeft.x) / 2
         let y = (topRight.y + bottomRight.y - topLeft.y - bottomLeft.y) / 2

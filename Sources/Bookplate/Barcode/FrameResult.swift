@@ -1,27 +1,29 @@
-/// The result of reading one frame of a camera. Its memory is reused from frame to frame.
+/// The result of reading one camera frame. Its memory is reused from frame to frame.
 public struct FrameResult: Sendable {
-    /// Every EAN-13 that was read, each once, with its add-on. A misread is possible: one frame is no proof
-    /// (``Consensus``).
+    /// Every EAN-13 that was read, each once, with its add-on. A code may be misread, because one frame does not prove
+    /// it (see ``Consensus``).
     public var symbols: [Symbol] = []
-    /// Payloads of ``symbols`` that several frames together prove: they count from this frame on. For the measured
-    /// error rate see docs/decoding.md.
+    /// The payloads of ``symbols`` that several frames together prove. They count from this frame on. The measured
+    /// error rate is in docs/decoding.md.
     public var certain: [String] = []
-    /// Places that look like bars and were not read in this frame. Not every frame is searched for them.
+    /// The places that look like bars but were not read in this frame. Not every frame is searched for such places.
     public var unread: [Corners] = []
     public var light = Light()
-    /// The sharpness of the most prominent bars: the share of the ink's whole range that one pixel's step takes, 0 to
-    /// 1. A sharp edge has more than 0.5. `nil` if nothing looks like bars, or if it was not measured.
+    /// The sharpness of the most prominent bars, 0 to 1: the largest change of grey from one pixel to the next, as a
+    /// share of the whole range between ink and paper. A sharp edge has more than 0.5. `nil` if nothing looks like
+    /// bars, or if the sharpness was not measured.
     public var sharpness: Double?
-    /// Pixels a module of the longest code, read or not; below about 1.5 it is hardly read. `nil` as for `sharpness`.
+    /// The pixels per module of the longest code, whether it was read or not. Below about 1.5, a code is hardly ever
+    /// read. `nil` in the same cases as ``sharpness``.
     public var pixelsPerModule: Double?
 
     public init() {}
 
     /// The brightness of a frame, from a sample of its pixels.
     public struct Light: Sendable, Equatable {
-        /// 0 black to 255 white.
+        /// The mean grey level, from 0 (black) to 255 (white).
         public var mean: Double = 0
-        /// The share of pixels at 250 or above, 0 to 1.
+        /// The share of pixels with a grey level of 250 or above, 0 to 1.
         public var clipped: Double = 0
 
         public init(mean: Double = 0, clipped: Double = 0) {
@@ -31,11 +33,11 @@ public struct FrameResult: Sendable {
     }
 }
 
-/// Advice that helps the camera read the book held up to it.
+/// Advice for the person, so that the camera can read the book in front of it.
 public enum Hint: String, Sendable, CaseIterable {
     case moreLight, lessLight, holdStill, closer
 
-    /// For the screen.
+    /// The advice as the screen shows it.
     public var text: String {
         switch self {
         case .moreLight: "more light"
@@ -46,21 +48,24 @@ public enum Hint: String, Sendable, CaseIterable {
     }
 }
 
-/// Chooses the hint to show: one whose cause has lasted, none while codes are read, and none that flickers.
+/// Chooses the hint to show. A hint is shown only when its cause has lasted for a while, and never flickers. No hint is
+/// shown while codes are read.
 public struct HintRules: Sendable {
     /// The time for which a cause must last before its hint is shown.
     static let patience: Duration = .milliseconds(600)
-    /// The shortest time for which a hint is shown. Codes read within it clear all hints.
+    /// The shortest time for which a hint is shown. No hint is shown for the same time after a code was read.
     static let stay: Duration = .seconds(1)
     /// The mean grey level below which the camera's noise hides the bars.
     public static let dark = 45.0
-    /// The share of white pixels from which paper and bars merge.
+    /// The share of white pixels above which paper and bars merge.
     public static let clipped = 0.4
-    /// The pixels a module that are needed, as measured where nothing is read: a fifth more than the code has, because
-    /// of the box around it. Sharp codes are read from 1.2 on.
+    /// The pixels per module below which the book should come closer. This is compared with the measurement for codes
+    /// that are not read, which is a fifth too high because of the box around the code. Sharp codes are read from 1.2
+    /// pixels per module on.
     public static let pixelsPerModule = 1.6
-    /// The share of the ink that one pixel's step takes: 0.6 and more in focus. Blurred codes are not read at 0.32 and
-    /// below with two pixels a module, and at 0.22 and below with three (drawn codes, with noise).
+    /// The ``FrameResult/sharpness`` below which the book should be held still. In focus, it is 0.6 or more. Blurred
+    /// codes are not read at 0.32 and below with two pixels per module, and at 0.22 and below with three (measured with
+    /// drawn codes and noise).
     public static let sharpness = 0.33
 
     private var cause: Hint?
@@ -78,7 +83,7 @@ public struct HintRules: Sendable {
             (cause, shown) = (nil, nil)
             return nil
         }
-        // Not every frame is measured: the last cause stands until a measurement contradicts it.
+        // Not every frame is measured, so the last cause stays valid until a measurement contradicts it.
         if let now = Self.cause(of: result) ?? (Self.isMeasured(result) ? nil : cause) {
             if now != cause { (cause, since) = (now, time) }
             if time - since >= Self.patience, now != shown, shown == nil || time - shownAt >= Self.stay {

@@ -1,15 +1,15 @@
 /// One bar code found in a frame.
 ///
-/// Terms are those of zbar. An add-on (EAN-2 or EAN-5) is never a symbol of its own here: it belongs to the EAN-13
+/// The terms are those of zbar. An add-on (EAN-2 or EAN-5) is not a symbol of its own here, but belongs to the EAN-13
 /// beside it.
 public struct Symbol: Sendable, Equatable {
     /// The thirteen digits as encoded; a UPC-A code has a leading 0.
     public var payload: String
-    /// Two or five digits printed to the right: an issue number or a price.
+    /// The two or five digits that are printed to the right of the code: an issue number or a price.
     public var addon: String?
-    /// The number of scan lines that agreed; comparable only with other values of the same decoder.
+    /// The number of scan lines that agreed. It can be compared only with values of the same decoder.
     public var quality: Int
-    /// In pixels of the upright full-size image, clockwise from the code's own top left.
+    /// The corners of the code, in pixels of the upright full-size image.
     public var corners: Corners
 
     public init(payload: String, addon: String? = nil, quality: Int, corners: Corners) {
@@ -19,7 +19,7 @@ public struct Symbol: Sendable, Equatable {
         self.corners = corners
     }
 
-    /// The meaning of the payload.
+    /// The kind of number in the payload.
     public var kind: CodeKind { CodeKind(ean13: payload) }
 
     /// Returns the ISBN in the payload.
@@ -39,7 +39,7 @@ public struct Point: Sendable, Equatable {
     }
 }
 
-/// The four corners of a code as printed: its own top left first, then clockwise on the paper.
+/// The four corners of a code as it is printed: first its own top left corner, then the others clockwise on the paper.
 public struct Corners: Sendable, Equatable {
     public var topLeft, topRight, bottomRight, bottomLeft: Point
 
@@ -71,8 +71,8 @@ public struct Corners: Sendable, Equatable {
 }
 
 extension Sequence<Symbol> {
-    /// Returns the symbols from top to bottom, left to right. Two codes are in one row if their centres are less than
-    /// half the height of the taller one apart.
+    /// Returns the symbols from top to bottom, and from left to right in each row. Two codes are in the same row if the
+    /// vertical distance of their centres is less than half the height of the taller code.
     public func inReadingOrder() -> [Symbol] {
         var rows: [[Symbol]] = []
         for symbol in sorted(by: { $0.corners.centre.y < $1.corners.centre.y }) {
@@ -93,10 +93,10 @@ extension Symbol {
     }
 }
 
-/// The meaning of an EAN-13 payload.
+/// The kind of number in an EAN-13 payload.
 ///
-/// Prefixes are those of GS1 (General Specifications 1.4 and 2.1): 978/979 Bookland, 979-0 music, 977 serials; a
-/// leading 0 is a UPC-A code written with thirteen digits.
+/// The prefixes are those of GS1 (General Specifications 1.4 and 2.1): 978 and 979 for books (Bookland), 979-0 for
+/// music, and 977 for serials. A leading 0 means a UPC-A code written with thirteen digits.
 public enum CodeKind: String, Sendable, CaseIterable, Codable {
     case isbn, ismn, issn, upc, ean13
 

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// A published edition, which an ISBN identifies, as the library stores it.
+/// A published edition of a book, as the library stores it. An ISBN identifies an edition.
 public struct Edition: Sendable, Equatable {
     public var id: ID<Edition>
-    /// `nil` for a book without an ISBN, or with an invalid one (then ``isbnText`` holds it).
+    /// The ISBN; `nil` if the book has none or an invalid one. ``isbnText`` holds an invalid ISBN.
     public var isbn: ISBN?
-    /// The number as entered, with its hyphens.
+    /// The ISBN as it was entered, with its hyphens.
     public var isbnText: String?
     public var metadata: Metadata
     /// The fields that a person has edited; no refresh changes them.
@@ -23,7 +23,7 @@ public struct Edition: Sendable, Equatable {
     }
 }
 
-/// One copy of an edition: the book on the shelf, or the wish for it.
+/// One copy of an edition: a book on the shelf, or a wish for the book.
 public struct Copy: Sendable, Equatable {
     public var id: ID<Copy>
     public var status: Status = .toRead
@@ -31,23 +31,23 @@ public struct Copy: Sendable, Equatable {
     public var isOnWishlist = false
     public var isFavourite = false
     public var shelf: String?
-    /// In the spelling that is shown.
+    /// The tags in the spelling that is shown.
     public var tags: [String] = []
-    /// In quarter stars, 0.25 to 5; `nil` if unrated.
+    /// The rating, from 0.25 to 5 in quarter stars; `nil` if unrated.
     public var rating: Double?
-    /// True if an export for others may contain the copy.
+    /// True if an export for other people may contain the copy.
     public var isPublic = false
-    /// The person who recommended the book to the reader: "Ann".
+    /// The person who recommended the book to the reader, such as "Ann".
     public var recommendedBy: String?
     /// True if the reader would recommend the book; `nil` if the reader has not said.
     public var wouldRecommend: Bool?
-    /// In pages a day, from 1; `nil` for none.
+    /// The daily goal for this copy in pages, from 1; `nil` for none.
     public var dailyGoal: Int?
     /// True if the copy counts towards the cultural goal (reading across cultures), under ``culturalGoalCategory``.
     public var countsForCulturalGoal = false
-    /// "African Literature", "Translated Works".
+    /// The category for the cultural goal, such as "African Literature" or "Translated Works".
     public var culturalGoalCategory: String?
-    /// Oldest first. The last one belongs to the current ``status``, unless that is To Read.
+    /// The readings, oldest first. The last reading belongs to the current ``status``, unless the status is To Read.
     public var readings: [Reading] = []
     public var added: Date
     /// The time at which the copy was moved to the trash; `nil` for a copy in the library.
@@ -58,14 +58,14 @@ public struct Copy: Sendable, Equatable {
         self.added = added
     }
 
-    /// The reading that the book shows; `nil` while it is To Read.
+    /// The reading that is shown for the copy; `nil` while the copy is To Read.
     public var reading: Reading? { readings.shown(by: status) }
 
-    /// The reader's status with the copy. Raw values are stored and exported.
+    /// The reading status of a copy. Raw values are stored and exported.
     public enum Status: String, Sendable, Codable, CaseIterable {
         case toRead, reading, read, onHold, dnf
 
-        /// The name that people read.
+        /// The name that is shown to people.
         public var displayName: String {
             switch self {
             case .toRead: "To Read"
@@ -77,11 +77,11 @@ public struct Copy: Sendable, Equatable {
         }
 
         /// Parses a raw value, a display name or a name from another tracker ("want-to-read", "Currently Reading");
-        /// case, spaces, hyphens and underscores do not matter.
+        /// case, spaces, hyphens and underscores are ignored.
         ///
         /// - Returns: `nil` for any other text.
         public init?(parsing text: String) {
-            // No looser match: "read-2019" is a user's own shelf.
+            // Other texts with these words must not match: "read-2019" is a user's own shelf.
             let key = text.lowercased().filter { !$0.isWhitespace && $0 != "-" && $0 != "_" }
             switch key {
             case "toread", "wanttoread", "tbr": self = .toRead
@@ -96,13 +96,13 @@ public struct Copy: Sendable, Equatable {
 }
 
 extension Copy {
-    /// Checks what a person entered for the copy: rating and daily goal.
+    /// Checks the values that a person entered for the copy: rating and daily goal.
     public func checkEntries() throws(InputRefusal) {
         if let rating, !Self.isRating(rating) { throw .badRating(rating) }
         try NumberLimit.check(dailyGoal, as: "daily goal", in: NumberLimit.goal)
     }
 
-    /// Returns true if the rating is 0.25 to 5 in quarters.
+    /// Returns true if the rating is from 0.25 to 5 in steps of a quarter.
     public static func isRating(_ rating: Double) -> Bool {
         (0.25...5).contains(rating) && (rating * 4).rounded() == rating * 4
     }
@@ -116,7 +116,7 @@ extension Copy {
     }
 }
 
-/// A copy with its edition: one book, as lists and commands show it. Its identity is that of the copy.
+/// A copy with its edition: one book, as lists and commands show it. Its id is the id of the copy.
 public struct Book: Sendable, Equatable {
     public var edition: Edition
     public var copy: Copy
@@ -128,10 +128,10 @@ public struct Book: Sendable, Equatable {
 
     public var id: ID<Copy> { copy.id }
 
-    /// As ``Edition/displayTitle(_:_:)``.
+    /// The text to show as the title, as ``Edition/displayTitle(_:_:)`` returns it.
     public var displayTitle: String { Edition.displayTitle(edition.metadata.title, edition.isbn) }
 
-    /// As ``Edition/displayAuthors(_:)``.
+    /// The text to show as the authors, as ``Edition/displayAuthors(_:)`` returns it.
     public var displayAuthors: String { Edition.displayAuthors(edition.metadata.authorNames) }
 }
 
@@ -147,7 +147,7 @@ extension Edition {
     }
 }
 
-/// The refusal of any act but viewing and restoring on a book in the trash.
+/// The refusal of an act on a book in the trash, where a book can only be viewed or restored.
 public struct InTrashRefusal: Error, Hashable, CustomStringConvertible {
     public let copy: ID<Copy>
 
@@ -157,25 +157,24 @@ public struct InTrashRefusal: Error, Hashable, CustomStringConvertible {
 }
 
 extension Book {
-    /// - Throws: ``InTrashRefusal``.
+    /// - Throws: ``InTrashRefusal`` if the book is in the trash.
     public func checkOutsideTrash() throws(InTrashRefusal) {
         if copy.deleted != nil { throw InTrashRefusal(id) }
     }
 }
 
-/// The retention of deleted books and of undo.
+/// The time for which deleted books and changes are kept.
 public enum Trash {
     /// The number of days for which a deleted book can be restored and a change undone; then both are removed for good.
     public static let keptDays = 30
 
-    /// Returns the number of days left before a book in the trash is removed, with part of a day counted as a whole
-    /// one.
+    /// Returns the number of days left before a book in the trash is removed, counting part of a day as a whole day.
     ///
     /// - Returns: 0 if the next change in the library removes the book for good; at most ``keptDays``, even if the
     ///   clock says that the book was deleted in the future.
     public static func daysLeft(deleted: Date, now: Date) -> Int {
         let days = (deleted.timeIntervalSince(now) / 86_400).rounded(.up)
-        // Compared as floating point: a clock may be off by more than an Int can hold.
+        // The numbers are compared as floating point, because a clock may be off by more than an Int can hold.
         return Int(min(max(days + Double(keptDays), 0), Double(keptDays)))
     }
 }

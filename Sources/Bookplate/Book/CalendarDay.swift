@@ -1,14 +1,15 @@
 import FoundationEssentials
 
-/// A calendar day, or only a month or a year: `1969`, `1969-03`, `1969-03-17`. Years 1 to 9999, Gregorian calendar.
+/// A calendar day, or only a month or a year: `1969`, `1969-03`, `1969-03-17`. The years are 1 to 9999 in the Gregorian
+/// calendar.
 ///
-/// The text form is RFC 3339's full-date, shortened if less is known.
+/// The text form is RFC 3339's full-date, shortened if only the month or year is known.
 public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible {
     public let year: Int
     public let month: Int?
     public let day: Int?
 
-    /// - Returns: `nil` if there is no such day, or for a day without a month.
+    /// - Returns: `nil` if there is no such day, or if a day is given without a month.
     public init?(year: Int, month: Int? = nil, day: Int? = nil) {
         guard (1...9999).contains(year), month != nil || day == nil else { return nil }
         if let month {
@@ -47,7 +48,7 @@ public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible 
         let text = try container.decode(String.self)
         guard let day = Self(text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "no calendar day: \(text.prefix(20))")
+                in: container, debugDescription: "not a calendar day: \(text.prefix(20))")
         }
         self = day
     }
@@ -78,12 +79,12 @@ extension CalendarDay: Comparable {
     public init(_ instant: Date, in zone: TimeZone) {
         let offset = zone.secondsFromGMT(for: instant)
         let seconds = (instant.timeIntervalSince1970 + Double(offset)).rounded(.down)
-        // Years 1 to 9999; beyond them, a clock or an import is wrong.
+        // The bounds are the years 1 and 9999. Any other year comes from a wrong clock or import.
         let bounded = min(max(seconds, -62_135_596_800), 253_402_300_799)
         self.init(number: Int((bounded / 86_400).rounded(.down)))
     }
 
-    /// - Parameter number: days since 1970-01-01, clamped to the years 1 to 9999.
+    /// - Parameter number: the number of days since 1970-01-01, clamped to the years 1 to 9999.
     ///
     /// Source: Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days.
     public init(number: Int) {
@@ -102,26 +103,27 @@ extension CalendarDay: Comparable {
     /// Returns the start of the first day that the date can mean.
     public func beginning(in zone: TimeZone) -> Date { instant(after: 0, in: zone) }
 
-    /// Returns noon of the first day that the date can mean: a time for something that has only a day, and the same day
-    /// in UTC nearly everywhere.
+    /// Returns noon of the first day that the date can mean, as the time of something for which only the day is known.
+    /// In nearly every time zone, this time is on the same day in UTC.
     public func noon(in zone: TimeZone) -> Date { instant(after: 43_200, in: zone) }
 
     /// - Parameter seconds: seconds after midnight on the local clock.
     private func instant(after seconds: Double, in zone: TimeZone) -> Date {
         let wall = Double(span.lowerBound) * 86_400 + seconds
-        // The offset at the local time itself; near a clock change it differs from the offset at the same time in UTC.
+        // This is the offset at the local time. Near a clock change, it differs from the offset at the same time in
+        // UTC.
         var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall))
         offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall - Double(offset)))
         return Date(timeIntervalSince1970: wall - Double(offset))
     }
 
-    /// Days since 1970-01-01; `nil` if only the month or year is known.
+    /// The number of days since 1970-01-01; `nil` if only the month or year is known.
     public var number: Int? {
         guard let month, let day else { return nil }
         return Self.number(year: year, month: month, day: day)
     }
 
-    /// The first and last day that the date can mean, as ``number``.
+    /// The first and last day that the date can mean, as values of ``number``.
     public var span: ClosedRange<Int> {
         let first = Self.number(year: year, month: month ?? 1, day: day ?? 1)
         let lastMonth = month ?? 12
@@ -130,7 +132,7 @@ extension CalendarDay: Comparable {
                 year: year, month: lastMonth, day: day ?? Self.daysIn(month: lastMonth, of: year))
     }
 
-    /// Orders by the first day that each date can mean; if these are equal, the less precise date comes first.
+    /// Orders dates by the first day that each can mean. If these days are equal, the less precise date comes first.
     public static func < (left: CalendarDay, right: CalendarDay) -> Bool {
         (left.year, left.month ?? 0, left.day ?? 0) < (right.year, right.month ?? 0, right.day ?? 0)
     }
@@ -139,6 +141,8 @@ extension CalendarDay: Comparable {
     /// 2025-03.
     public func isCertainlyBefore(_ other: CalendarDay) -> Bool { span.upperBound < other.span.lowerBound }
 
+    /// Returns the number of days since 1970-01-01.
+    ///
     /// Source: Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, days_from_civil.
     private static func number(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// One act on the library that can be undone: a save, a batch, an edit, a deletion or an import.
+/// One entry of the change history, which can be undone: a save, a batch, an edit, a deletion or an import.
 public struct Change: Sendable, Equatable {
     public var id: ID<Change>
     public var at: Date
     /// The host name of the device that made the change.
     public var device: String
     public var kind: Kind
-    /// For people: "saved \"Dune\" and 23 more".
+    /// A summary for people, such as "saved \"Dune\" and 23 more".
     public var summary: String
     public var undone: Date?
 
@@ -25,7 +25,7 @@ public struct Change: Sendable, Equatable {
     }
 }
 
-/// The changes made to the library, and undo.
+/// The change history of the library, and undo.
 public protocol History: Sendable {
     /// Returns the latest change that has not been undone; `nil` if there is none.
     func lastChange() async throws -> Change?
@@ -33,7 +33,7 @@ public protocol History: Sendable {
     func changes(limit: Int) async throws -> [Change]
     /// Undoes one change, entirely or not at all.
     ///
-    /// - Throws: ``UndoRefusal`` if the change was undone before, or if something it touched has changed since.
+    /// - Throws: ``UndoRefusal`` if the change was undone before, or if anything that it touched has changed since.
     func undo(_ id: ID<Change>, at now: Date) async throws -> Change
 }
 
@@ -47,9 +47,9 @@ public enum UndoRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noSuchChange: "there is nothing to undo"
-        case .alreadyUndone(let change): "it was undone already: \(change.summary)"
+        case .alreadyUndone(let change): "this has already been undone: \(change.summary)"
         case .changedSince(let change, let later):
-            "\(change.summary) cannot be undone: \(later.map { "a later change touched it (\($0.summary)); undo that first" } ?? "it was changed since")"
+            "\(change.summary) cannot be undone: \(later.map { "a later change touched the same data (\($0.summary)); undo the later change first" } ?? "the same data has been changed since")"
         }
     }
 }

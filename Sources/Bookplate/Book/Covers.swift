@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// The hosts that covers may be fetched from; redirects must stay within them.
+/// The hosts from which covers may be fetched. Redirects must stay within these hosts.
 public enum CoverHosts {
     public static let allowed = ["openlibrary.org", "archive.org", "books.google.com", "googleusercontent.com"]
 
-    /// Returns true if `host` is one of them or a subdomain of one.
+    /// Returns true if `host` is one of the allowed hosts or a subdomain of one.
     public static func allows(_ host: String) -> Bool {
         let host = host.lowercased()
         return allowed.contains { host == $0 || host.hasSuffix("." + $0) }
@@ -17,11 +17,11 @@ public protocol Covers: Sendable {
     func cover(of edition: ID<Edition>) async throws -> [UInt8]?
     /// Returns the properties of the picture without reading it; `nil` if there is none.
     func keptCover(of edition: ID<Edition>) async throws -> KeptCover?
-    /// Returns those of the editions that have a stored picture.
+    /// Returns the editions among `editions` that have a stored picture.
     func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
-    /// Stores a fetched picture, unless there is a person's own photo.
+    /// Stores a fetched picture, unless the edition has a person's own photo.
     ///
-    /// - Returns: false if there is no such edition: an undo may have removed it during the fetch.
+    /// - Returns: false if there is no such edition, because an undo may have removed it during the fetch.
     @discardableResult
     func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool
     /// Stores a person's own photo in place of any other picture; no fetched picture replaces it. The photo is on disk
@@ -30,11 +30,12 @@ public protocol Covers: Sendable {
     /// Removes a person's own photo for good. The edition then needs a fetched picture again, if it has a cover
     /// address.
     ///
-    /// - Returns: true if there was one.
+    /// - Returns: true if there was such a photo.
     func removeOwnCover(of edition: ID<Edition>) async throws -> Bool
-    /// Returns saved editions with a cover address whose picture is neither stored nor known to be missing.
+    /// Returns saved editions that have a cover address but no stored picture, unless the picture is known to be
+    /// missing.
     func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
-    /// Records that the address has no picture, or when to try again.
+    /// Records that there is no picture at the edition's cover address, or the time at which to try again.
     func recordMissingCover(of edition: ID<Edition>, retryAt: Date?) async throws
 }
 
@@ -42,7 +43,7 @@ public protocol Covers: Sendable {
 public struct KeptCover: Sendable, Equatable {
     /// True for a person's own photo, false for a fetched picture.
     public var isOwn: Bool
-    /// The size in bytes.
+    /// The size of the picture in bytes.
     public var bytes: Int
     /// The time at which the picture was stored; it differs for each new picture.
     public var stored: Date
@@ -56,7 +57,8 @@ public struct KeptCover: Sendable, Equatable {
 
 /// Fetches cover pictures.
 public protocol CoverFetch: Sendable {
-    /// - Returns: the bytes of the picture (JPEG, PNG, GIF or WebP, at most 5 MiB); `nil` if the address has none.
+    /// - Returns: the bytes of the picture (JPEG, PNG, GIF or WebP, at most 5 MiB); `nil` if there is no picture at the
+    ///   address.
     /// - Throws: ``SourceError`` if the fetch failed or the address is not allowed.
     func cover(at url: String) async throws -> [UInt8]?
 }

@@ -1,40 +1,41 @@
-/// The reason why a value that a person entered is refused, other than its length.
+/// The reason, other than the length, why a value that a person entered is refused.
 public enum InputRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Outside the allowed range.
+    /// The number is outside the allowed range.
     case outOfRange(what: String, range: ClosedRange<Int>)
-    /// Ratings are quarter stars from 0.25 to 5.
+    /// The number is not a rating. Ratings are from 0.25 to 5 in quarter stars.
     case badRating(Double)
-    /// Not a web address.
+    /// The text is not a web address.
     case noLink(what: String, text: String)
-    /// Not of the form `scheme:value`.
+    /// The text does not have the form `scheme:value`.
     case noIdentifier(text: String)
-    /// Looks like a date, but there is no such day.
+    /// The text looks like a date, but there is no such day.
     case noDay(what: String, text: String)
 
     public var description: String {
         switch self {
         case .outOfRange(let what, let range):
-            "the \(what) is a number from \(range.lowerBound) to \(range.upperBound)"
-        case .badRating(let rating): "a rating is 0.25 to 5 in quarter stars, not \(rating)"
+            "the \(what) must be a number from \(range.lowerBound) to \(range.upperBound)"
+        case .badRating(let rating): "a rating must be from 0.25 to 5 in quarter stars, not \(rating)"
         case .noLink(let what, let text):
-            "the \(what) \"\(text.cleanedLine.prefix(80))\" is no web address; it looks like https://example.org/page"
+            "the \(what) \"\(text.cleanedLine.prefix(80))\" is not a web address; an example is https://example.org/page"
         case .noIdentifier(let text):
-            "\"\(text.cleanedLine.prefix(80))\" is no identifier; it looks like goodreads:44767458"
+            "\"\(text.cleanedLine.prefix(80))\" is not an identifier; an example is goodreads:44767458"
         case .noDay(let what, let text):
-            "there is no day \(text.cleanedLine.prefix(80)); a \(what) looks like 1969, 1969-03 or 1969-03-17"
+            "there is no day \(text.cleanedLine.prefix(80)); enter the \(what) as 1969, 1969-03 or 1969-03-17"
         }
     }
 }
 
-/// The range of numbers that a person enters or a file contains. Metadata sources are held to narrower limits
-/// (`Lookup`), and so are statistics (``StatsLimit``).
+/// The ranges of numbers that a person may enter or a file may contain. Metadata sources (`Lookup`) and statistics
+/// (``StatsLimit``) have narrower limits.
 public enum NumberLimit {
-    /// The pages of a book and the page of a quote. The page of a reading starts at 0, for nothing read.
+    /// The page count of a book, and the page of a quote. The page of a reading can also be 0, which means that nothing
+    /// was read.
     public static let pages = 1...1_000_000
-    /// Pages a day, or books a year.
+    /// A goal of pages per day or of books per year.
     public static let goal = 1...100_000
 
-    /// - Throws: ``InputRefusal/outOfRange(what:range:)``.
+    /// - Throws: ``InputRefusal/outOfRange(what:range:)`` if the number is outside the range.
     public static func check(_ number: Int?, as what: String, in range: ClosedRange<Int>) throws(InputRefusal) {
         if let number, !range.contains(number) { throw .outOfRange(what: what, range: range) }
     }
@@ -54,16 +55,16 @@ extension String {
             !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || forbidden.contains($0) })
         else { throw refusal }
         let host = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        // A user name before @ serves only to make another host look like this one.
+        // A user name before @ only serves to disguise the host.
         guard let first = host.first, first.isLetter || first.isNumber || first == "[", !host.contains("@") else {
             throw refusal
         }
         return text
     }
 
-    /// Splits `scheme:value`; a scheme has ASCII letters and digits and is returned in lower case.
+    /// Splits an identifier `scheme:value`. A scheme has ASCII letters and digits, and is returned in lower case.
     ///
-    /// - Returns: `nil` as the value for `scheme:`, which clears the scheme.
+    /// - Returns: the scheme and the value. The value is `nil` for the text `scheme:`, which clears the scheme.
     /// - Throws: ``InputRefusal/noIdentifier(text:)``.
     public func identifier() throws(InputRefusal) -> (scheme: String, value: String?) {
         let text = utf8.count <= TextLimit.link ? cleanedLine : ""

@@ -1,24 +1,24 @@
-/// The description of an edition by metadata sources or a person. Every field can be missing; texts are plain, never
-/// markup.
+/// The description of an edition by metadata sources or a person. Every field can be missing. Texts are plain and never
+/// contain markup.
 public struct Metadata: Sendable, Equatable, Codable {
     public var title: String?
     public var subtitle: String?
-    /// In the order of the title page.
+    /// The contributors in the order of the title page.
     public var authors: [Contributor] = []
     public var publisher: String?
-    /// The day as far as ``publishedDateText`` gives it.
+    /// The date of publication, as precise as ``publishedDateText`` gives it.
     public var publishedDate: CalendarDay?
-    /// The date as the source writes it: "March 2009".
+    /// The date of publication as the source writes it, such as "March 2009".
     public var publishedDateText: String?
-    /// Positive; `nil` if unknown.
+    /// The page count, greater than 0; `nil` if unknown.
     public var pageCount: Int?
-    /// ISO 639-1 where there is one, else ISO 639-2.
+    /// The code of the language: ISO 639-1 where there is one, else ISO 639-2.
     public var language: String?
     public var originalLanguage: String?
     public var authorNationality: String?
     public var format: Format?
     public var series: String?
-    /// "2", "2.5", "A".
+    /// The number of the book in its series, such as "2", "2.5" or "A".
     public var seriesNumber: String?
     public var description: String?
     public var subjects: [String] = []
@@ -26,10 +26,11 @@ public struct Metadata: Sendable, Equatable, Codable {
     public var coverURL: String?
     public var previewLink: String?
     public var infoLink: String?
-    /// Numbers in other systems, by scheme ("openlibrary", "goodreads", "lccn", "oclc", "google", …).
+    /// The numbers of the edition in other systems, by scheme ("openlibrary", "goodreads", "lccn", "oclc", "google",
+    /// …).
     public var identifiers: [String: [String]] = [:]
-    /// True if the source gave no number that proves it to be the requested book: it is offered, marked as such, and
-    /// never saved by `--yes`.
+    /// True if the source gave no number that proves that this is the requested book. Such metadata is offered to
+    /// people with a mark, and never saved by `--yes`.
     public var isWeakMatch = false
     /// The source of each filled field.
     public var sources: [Field: SourceName] = [:]
@@ -38,8 +39,8 @@ public struct Metadata: Sendable, Equatable, Codable {
 
     public enum Format: String, Sendable, Codable, CaseIterable { case physical, digital, audiobook }
 
-    /// The fields whose source, or whose editing by a person, is recorded. ``isbn`` is held by ``Edition``; only its
-    /// editing is recorded.
+    /// The fields for which the source, or an edit by a person, is recorded. ``isbn`` belongs to ``Edition``, and only
+    /// an edit of it is recorded.
     public enum Field: String, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
         case title, subtitle, authors, publisher, publishedDate, pageCount, language, originalLanguage,
             authorNationality
@@ -48,7 +49,8 @@ public struct Metadata: Sendable, Equatable, Codable {
 }
 
 extension Metadata {
-    /// A missing key is an empty field, so metadata that was stored before a field existed can still be read.
+    /// Decodes stored metadata. A missing key gives an empty field, so that metadata that was stored before a field
+    /// existed can still be read.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func value<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
@@ -96,12 +98,13 @@ public struct Contributor: Sendable, Hashable, Codable {
 /// The origin of metadata.
 public enum SourceName: String, Sendable, Codable, CaseIterable {
     case library, offlineIndex, openLibrary, googleBooks
-    /// The picture servers: their own hosts, with rate limits and failures separate from the catalogues'.
+    /// The servers for cover pictures. They are separate hosts, so their rate limits and failures are separate from
+    /// those of the catalogues.
     case openLibraryCovers, googleBooksCovers
-    /// A person typed it.
+    /// A person typed the metadata.
     case person
 
-    /// The name that people read.
+    /// The name that is shown to people.
     public var displayName: String {
         switch self {
         case .library: "the library"
@@ -119,7 +122,7 @@ extension Metadata {
     /// The names of the contributors whose role is author.
     public var authorNames: [String] { authors.filter { $0.role == .author }.map(\.name) }
 
-    /// Fills empty fields from `other`; filled fields stay. Identifiers are merged.
+    /// Fills empty fields from `other`. Filled fields stay as they are, and identifiers are merged.
     public mutating func fillGaps(from other: Metadata) {
         fill(\.title, .title, other)
         fill(\.subtitle, .subtitle, other)
@@ -207,13 +210,13 @@ extension Metadata {
         case .previewLink: previewLink = other.previewLink
         case .infoLink: infoLink = other.infoLink
         case .identifiers: identifiers = other.identifiers
-        // Held by the edition.
+        // The edition holds the ISBN.
         case .isbn: break
         }
         sources[field] = other.sources[field]
     }
 
-    /// Returns the fields whose values differ from `other`; their sources do not matter.
+    /// Returns the fields whose values differ from `other`; their sources are not compared.
     public func fields(differingFrom other: Metadata) -> Set<Field> {
         Set(
             Field.allCases.filter { field in

@@ -1,26 +1,28 @@
-/// A person's edit of a book's metadata: the one writer behind the form, the prompt, the web API and the commands'
-/// options.
+/// A person's edit of a book's metadata. The form, the prompt, the web API and the options of commands all write
+/// through it.
 ///
 /// `nil` leaves a field as it is, an empty value clears it, and these rules hold wherever the edit comes from:
-/// - A title cannot be cleared. Any other text is cleared by an empty one, and a text with nothing visible in it is
+/// - A title cannot be cleared. An empty text clears any other text field. A text with nothing visible in it is
 ///   refused.
-/// - Texts are cleaned and held to ``TextLimit``, links to ``Swift/String/checkedLink(as:)``.
-/// - A publication date may be any text, but one that looks like a date must exist: 2021-02-30 is refused.
-/// - A page count of 0 is unknown, and clears. Other numbers must lie in ``NumberLimit/pages``.
-/// - Only fields whose values change are marked as a person's, also those that are cleared: no refresh fills them
-///   again.
+/// - Texts are cleaned, and must not exceed ``TextLimit``. Links must pass ``Swift/String/checkedLink(as:)``.
+/// - A publication date may be any text, but a text that looks like a date must be an existing date: 2021-02-30 is
+///   refused.
+/// - A page count of 0 means unknown, and clears the field. Other numbers must lie in ``NumberLimit/pages``.
+/// - Only fields whose values change are marked as edited by a person. This includes fields that are cleared, so that
+///   no refresh fills them again.
 public struct MetadataEdit: Sendable, Equatable {
     public var title: String?
     public var subtitle: String?
     /// All contributors, in the order of the title page.
     public var contributors: [Contributor]?
-    /// The names of the authors alone, in order; other contributors stay, after them. Applied after ``contributors``.
+    /// The names of the authors alone, in order. Other contributors stay and come after the authors. This is applied
+    /// after ``contributors``.
     public var authors: [String]?
-    /// The names of the translators alone, in order; other contributors stay, before them. Applied after
-    /// ``contributors``.
+    /// The names of the translators alone, in order. Other contributors stay and come before the translators. This is
+    /// applied after ``contributors``.
     public var translators: [String]?
     public var publisher: String?
-    /// The date as a person writes it: "1969", "1969-03-17", "March 2009".
+    /// The date of publication as a person writes it, such as "1969", "1969-03-17" or "March 2009".
     public var publishedDate: String?
     public var pageCount: Int??
     public var language: String?
@@ -34,8 +36,8 @@ public struct MetadataEdit: Sendable, Equatable {
     public var coverURL: String?
     public var previewLink: String?
     public var infoLink: String?
-    /// Numbers in other systems, each as `scheme:value`. They replace the numbers of their schemes, and `scheme:` alone
-    /// clears its scheme; other schemes stay.
+    /// The numbers of the edition in other systems, each as `scheme:value`. They replace the present numbers of their
+    /// schemes, and `scheme:` alone clears a scheme; other schemes stay as they are.
     public var identifiers: [String]?
 
     public init(title: String? = nil) { self.title = title }
@@ -131,16 +133,16 @@ public struct MetadataEdit: Sendable, Equatable {
 }
 
 extension Metadata.Format {
-    /// Returns the format with this raw value, in any case.
+    /// Returns the format with this raw value, ignoring case.
     public static func named(_ text: String) -> Metadata.Format? { Metadata.Format(rawValue: text.lowercased()) }
 }
 
 extension Metadata {
-    /// Parses a publication date that a person entered. Any text is allowed, as printed in the book, but a text that
-    /// looks like a date must be one.
+    /// Parses a publication date that a person entered. Any text is allowed, because the date is entered as it is
+    /// printed in the book, but a text that looks like a date must be an existing date.
     ///
-    /// - Returns: the text, and the day as far as the text gives it.
-    /// - Throws: ``TextRefusal``, ``InputRefusal/noDay(what:text:)``.
+    /// - Returns: the text, and the date as precise as the text gives it.
+    /// - Throws: ``TextRefusal``, or ``InputRefusal/noDay(what:text:)`` if there is no such day.
     public static func published(_ entered: String) throws -> (text: String, day: CalendarDay?) {
         let text = try entered.checked(as: "date of publication", limit: TextLimit.name)
         let day = CalendarDay(text)

@@ -1,6 +1,6 @@
 /// The state of a frame source, for the screen.
 public enum CameraState: Sendable, Equatable {
-    /// Looking for a camera, or preparing it.
+    /// The source is looking for a camera, or is preparing one.
     case starting
     /// - Parameter name: the camera's name from its driver, or a name for the stream.
     case streaming(name: String, format: CaptureFormat)
@@ -10,12 +10,12 @@ public enum CameraState: Sendable, Equatable {
     case ended
 }
 
-/// The reason why no frames arrive. Reported once, when it begins.
+/// The reason why no frames arrive. It is reported once, when the trouble begins.
 public struct CameraError: Sendable, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
         /// No camera is connected.
         case noCamera
-        /// The camera was connected and is gone.
+        /// The camera was connected, but has been removed.
         case unplugged
         /// Another program is using the camera.
         case busy
@@ -34,7 +34,7 @@ public struct CameraError: Sendable, Equatable, CustomStringConvertible {
     }
 
     public var kind: Kind
-    /// Says what happened, where, and what to do, in whole sentences.
+    /// The text for people, in whole sentences: what happened, where, and what to do.
     public var description: String
 
     public init(_ kind: Kind, _ description: String) {

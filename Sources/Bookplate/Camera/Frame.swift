@@ -1,21 +1,22 @@
 /// One grey picture: a camera's frame, or a photo at some scale.
 ///
 /// `luma` holds `height` rows of `bytesPerLine` bytes (the stride), from 0 for black to 255 for white; only the first
-/// `width` bytes of a row are picture. Its owner may refill a frame: in steady state nothing is allocated.
+/// `width` bytes of a row belong to the picture. The owner of a frame may fill it again and again, so that no memory is
+/// allocated after the first frames.
 public struct Frame: Sendable {
     public private(set) var width: Int
     public private(set) var height: Int
     public private(set) var bytesPerLine: Int
     public private(set) var luma: [UInt8]
-    /// The driver's count of this frame; a gap means skipped frames. 0 for a photo.
+    /// The number that the driver gave this frame; a gap means that frames were skipped. 0 for a photo.
     public var sequence: UInt32 = 0
-    /// The time at which the driver filled it, on the monotonic clock. Zero for a photo.
+    /// The time at which the driver filled the frame, on the monotonic clock. Zero for a photo.
     public var timestamp: Duration = .zero
 
     /// Creates a black frame, without padding unless `bytesPerLine` adds it.
     ///
-    /// - Precondition: `width` and `height` are positive, and `bytesPerLine` is at least `width`. The caller has
-    ///   checked sizes from outside against limits.
+    /// - Precondition: `width` and `height` are positive, and `bytesPerLine` is at least `width`. Callers must check
+    ///   sizes that come from outside against limits first.
     public init(width: Int, height: Int, bytesPerLine: Int? = nil) {
         precondition(width > 0 && height > 0 && (bytesPerLine ?? width) >= width)
         self.width = width
@@ -65,26 +66,26 @@ public struct Frame: Sendable {
 
 /// The supported pixel formats of cameras. Raw values are V4L2's FourCC.
 public enum PixelFormat: String, Sendable, CaseIterable {
-    /// One byte a pixel, luma only.
+    /// One byte per pixel, luma only.
     case grey = "GREY"
-    /// Luma and chroma alternating, 4:2:2.
+    /// Luma and chroma bytes alternate, 4:2:2.
     case yuyv = "YUYV"
-    /// A plane of luma, then one of chroma pairs, 4:2:0.
+    /// A plane of luma, then a plane of chroma pairs, 4:2:0.
     case nv12 = "NV12"
-    /// Three planes, 4:2:0; other programs call it I420.
+    /// Three planes, 4:2:0; other programs call this format I420.
     case yu12 = "YU12"
     /// A JPEG for every frame.
     case mjpg = "MJPG"
 }
 
-/// The format that a frame source actually delivers, which may differ from the one requested.
+/// The format that a frame source actually delivers, which may differ from the format that was requested.
 public struct CaptureFormat: Sendable, Equatable {
     public var width: Int
     public var height: Int
     public var pixelFormat: PixelFormat
-    /// Frames a second as the driver announces them; `nil` if it does not.
+    /// The frames per second that the driver announces; `nil` if it announces none.
     public var framesPerSecond: Double?
-    /// True if libv4l converts it from an unsupported format: slower, and `scan doctor` reports it.
+    /// True if libv4l converts the frames from an unsupported format. This is slower, and `scan doctor` reports it.
     public var isConverted: Bool
 
     public init(
@@ -99,7 +100,7 @@ public struct CaptureFormat: Sendable, Equatable {
 }
 
 extension CaptureFormat: CustomStringConvertible {
-    /// "1280x720 MJPG, 30 fps"
+    /// The format as text, such as "1280x720 MJPG, 30 fps".
     public var description: String {
         let rate = framesPerSecond.map { rate -> String in
             let tenths = Int((rate * 10).rounded())
@@ -110,8 +111,8 @@ extension CaptureFormat: CustomStringConvertible {
 }
 
 extension Duration {
-    /// The time since the machine started, without time asleep: CLOCK_MONOTONIC, the clock of V4L2's timestamps
-    /// (V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC). Setting the system clock does not change it.
+    /// The time since the machine started, without the time for which it slept: CLOCK_MONOTONIC, the clock of V4L2's
+    /// timestamps (V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC). Setting the system clock does not change it.
     public static var monotonicNow: Duration {
         let clock = SuspendingClock()
         return clock.systemEpoch.duration(to: clock.now)

@@ -2,29 +2,30 @@ import FoundationEssentials
 
 /// One parsed row of another tracker's file or of our own CSV, before anything is decided about it.
 public struct ImportedBook: Sendable, Equatable {
-    /// The row number as a spreadsheet counts: the header is row 1.
+    /// The row number as a spreadsheet counts rows: the header is row 1.
     public var row: Int
-    /// The format that the row came in.
+    /// The format of the file from which the row came.
     public var source: String
-    /// The request id; identical for the same row, however often it is imported.
+    /// The id of the request. The same row has the same id, however often it is imported.
     public var request: String
     public var isbn: ISBN?
     /// The ISBN as the file has it, even if it is invalid.
     public var isbnText: String?
     public var metadata: Metadata
-    /// The identity that our own export gave the copy; `nil` in other trackers' files.
+    /// The id that our own export gave the copy; `nil` in other trackers' files.
     public var id: ID<Copy>?
-    /// The identity that our own export gave the edition.
+    /// The id that our own export gave the edition; `nil` in other trackers' files.
     public var edition: ID<Edition>?
-    /// The copy as the file describes it. Its id and date of adding count only if ``id`` and ``hasAdded`` say so.
+    /// The copy as the file describes it. Its id counts only if ``id`` is set, and its date of adding only if
+    /// ``hasAdded`` is true.
     public var record: CopyRecord
     /// True if the file says when the copy was added.
     public var hasAdded = false
-    /// True if an earlier row of the file has the same book; then this row adds to it.
+    /// True if an earlier row of the file has the same book. This row then adds to that book.
     public var isFurther = false
-    /// The warnings about values that were truncated or look wrong, each for people.
+    /// The warnings for people about values that were truncated or look wrong.
     public var doubts: [String] = []
-    /// The row as it stands in the file; empty if there are no doubts.
+    /// The row as it is in the file; empty if there are no doubts.
     public var raw = ""
 
     public init(row: Int, source: String, request: String, metadata: Metadata, record: CopyRecord) {
@@ -45,8 +46,8 @@ public enum ImportRow: Sendable, Equatable {
     case refused(row: Int, reason: String)
 }
 
-/// An imported row, which the person confirmed by starting the import: the form in which the library stores it.
-/// ``confirmed`` is the book; the rest describes the copy.
+/// An imported row in the form in which the library stores it. The person confirmed it by starting the import.
+/// ``confirmed`` is the book, and the rest describes the copy.
 public struct ConfirmedImport: Sendable {
     public let confirmed: Confirmed
     public let book: ImportedBook
@@ -66,10 +67,10 @@ public struct ConfirmedImport: Sendable {
 /// The result of importing one row.
 public struct ImportResult: Sendable, Equatable {
     public var row: Int
-    /// `nil` for a row that is not a book or could not be parsed.
+    /// The title of the book; `nil` for a row that is not a book or could not be parsed.
     public var title: String?
     public var outcome: Outcome
-    /// The warnings about values that were truncated or look wrong; the row was imported all the same.
+    /// The warnings about values that were truncated or look wrong. The row was imported nevertheless.
     public var doubts: [String]
 
     public init(row: Int, title: String? = nil, outcome: Outcome, doubts: [String] = []) {
@@ -82,10 +83,10 @@ public struct ImportResult: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
         /// The copy is new.
         case new(ID<Copy>)
-        /// The copy existed, and the file filled these fields: "rating", "tags".
+        /// The copy existed already. The file filled in the fields given here, such as "rating" and "tags".
         case merged(ID<Copy>, filled: [String])
         case unchanged(ID<Copy>)
-        /// A setting, shelf, tag or author; `isNew` is false if it existed.
+        /// A setting, shelf, tag or author; `isNew` is false if it existed already.
         case other(isNew: Bool)
         case refused(reason: String)
     }
@@ -93,8 +94,8 @@ public struct ImportResult: Sendable, Equatable {
 
 /// Imports rows into the library.
 public protocol BookImport: Sendable {
-    /// Saves the rows in one transaction, each entirely or not at all; they are on disk when the method returns. All
-    /// calls on one import belong to one change, which undo reverts.
+    /// Saves the rows in one transaction, each of them entirely or not at all. They are on disk when the method
+    /// returns. All calls for one import belong to one change, which undo reverts.
     ///
     /// - Returns: one result for each row, in the order of the rows.
     func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult]
@@ -102,17 +103,17 @@ public protocol BookImport: Sendable {
 
 /// The result of importing a file.
 public struct ImportSummary: Sendable, Equatable {
-    /// Books that are new.
+    /// The number of books that are new.
     public var new = 0
-    /// Books that existed and gained missing values.
+    /// The number of books that existed already and gained missing values.
     public var merged = 0
-    /// Books that existed with everything that the file says.
+    /// The number of books that existed already with all the values in the file.
     public var unchanged = 0
-    /// Rows with warnings, each also counted in one of the other numbers.
+    /// The number of rows with warnings. Each of these rows is also counted in another of the numbers.
     public var flagged = 0
-    /// Rows that were not imported.
+    /// The number of rows that were not imported.
     public var refused = 0
-    /// Settings, shelves, tags and authors that are new.
+    /// The number of settings, shelves, tags and authors that are new.
     public var others = 0
 
     public init() {}
@@ -128,7 +129,7 @@ public struct ImportSummary: Sendable, Equatable {
         if !result.doubts.isEmpty { flagged += 1 }
     }
 
-    /// Books that are now in the library as the file has them.
+    /// The number of books in the file that are now in the library.
     public var books: Int { new + merged + unchanged }
 }
 
@@ -151,7 +152,7 @@ extension ImportResult {
 }
 
 extension ImportSummary {
-    /// The last line of `scan import --json`.
+    /// The summary as the last line of `scan import --json`.
     public func json(isDryRun: Bool) -> JSONValue {
         [
             "event": "imported", "dryRun": .bool(isDryRun), "new": .integer(new), "merged": .integer(merged),

@@ -1,15 +1,17 @@
 import FoundationEssentials
 
-/// One line of an export of the library: everything that a person can have entered, and nothing that is computed.
+/// One line of an export of the library. The export has everything that a person can have entered, and nothing that is
+/// computed.
 ///
-/// An export writes them in the order of the cases and sorts each kind, so that equal libraries give equal bytes.
+/// An export writes the records in the order of the cases and sorts the records of each kind, so that equal libraries
+/// give equal bytes.
 public enum LibraryRecord: Sendable, Equatable {
     /// The header of the file, with the version of the format.
     case library(version: Int)
     case setting(name: String, value: String)
-    /// An author whom no book names.
+    /// An author without any book.
     case author(String)
-    /// A shelf in the spelling that is shown, with books or without.
+    /// A shelf in the spelling that is shown, whether it has books or not.
     case shelf(String)
     case tag(String)
     case book(BookRecord)
@@ -31,24 +33,24 @@ public struct BookRecord: Sendable, Equatable {
 
 /// A copy with its readings, notes, quotes and import flags.
 public struct CopyRecord: Sendable, Equatable {
-    /// Its ``Copy/readings`` are empty here: ``readings`` holds them with their history.
+    /// The copy. Its ``Copy/readings`` are empty, because ``readings`` holds them with their history.
     public var copy: Copy
-    /// Oldest first.
+    /// The readings, oldest first.
     public var readings: [ReadingRecord] = []
     public var notes: [Note] = []
     public var quotes: [Quote] = []
     public var flags: [ImportFlag] = []
-    /// The ids of the save requests that made this copy.
+    /// The ids of the save requests from which this copy was made.
     public var requests: [String] = []
 
     public init(copy: Copy) { self.copy = copy }
 }
 
-/// A reading with its history.
+/// A reading with its progress entries and sessions.
 public struct ReadingRecord: Sendable, Equatable {
-    /// Its ``Reading/progress`` is `nil` here: ``entries`` holds all entries.
+    /// The reading. Its ``Reading/progress`` is `nil`, because ``entries`` holds all progress entries.
     public var reading: Reading
-    /// In the order in which they were made.
+    /// The progress entries, in the order in which they were made.
     public var entries: [ProgressEntry] = []
     public var sessions: [Session] = []
 
@@ -59,17 +61,17 @@ public struct ReadingRecord: Sendable, Equatable {
     }
 }
 
-/// A value that an import changed or doubted, with its row.
+/// A value that an import changed or doubted, with the row of the file that has it.
 public struct ImportFlag: Sendable, Equatable {
-    /// The format that the row came in.
+    /// The format of the file from which the row came.
     public var source: String
-    /// For people: "30 February is no day: Date Read 2023/02/30".
+    /// A description for people of what is doubtful about the value.
     public var what: String
     /// The row as it stood in the file, truncated to ``rawLimit`` bytes.
     public var raw: String
     public var at: Date
 
-    /// In bytes. Without a limit, the library would store a cell of 10 MB for ever.
+    /// The limit for ``raw`` in bytes. Without it, the library would store a cell of 10 MB for ever.
     public static let rawLimit = 1 << 20
 
     public init(source: String, what: String, raw: String, at: Date) {
@@ -81,11 +83,11 @@ public struct ImportFlag: Sendable, Equatable {
 }
 
 extension LibraryRecord {
-    /// The record as an export for others may contain it: of books only copies that are marked public and not in the
-    /// trash, with status, rating, favourite, tags and the days of their readings. Left out are notes, quotes, shelves,
-    /// recommendations, goals, sessions and import flags.
+    /// The record as an export for other people may contain it. Books have only copies that are marked public and not
+    /// in the trash, with status, rating, favourite, tags and the days of their readings. Notes, quotes, shelves,
+    /// recommendations, goals, sessions and import flags are left out.
     ///
-    /// - Returns: `nil` if nothing of it may be exported for others.
+    /// - Returns: `nil` if no part of the record may be exported for other people.
     public var forOthers: LibraryRecord? {
         switch self {
         case .library: return self

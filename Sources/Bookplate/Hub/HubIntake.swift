@@ -5,14 +5,14 @@ import FoundationEssentials
 /// A delivery carries the whole state, not a change to it: delivering it twice has no further effect, and a later
 /// delivery replaces all earlier ones. Lost answers, killed processes and undo therefore need no rules of their own.
 public struct HubDelivery: Sendable, Equatable, Codable {
-    /// Assigned by the station.
+    /// The id of the item, assigned by the station.
     public var id: ID<IntakeItem>
-    /// Incremented by the station with every change to the item, from 1.
+    /// The revision of the item, from 1. The station increments it with every change to the item.
     public var revision: Int
     public var isbn13: String
     public var raw: String
     public var addon: String?
-    /// RFC 3339, by the station's clock.
+    /// The time of the capture by the station's clock, in RFC 3339.
     public var captured: String
     public var preset: Preset
     public var state: IntakeItem.State
@@ -20,11 +20,11 @@ public struct HubDelivery: Sendable, Equatable, Codable {
     public var metadata: Metadata?
     /// True if ``metadata`` comes from a source; otherwise it holds only what a person entered.
     public var isFound: Bool
-    /// The person's confirmation, for a confirmed item.
+    /// The person's confirmation; `nil` unless the item is confirmed.
     public var confirmation: Confirmation?
 
     public struct Confirmation: Sendable, Equatable, Codable {
-        /// The id of the station's change: items confirmed in one act are undone in one act.
+        /// The id of the station's change. Items that were confirmed in one act are undone in one act.
         public var act: String
         public var anotherCopy: Bool
 
@@ -51,32 +51,32 @@ public struct HubDelivery: Sendable, Equatable, Codable {
         self.confirmation = confirmation
     }
 
-    /// The most deliveries in one request.
+    /// The largest number of deliveries in one request.
     public static let mostAtOnce = 50
 }
 
-/// The hub's answer about an item: the same for the same delivery, however often it arrives.
+/// The hub's answer about an item. The same delivery gets the same answer, however often it arrives.
 public struct HubReceipt: Sendable, Equatable, Codable {
     public var id: ID<IntakeItem>
-    /// The newest revision that the hub has; 0 for none.
+    /// The newest revision that the hub has; 0 if it has none.
     public var revision: Int
-    /// The item's state at the hub now, where others may have answered it too.
+    /// The item's present state at the hub, where another person may have answered the item.
     public var state: IntakeItem.State
     public var outcome: Outcome
-    /// The copy that was saved, or that is owned already.
+    /// The copy that was saved, or the copy that is owned already.
     public var copy: ID<Copy>?
-    /// For people, without a full stop: the reason why it is owned, kept or refused.
+    /// The reason for the outcome *owned*, *kept* or *refused*, for people, without a full stop.
     public var reason: String?
 
     /// The result of the delivery.
     public enum Outcome: String, Sendable, Codable {
-        /// Accepted as delivered.
+        /// The hub has stored the item in the state that was delivered.
         case accepted = "taken"
-        /// Saved as a book.
+        /// The hub has saved the item as a book.
         case saved
-        /// The book is owned already, which the station did not know: it waits in the hub's intake queue.
+        /// The book is owned already, which the station did not know. The item waits in the hub's intake queue.
         case owned
-        /// The undo came too late: the book was changed or confirmed at the hub.
+        /// The undo came too late, because the book had been changed or confirmed at the hub.
         case kept
         /// The hub will never accept this delivery.
         case refused
@@ -102,21 +102,21 @@ public struct HubReceipt: Sendable, Equatable, Codable {
     }
 }
 
-/// The hub's knowledge of an ISBN.
+/// The data that the hub has for an ISBN.
 public struct HubBook: Sendable, Equatable, Codable {
     public var isbn: ISBN
-    /// The copies in the library, including the trash.
+    /// The copies in the library, including copies in the trash.
     public var copies: [Held]
-    /// From the library, its queue or the answer cache; `nil` if none of them knows the ISBN.
+    /// The metadata from the library, its queue or the answer cache; `nil` if none of them knows the ISBN.
     public var metadata: Metadata?
 
-    /// A copy, reduced to what a station needs.
+    /// A copy, reduced to the data that a station needs.
     public struct Held: Sendable, Equatable, Codable {
         public var id: ID<Copy>
         public var isOwned: Bool
         public var isOnWishlist: Bool
         public var shelf: String?
-        /// RFC 3339.
+        /// The time at which the copy was added, in RFC 3339.
         public var added: String
         public var deleted: String?
 
@@ -132,20 +132,21 @@ public struct HubBook: Sendable, Equatable, Codable {
         self.metadata = metadata
     }
 
-    /// The most ISBNs in one request: their answers, with descriptions, fit the limit of an answer.
+    /// The largest number of ISBNs in one request. The answers for this many ISBNs, with descriptions, stay within the
+    /// size limit of a response.
     public static let mostAtOnce = 20
 }
 
-/// Receives what paired stations deliver into this library.
+/// Receives the deliveries of paired stations into this library.
 public protocol HubIntake: Sendable {
-    /// Brings the items to the state they have at the station, durably; a confirmed item is saved once. A delivery that
-    /// was received before gets the same answer as then.
+    /// Brings the items durably into the state that they have at the station. A confirmed item is saved only once. A
+    /// delivery that was received before gets the same answer again.
     ///
-    /// - Returns: a receipt for each delivery, in their order.
+    /// - Returns: a receipt for each delivery, in the order of the deliveries.
     func receive(
         _ deliveries: [HubDelivery], from station: PairedStation, at now: Date
     ) async throws -> [HubReceipt]
-    /// Returns the state of items of this station; items that it never delivered are left out.
+    /// Returns the state of items that this station has delivered; other items are left out.
     func status(of items: [ID<IntakeItem>], from station: ID<PairedStation>) async throws -> [HubReceipt]
     /// Stores the thumbnail of an item that this station delivered.
     ///
@@ -153,6 +154,6 @@ public protocol HubIntake: Sendable {
     func keepThumbnail(
         _ jpeg: [UInt8], of item: ID<IntakeItem>, from station: ID<PairedStation>
     ) async throws -> Bool
-    /// Returns what is known of each ISBN, in their order.
+    /// Returns what is known about each ISBN, in the order of the ISBNs.
     func knownBooks(_ isbns: [ISBN], at now: Date) async throws -> [HubBook]
 }

@@ -1,24 +1,24 @@
 import FoundationEssentials
 
-/// The local store of a station that captures into a hub: an intake queue whose every change waits until the hub has
-/// it.
+/// The local store of a station that captures into a hub: an intake queue in which every change waits until the hub has
+/// received it.
 ///
 /// When a method returns, its changes are on disk. Enqueuing, editing, dismissing and undo go through ``Intake`` and
-/// ``History``, as in any library; only confirming does not create a book here.
+/// ``History``, as in any library. Unlike in a library, confirming an item does not create a book.
 public protocol Outbox: Intake, History {
     /// Stores a person's confirmations in one durable commit, as ``Shelf/add(_:continuing:at:)`` saves them in a
-    /// library. The copy in the result has the item's id: the real copy is created by the hub.
+    /// library. The copy in the result has the id of the item, because the real copy is created by the hub.
     func confirm(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
-    /// Returns what was confirmed here and not undone, as the books to be created.
+    /// Returns the items that were confirmed here and not undone, as the books that are made from them.
     ///
-    /// - Parameter undelivered: true for only what the hub does not have yet.
+    /// - Parameter undelivered: true to return only items that the hub does not have yet.
     func confirmedBooks(with isbns: [ISBN], undelivered: Bool) async throws -> [ISBN: [Book]]
 
-    /// Returns the hub's copies of what was confirmed here, by item, including what has been undone since without the
-    /// hub knowing.
+    /// Returns the copies that the hub has created for items confirmed here, by item. Items that have been undone since
+    /// are included as long as the hub does not know about the undo.
     func copiesAtHub(with isbns: [ISBN]) async throws -> [ID<IntakeItem>: CopyAtHub]
 
-    /// Returns what the hub does not have yet, least recently changed first.
+    /// Returns the deliveries that the hub does not have yet, least recently changed first.
     func undelivered(limit: Int) async throws -> [HubDelivery]
     /// Returns the number of items whose current state the hub does not have.
     func undeliveredCount() async throws -> Int
@@ -27,9 +27,10 @@ public protocol Outbox: Intake, History {
     /// - Parameter deliveries: the deliveries that the receipts answer; empty if the hub was only asked for its state.
     /// - Returns: the news to show to a person.
     func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
-    /// Returns the items that wait both here and at the hub, where somebody may answer them; latest captured first.
+    /// Returns the items that wait both here and at the hub, latest captured first. Somebody may answer such items at
+    /// the hub.
     func openAtHub() async throws -> [ID<IntakeItem>]
-    /// Queues items that the hub has lost for delivery again.
+    /// Queues items for delivery again, because the hub has lost them.
     func deliverAgain(_ items: [ID<IntakeItem>]) async throws
     /// Returns the next delivered item whose thumbnail the hub does not have.
     func nextThumbnail() async throws -> (item: ID<IntakeItem>, jpeg: [UInt8])?
@@ -40,7 +41,7 @@ public protocol Outbox: Intake, History {
 /// The copy that the hub created for an item.
 public struct CopyAtHub: Sendable, Equatable {
     public var id: ID<Copy>
-    /// True if the item is no longer confirmed here and the hub does not know yet.
+    /// True if the item is no longer confirmed here, and the hub does not know this yet.
     public var isUndone: Bool
 
     public init(id: ID<Copy>, isUndone: Bool) {
@@ -51,11 +52,11 @@ public struct CopyAtHub: Sendable, Equatable {
 
 /// News from the hub for the person at the station.
 public enum HubNews: Sendable, Equatable {
-    /// Someone confirmed or dismissed the item at the hub: it left the queue here.
+    /// Someone confirmed or dismissed the item at the hub, so it has left the queue here.
     case answered(ID<IntakeItem>, IntakeItem.State, ID<Copy>?)
-    /// Confirmed here, but owned at the hub already: it waits in the hub's intake queue.
+    /// The item was confirmed here, but the book is owned at the hub already. The item waits in the hub's intake queue.
     case owned(ID<IntakeItem>, reason: String)
-    /// Undone here, but the hub kept it.
+    /// The item was undone here, but the hub kept the book.
     case kept(ID<IntakeItem>, reason: String)
     case refused(ID<IntakeItem>, reason: String)
 }

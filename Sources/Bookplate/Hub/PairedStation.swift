@@ -2,14 +2,15 @@ import FoundationEssentials
 
 /// Another device that may capture into this library.
 public struct PairedStation: Sendable, Equatable {
-    /// Assigned by the station, and the same when it pairs again, so that its earlier deliveries stay its own.
+    /// The id that the station has assigned. It stays the same when the station is paired again, so that earlier
+    /// deliveries still belong to this station.
     public var id: ID<PairedStation>
-    /// One line, unique within a library.
+    /// The name of the station: one line, unique within a library.
     public var name: String
     public var created: Date
-    /// To the minute; `nil` before the first request.
+    /// The time of the last request, to the minute; `nil` before the first request.
     public var lastUsed: Date?
-    /// The time at which its token was revoked; `nil` while it may deliver.
+    /// The time at which the station's token was revoked; `nil` while the station may deliver.
     public var revoked: Date?
 
     public init(id: ID<PairedStation>, name: String, created: Date, lastUsed: Date? = nil, revoked: Date? = nil) {
@@ -32,13 +33,14 @@ public struct PairedStation: Sendable, Equatable {
     public static let longestName = 64
 }
 
-/// The stations that may capture into this library, each with a token of 256 random bits, stored only as a hash.
+/// The stations that may capture into this library, each with a token of 256 random bits, which is stored only as a
+/// hash.
 public protocol PairedStations: Sendable {
-    /// Pairs a station and gives it a new token, which replaces an earlier one. A name that another station has gets a
-    /// number.
+    /// Pairs a station and gives it a new token, which replaces any earlier token. If another station has the same
+    /// name, a number is added to the name.
     ///
-    /// - Returns: the station and its token, which is available only here.
-    /// - Throws: ``StationRefusal``, ``TextRefusal`` for the name.
+    /// - Returns: the station and its token, which cannot be read again later.
+    /// - Throws: ``StationRefusal``, or ``TextRefusal`` for the name.
     func pair(
         _ id: ID<PairedStation>, named name: String, at now: Date
     ) async throws -> (station: PairedStation, token: String)
@@ -47,11 +49,11 @@ public protocol PairedStations: Sendable {
     /// - Parameter token: untrusted text from the network.
     /// - Returns: `nil` if the token is unknown or revoked.
     func pairedStation(withToken token: String, at now: Date) async throws -> PairedStation?
-    /// Returns all stations, including revoked ones, latest paired first.
+    /// Returns all stations, including revoked stations, latest paired first.
     func pairedStations() async throws -> [PairedStation]
     /// Revokes a station's token. What the station has delivered stays.
     ///
-    /// - Throws: ``StationRefusal/none``.
+    /// - Throws: ``StationRefusal/none`` if there is no such station.
     func revoke(_ id: ID<PairedStation>, at now: Date) async throws -> PairedStation
 }
 
@@ -60,14 +62,14 @@ public enum StationRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     /// The id is not a UUID.
     case badID
     case none
-    /// More stations than any household has: something is wrong.
+    /// There are more stations than any household has, so something is wrong.
     case tooMany(limit: Int)
 
     public var description: String {
         switch self {
         case .badID: "the station's id is not a UUID"
         case .none: "there is no such station"
-        case .tooMany(let limit): "there are already \(limit) stations; revoke the ones you no longer use"
+        case .tooMany(let limit): "there are already \(limit) stations; revoke stations that you no longer use"
         }
     }
 }

@@ -1,7 +1,7 @@
 /// An International Standard Book Number, always in its 13-digit form.
 ///
-/// ISBN-10, hyphens and spaces exist only at the edges: parse them with ``init(_:)``, write them with ``isbn10`` and
-/// ``hyphenated``. Source: ISBN Users' Manual, 7th edition, sections 4 and 5.
+/// ISBN-10, hyphens and spaces exist only in input and output: ``init(_:)`` parses them, and ``isbn10`` and
+/// ``hyphenated`` write them. Source: ISBN Users' Manual, 7th edition, sections 4 and 5.
 public struct ISBN: Hashable, Sendable {
     /// The thirteen digits, without hyphens. They begin with 978 or 979 (never 979-0), and the check digit is right.
     public let digits: String
@@ -23,10 +23,10 @@ public struct ISBN: Hashable, Sendable {
         digits = payload
     }
 
-    /// Parses a number as a person types it or a handheld scanner sends it: ISBN-10 or ISBN-13, with hyphens, spaces,
-    /// the word "ISBN", Unicode dashes and digits, or an AIM prefix such as `]E0`.
+    /// Parses a number as a person types it or a handheld scanner sends it: ISBN-10 or ISBN-13, possibly with hyphens,
+    /// spaces, the word "ISBN", Unicode dashes and digits, or an AIM prefix such as `]E0`.
     ///
-    /// - Throws: ``ISBNRefusal`` that names the digit or the rule.
+    /// - Throws: ``ISBNRefusal`` with the wrong digit or the broken rule.
     public init(_ text: String) throws(ISBNRefusal) {
         let characters = try normalized(text)
         switch characters.count {
@@ -45,8 +45,8 @@ public struct ISBN: Hashable, Sendable {
         }
     }
 
-    /// Parses an EAN-13 followed by its EAN-2 or EAN-5, as handheld scanners send them with add-ons switched on:
-    /// joined, or separated as ``init(_:)`` accepts.
+    /// Parses an EAN-13 followed by its add-on (EAN-2 or EAN-5), as handheld scanners send it if add-ons are switched
+    /// on. The two may be joined, or separated by any character that ``init(_:)`` accepts.
     ///
     /// - Returns: `nil` for any other text.
     public static func withAddon(_ text: String) -> (isbn: ISBN, addon: String)? {
@@ -73,7 +73,7 @@ public struct ISBN: Hashable, Sendable {
         digits = String(decoding: body + [UInt8(ascii: "0") + UInt8(check)], as: UTF8.self)
     }
 
-    /// The ten-character form; `nil` for 979, which has none.
+    /// The ten-character form; `nil` for an ISBN that begins with 979, which has no such form.
     public var isbn10: String? {
         guard digits.hasPrefix("978") else { return nil }
         let body = Array(digits.utf8)[3..<12]
@@ -87,7 +87,7 @@ extension ISBN: CustomStringConvertible {
 }
 
 extension ISBN: Comparable {
-    /// Orders by the digits.
+    /// Orders ISBNs by their digits.
     public static func < (left: ISBN, right: ISBN) -> Bool { left.digits < right.digits }
 }
 
@@ -102,41 +102,41 @@ extension ISBN: Codable {
     }
 }
 
-/// The reason why a text or payload is not an ISBN. Every case names the digit or the rule.
+/// The reason why a text or payload is not an ISBN. Every case stands for a wrong digit or a broken rule.
 public enum ISBNRefusal: Error, Hashable, Sendable {
     case empty
-    /// A character that cannot be part of a number, with its position in the text (1 is the first).
+    /// A character that cannot be part of a number, with its position in the text (1 for the first character).
     case unexpectedCharacter(Character, position: Int)
-    /// The number of digits, without hyphens and spaces.
+    /// A text with this number of digits, which is neither 10 nor 13. Hyphens and spaces are not counted.
     case wrongLength(Int)
     case notDigits(String)
-    /// An X anywhere but at the end of ten characters.
+    /// An X that is not the last of ten characters.
     case misplacedX
     case wrongCheckDigit(given: String, expected: String, length: Int)
-    /// A valid number of another kind.
+    /// A valid number that is not an ISBN, such as an ISSN.
     case notABook(CodeKind)
-    /// The eight-digit code of small goods.
+    /// An EAN-8, the eight-digit code on small goods.
     case ean8
 }
 
 extension ISBNRefusal: CustomStringConvertible {
-    /// One sentence for people, without a full stop.
+    /// The reason as one sentence for people, without a full stop.
     public var description: String {
         switch self {
         case .empty: "it contains no number"
         case .unexpectedCharacter(let character, let position):
-            "\"\(character.isPrintable ? String(character) : "a control character")\" at position \(position) belongs to no ISBN"
+            "\"\(character.isPrintable ? String(character) : "a control character")\" at position \(position) cannot be part of an ISBN"
         case .wrongLength(let count): "it has \(count) digit\(count == 1 ? "" : "s"); an ISBN has 10 or 13"
-        case .notDigits: "a 13-digit code has digits only"
+        case .notDigits: "a 13-digit code must have digits only"
         case .misplacedX: "X is allowed only at the end of a 10-digit ISBN"
         case .wrongCheckDigit(let given, let expected, let length):
             "the last digit of this ISBN-\(length) should be \(expected), not \(given); one of the digits is wrong"
         case .notABook(let kind): kind.refusal
-        case .ean8: "it is an EAN-8, the short code of small goods, not a book"
+        case .ean8: "it is an EAN-8, the short code on small goods, not a book"
         }
     }
 
-    /// One word for logs, events and JSON.
+    /// The reason as one word, for logs, events and JSON.
     public var code: String {
         switch self {
         case .empty: "empty"
@@ -155,12 +155,12 @@ extension Character {
     var isPrintable: Bool { unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
 }
 
-/// A number that a person typed into a form. One that is not an ISBN is kept as text, so that nothing is lost.
+/// A number that a person typed into a form. A number that is not an ISBN is kept as text, so that nothing is lost.
 public struct EnteredNumber: Sendable, Equatable {
-    /// `nil` if the number is invalid.
+    /// The ISBN; `nil` if the number is invalid.
     public let isbn: ISBN?
     public let text: String
-    /// The reason why the number is invalid.
+    /// The reason why the number is invalid; `nil` if it is valid.
     public let refusal: ISBNRefusal?
 
     /// - Throws: ``TextRefusal`` for a text that is empty, damaged or too long.
@@ -177,7 +177,7 @@ public struct EnteredNumber: Sendable, Equatable {
 // Check digits, and the characters that people type. Sources: GS1 General Specifications 7.9; ISBN Users' Manual, 5.5;
 // ISO 3297 (ISSN), annex A.
 
-/// - Returns: the values 0-9; `nil` if there is anything but ASCII digits.
+/// - Returns: the values of the digits, 0 to 9; `nil` if there is anything but ASCII digits.
 func digitValues(_ ascii: some Sequence<UInt8>) -> [Int]? {
     var values: [Int] = []
     for byte in ascii {
@@ -256,7 +256,7 @@ extension Character {
         }
     }
 
-    /// 0-9 for a decimal digit of any script; `nil` for other characters.
+    /// The value, 0 to 9, of a decimal digit of any script; `nil` for other characters.
     fileprivate var decimalDigitValue: Int? {
         guard let scalar = unicodeScalars.first, unicodeScalars.count == 1,
             scalar.properties.generalCategory == .decimalNumber, let value = scalar.properties.numericValue

@@ -1,8 +1,8 @@
 extension ISBN {
     /// The number with hyphens, such as `978-0-441-47812-5`.
     ///
-    /// The lengths of group and registrant come from the ranges of the International ISBN Agency (``isbnRangeSource``).
-    /// In a range that is not assigned yet, only the certain hyphens are set.
+    /// The lengths of the group and the registrant come from the ranges of the International ISBN Agency
+    /// (``isbnRangeSource``). In a range that is not assigned yet, only the hyphens that are certain are inserted.
     public var hyphenated: String {
         let (prefix, body, check) = (digits.prefix(3), digits.dropFirst(3).dropLast(), digits.suffix(1))
         guard let group = RegistrationGroup(of: digits) else { return "\(prefix)-\(body)-\(check)" }
@@ -22,9 +22,9 @@ private struct RegistrationGroup {
         var numbers: ClosedRange<Int>
     }
 
-    /// The number of digits after the prefix that name the group.
+    /// The number of digits of the group, which follows the prefix.
     let length: Int
-    /// The number of digits after the group that name the registrant; `nil` in a range that is not assigned.
+    /// The number of digits of the registrant, which follows the group; `nil` in a range that is not assigned.
     private(set) var registrantLength: Int?
 
     /// - Parameter digits: thirteen digits.
@@ -40,16 +40,17 @@ private struct RegistrationGroup {
             }?.length
     }
 
-    /// By prefix and group as one number, such as 9780. Parsing the text of ``isbnRangeData`` takes longer than
-    /// searching it for one number, but a page of a list needs fifty; a program that hyphenates nothing never parses
-    /// it.
+    /// The ranges of registrants, by prefix and group as one number, such as 9780. Parsing the text of
+    /// ``isbnRangeData`` takes longer than searching it for one number, but a page of a list needs fifty numbers. A
+    /// program that hyphenates nothing never parses the text.
     private static let groups: [Int: [Registrants]] = {
         var groups: [Int: [Registrants]] = [:]
         var (prefix, group): (ArraySlice<UInt8>, Int?) = ([], nil)
         func number(_ digits: ArraySlice<UInt8>) -> Int {
             digits.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
         }
-        // A prefix is not indented; a group with its agency follows one space; the ranges of each are one level deeper.
+        // A prefix is not indented, a group with its agency is indented by one space, and the ranges of each are
+        // indented by one space more.
         for line in Array(isbnRangeData.utf8).split(separator: UInt8(ascii: "\n")) {
             let words = line.drop { $0 == UInt8(ascii: " ") }
             if words.count == line.count {

@@ -1,11 +1,11 @@
-/// An ISBN read from printed text in a picture, as reliable as one that a person has typed. Its check digit is right;
-/// one misreading in ten or eleven passes that check by chance.
+/// An ISBN that was read from printed text in a picture. It is as reliable as an ISBN that a person has typed: its
+/// check digit is right, but one misreading in ten or eleven passes that check by chance.
 public struct PrintedISBN: Sendable, Equatable {
     public let isbn: ISBN
-    /// The number as printed, with its own hyphens or spaces, such as `0-14-044926-2`; an SBN of nine digits has got
+    /// The number as printed, with its own hyphens or spaces, such as `0-14-044926-2`. An SBN of nine digits is given
     /// the leading 0 that makes it an ISBN.
     public let text: String
-    /// True if a letter was read as the digit it resembles.
+    /// True if a letter was replaced by the digit that it resembles.
     public let isCorrected: Bool
 
     public init(isbn: ISBN, text: String, isCorrected: Bool = false) {
@@ -14,15 +14,16 @@ public struct PrintedISBN: Sendable, Equatable {
 
     /// Finds the ISBNs in text that was read from a picture.
     ///
-    /// - A number after the word ISBN or SBN counts if its check digit is right; letters in it that resemble digits
-    ///   count as these if exactly one ISBN results.
-    /// - Further numbers after it count if only words and punctuation of such lists stand between (`(hardback)`,
-    ///   `pbk.`, `and`).
-    /// - Without the word, only thirteen digits count that begin with 978 or 979 and lie in an assigned range. Ten
-    ///   digits do not: 978 is also an area code of Massachusetts.
+    /// - A number after the word ISBN or SBN counts if its check digit is right. Letters that resemble digits are read
+    ///   as those digits if exactly one ISBN results.
+    /// - Further numbers count if each is separated from the number before it only by words and punctuation that are
+    ///   usual in such lists (`(hardback)`, `pbk.`, `and`).
+    /// - Without the word, a number counts only if it has thirteen digits, begins with 978 or 979 and lies in an
+    ///   assigned range. Ten digits do not count, because they may be a telephone number: 978 is also an area code of
+    ///   Massachusetts.
     ///
     /// - Parameter text: the lines as printed; only the first 100,000 characters are searched.
-    /// - Returns: each ISBN once, in the order of the text; empty if there is none.
+    /// - Returns: each ISBN once, in the order of the text; empty if there are no ISBNs.
     public static func all(in text: String) -> [PrintedISBN] {
         let print = Array(text.prefix(100_000))
         var found: [PrintedISBN] = []
@@ -46,7 +47,7 @@ public struct PrintedISBN: Sendable, Equatable {
         return found
     }
 
-    /// Returns the numbers after the word, and the end of the last one.
+    /// Returns the numbers after the word ISBN, and the index after the last number.
     private static func named(by label: PrintedLabel, in print: [Character]) -> (found: [PrintedISBN], end: Int) {
         var (found, end) = ([PrintedISBN](), label.end)
         for form in label.forms {
@@ -68,7 +69,7 @@ public struct PrintedISBN: Sendable, Equatable {
         return (found, end)
     }
 
-    /// Returns thirteen digits that are recognisable as an ISBN without the word.
+    /// Returns the number of thirteen digits at `place` if it is recognisable as an ISBN without the word before it.
     private static func unnamed(in print: [Character], at place: Int) -> (PrintedISBN, end: Int)? {
         guard print[place] == "9", PrintedNumber.mayBegin(in: print, at: place),
             let number = PrintedNumber.first(of: [13], in: print, at: place, isNamed: false)
@@ -81,26 +82,28 @@ public struct PrintedISBN: Sendable, Equatable {
 struct PrintedLabel {
     /// The index after the word.
     let end: Int
-    /// The indices at which the number may begin: after `-13` or `10` if one follows, and directly after the word.
+    /// The indices at which the number may begin: after `-13` or `10` if the word is followed by such a length, and
+    /// directly after the word.
     let forms: [Int]
-    /// The numbers of digits that the number may have, likeliest first.
+    /// The lengths that the number may have, in digits, likeliest first.
     let lengths: [Int]
 
-    /// The letters of the word, each with the characters it may be read as.
+    /// The characters that text recognition may return for each letter of the word.
     private static let letters: [Set<Character>] = [
         ["I", "i", "1", "l", "|", "!", "J", "ı", "Í", "í", "Ï", "ï"], ["S", "s", "5", "$"], ["B", "b", "8", "ß"],
         ["N", "n"],
     ]
 
-    /// - Returns: `nil` if the word does not begin at `place`.
+    /// - Returns: `nil` if no such word begins at `place`.
     init?(in print: [Character], at place: Int) {
         guard Self.letters[0].contains(print[place]) || Self.letters[1].contains(print[place]) else { return nil }
-        // Not within a longer word, except eISBN, and TSBN, where the I was read as T.
+        // The word must not be part of a longer word, except in eISBN, and in TSBN, where the I was read as T.
         if place > 1, print[place - 1].isLetter, print[place - 2].isLetter { return nil }
         if let end = Self.end(of: Self.letters[...], in: print, at: place) {
             (self.end, lengths) = (end, [13, 10])
         } else if let end = Self.end(of: Self.letters[1...], in: print, at: place) {
-            // Standard Book Numbers, 1967-74, have nine digits; or the I was not read.
+            // The word is SBN: either a Standard Book Number (1967-74), which has nine digits, or an ISBN whose I was
+            // not read.
             (self.end, lengths) = (end, [9, 13, 10])
         } else {
             return nil
@@ -108,7 +111,8 @@ struct PrintedLabel {
         forms = [Self.behindLength(in: print, at: end), end].compactMap { $0 }
     }
 
-    /// Matches the letters in order, with at most a dot and a space between two.
+    /// Matches the letters in order, with at most a dot and a space between two letters, and returns the index after
+    /// the word; `nil` if the letters do not match.
     private static func end(of letters: ArraySlice<Set<Character>>, in print: [Character], at place: Int) -> Int? {
         var place = place
         for letter in letters {
@@ -119,13 +123,14 @@ struct PrintedLabel {
             guard place < print.count, letter.contains(print[place]) else { return nil }
             place += 1
         }
-        // A longer word is a different word; only the plural "isbns" is the same.
+        // The match must be a whole word; only the plural "isbns" counts too.
         if place < print.count, print[place] == "s" { place += 1 }
         guard place == print.count || !print[place].isLetter || PrintedNumber.mayBe(print[place]) else { return nil }
         return place
     }
 
-    /// Returns the index after a length, as in `-13`, ` 10:` or `(13)`.
+    /// Returns the index after the length that follows the word, as in `-13`, ` 10:` or `(13)`; `nil` if no length
+    /// follows.
     private static func behindLength(in print: [Character], at place: Int) -> Int? {
         var place = place
         var passed = 0
@@ -150,7 +155,7 @@ struct PrintedLabel {
         "brosch", "broschiert", "leinen", "ln", "relié", "broché", "ebook", "print", "invalid",
     ]
 
-    /// Returns the index of the next digit if only punctuation and ``words`` stand before it, within a line and a half.
+    /// Returns the index of the next digit if only punctuation and ``words`` stand before it, in at most 60 characters.
     static func start(in print: [Character], behind place: Int) -> Int? {
         var place = place
         let limit = min(print.count, place + 60)
@@ -180,29 +185,29 @@ struct PrintedLabel {
     }
 }
 
-/// A number with a given count of digits as it is printed: with hyphens and spaces, perhaps over the end of a line, and
-/// with letters that resemble digits.
+/// A printed number with a given count of digits. It may contain hyphens, spaces, a line break, and letters that
+/// resemble digits.
 struct PrintedNumber {
     let printed: PrintedISBN
     /// The index after the last digit.
     let end: Int
 
-    /// The letters that are read as digits, with those digits: shapes that text recognition confuses.
+    /// The characters that text recognition confuses with digits, each with the digits that it may stand for.
     private static let alike: [Character: [UInt8]] = [
         "O": [0], "o": [0], "Q": [0], "D": [0], "I": [1], "l": [1], "|": [1], "i": [1], "!": [1], "Z": [2], "z": [2],
         "S": [5], "s": [5], "$": [5], "G": [6, 0], "b": [6], "T": [7], "?": [7, 2], "B": [8, 3], "&": [8], "g": [9],
         "q": [9],
     ]
     private static let crosses: Set<Character> = ["X", "x", "×", "Х", "х"]
-    /// With more letters than this, it is not a number.
+    /// The largest number of letters that a number may contain; text with more letters is not a number.
     private static let mostLetters = 3
-    /// The most characters between two digits.
+    /// The largest number of characters between two digits of a number.
     private static let widestGap = 3
 
     /// Returns true if a number may begin with the character.
     static func mayBe(_ character: Character) -> Bool { character.isASCIIDigit || alike[character] != nil }
 
-    /// Returns true if the text before this digit allows it to be the first of its number.
+    /// Returns true if the text before `place` allows a number to begin there.
     static func mayBegin(in print: [Character], at place: Int) -> Bool {
         guard place > 0 else { return true }
         let before = print[place - 1]
@@ -212,10 +217,11 @@ struct PrintedNumber {
         return before.isWhitespace
     }
 
-    /// Returns the number for the first of the lengths that makes an ISBN.
+    /// Returns the number at `place`, with the first of the lengths that makes it an ISBN.
     ///
-    /// - Parameter isNamed: true after the word ISBN: letters count as the digits they resemble, the line may end
-    ///   anywhere, and the range need not be assigned.
+    /// - Parameter isNamed: true if the number follows the word ISBN. Letters then count as the digits that they
+    ///   resemble, the number may contain a line break anywhere, and without such letters its range need not be
+    ///   assigned.
     static func first(of lengths: [Int], in print: [Character], at place: Int, isNamed: Bool) -> PrintedNumber? {
         for length in lengths {
             if let number = PrintedNumber(of: length, in: print, at: place, isNamed: isNamed) { return number }
@@ -238,8 +244,8 @@ struct PrintedNumber {
         }
         let right = readings.compactMap { digits in Self.isbn(digits).map { (digits, $0) } }
         guard let (digits, isbn) = right.first, right.count == 1 else { return nil }
-        // The start of a thirteen-digit number whose end was not read. Ten-digit ISBNs of Nigeria begin the same way
-        // and are lost.
+        // This is the start of a thirteen-digit number whose end was not read. Ten-digit ISBNs from Nigeria begin in
+        // the same way, so they are lost.
         if length < 13, digits.starts(with: Array("978".utf8)) || digits.starts(with: Array("979".utf8)) { return nil }
         // A less certain number must lie in an assigned range.
         guard (isNamed && letters == 0) || isbn.hyphenated.count == 17 else { return nil }
@@ -247,7 +253,7 @@ struct PrintedNumber {
         end = run.end
     }
 
-    /// The possible ASCII digits, or X.
+    /// Returns the ASCII digits that the character may stand for, or X.
     private static func values(of character: Character, isLast: Bool) -> [UInt8] {
         if let value = character.asciiValue, character.isASCIIDigit { return [value] }
         if isLast, crosses.contains(character) { return [UInt8(ascii: "X")] }
@@ -264,7 +270,7 @@ struct PrintedNumber {
         }
     }
 
-    /// The required number of digits, with the characters between them.
+    /// A run of the required number of digits, with the characters between them.
     private struct Run {
         private(set) var characters: [Character] = []
         /// The characters before each digit except the first.
@@ -295,7 +301,8 @@ struct PrintedNumber {
             end = place
         }
 
-        /// Allows at most one line break, and without the word ISBN only after a hyphen.
+        /// Returns true if the gap may separate two digits of one number. It may contain one line break, which must
+        /// follow a hyphen unless the number follows the word ISBN.
         private static func mayPart(_ gap: [Character], isNamed: Bool) -> Bool {
             switch gap.count(where: \.isNewline) {
             case 0: true
@@ -304,11 +311,11 @@ struct PrintedNumber {
             }
         }
 
-        /// Returns true if the number ends here.
+        /// Returns true if the number ends after these digits and is not part of a longer number.
         func isWhole(in print: [Character], isNamed: Bool) -> Bool {
             guard end < print.count else { return true }
             let follower = print[end]
-            // A word may follow directly, but nothing that could be another digit.
+            // A word may follow directly, but not a character that could be another digit.
             if follower.isNumber || (follower.isLetter && (!isNamed || mayBe(follower) || crosses.contains(follower))) {
                 return false
             }
@@ -317,12 +324,12 @@ struct PrintedNumber {
             guard next < print.count, print[next].isASCIIDigit else { return true }
             let between = print[end..<next]
             if between.contains(where: \.isNewline) { return true }
-            // More digits on the line: a separate number only after a space, and only if this one is grouped like an
-            // ISBN.
+            // More digits follow on the line. They are a separate number only after a space, and only if this number is
+            // grouped like an ISBN.
             return between.contains { $0.isWhitespace } && !between.contains(where: \.isPrintedDash) && isInOrder
         }
 
-        /// True for digits in one piece, or in the groups of an ISBN or of the digits below a bar code.
+        /// True if the digits are in one piece, or grouped like an ISBN or like the digits below a bar code.
         private var isInOrder: Bool {
             var groups = [1]
             for gap in gaps { if gap.isEmpty { groups[groups.count - 1] += 1 } else { groups.append(1) } }
@@ -352,7 +359,7 @@ struct PrintedNumber {
 extension Character {
     var isASCIIDigit: Bool { isASCII && isNumber }
 
-    /// True for hyphens and dashes, and for the characters that faint or broken ones are read as.
+    /// True for hyphens and dashes, and for the characters that text recognition returns for faint or broken hyphens.
     var isPrintedDash: Bool {
         unicodeScalars.allSatisfy {
             $0.properties.generalCategory == .dashPunctuation || "\u{2212}\u{00AD}~_=¬".unicodeScalars.contains($0)

@@ -4,7 +4,7 @@ import FoundationEssentials
 // 3339 in UTC, days are YYYY[-MM[-DD]].
 
 extension Book {
-    /// One book: the copy's own facts and those of its edition in one object.
+    /// The data of a copy and of its edition, in one object.
     public var json: JSONValue {
         let metadata = edition.metadata
         return [
@@ -35,7 +35,7 @@ extension Book {
 }
 
 extension Metadata {
-    /// `{scheme: [text]}`, sorted by scheme.
+    /// The identifiers as `{scheme: [text]}`, sorted by scheme.
     public var identifiersJSON: JSONValue {
         .object(identifiers.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSONValue($0.value)) })
     }

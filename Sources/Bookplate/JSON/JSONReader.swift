@@ -1,7 +1,7 @@
-/// The reason why bytes are not JSON, with the place.
+/// The reason why bytes are not JSON, and the place of the problem.
 public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     public var problem: String
-    /// In bytes from the beginning.
+    /// The place of the problem, in bytes from the beginning.
     public var offset: Int
     public var description: String { "\(problem) at byte \(offset)" }
 }
@@ -9,22 +9,23 @@ public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
 extension JSONValue {
     /// The deepest nesting that is read.
     public static let depthLimit = 32
-    /// The longest text that is read, in bytes; the value takes a small multiple of it in memory.
+    /// The longest text that is read, in bytes. In memory, the value takes a small multiple of this.
     public static let sizeLimit = 64 << 20
     /// The longest number that is read, in bytes.
     static let numberLimit = 64
 
     /// Reads JSON (RFC 8259) from an untrusted source.
     ///
-    /// Foundation's decoder rejects a whole answer for one lone surrogate, and nests 512 deep on the caller's stack.
-    /// Here nesting is limited to ``depthLimit``, bytes that are not Unicode become U+FFFD, and NUL is a character like
-    /// any other. A leading byte order mark is skipped: it is not JSON, but some servers send it. If a key appears
-    /// twice in an object, the last value counts.
+    /// Foundation's decoder rejects a whole answer because of one lone surrogate, and allows values to nest 512 deep on
+    /// the caller's stack. Here nesting is limited to ``depthLimit``, bytes that are not Unicode become U+FFFD, and NUL
+    /// is a character like any other. A leading byte order mark is skipped, because some servers send one although it
+    /// is not JSON. If a key appears twice in an object, the last value counts.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { Self.parse($0) }.get()
     }
 
-    /// Reads JSON like ``init(parsing:)``, without a copy of the bytes; the value does not point into them.
+    /// Reads JSON like ``init(parsing:)``, but without copying the bytes. The value does not refer to the bytes
+    /// afterwards.
     public static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONError> {
         var reader = JSONReader(bytes: bytes)
         do throws(JSONError) {
@@ -129,18 +130,18 @@ private struct JSONReader {
         let start = position
         while let byte = next, "+-.0123456789eE".utf8.contains(byte) { position += 1 }
         guard position > start, position - start <= JSONValue.numberLimit else {
-            throw refusal("neither a value nor a number")
+            throw refusal("not a valid value")
         }
         let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
         if let number = Int(text), text != "-0" { return .integer(number) }
-        guard let number = Double(text) else { throw refusal("not a number") }
+        guard let number = Double(text) else { throw refusal("not a valid number") }
         return .number(number)
     }
 
     private mutating func text() throws(JSONError) -> String {
         position += 1
         let start = position
-        // The common case: nothing is escaped, and one copy suffices.
+        // In the common case, nothing is escaped, and one copy is enough.
         while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
         let plain = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
         if consume(UInt8(ascii: "\"")) { return plain }
@@ -171,7 +172,8 @@ private struct JSONReader {
         }
     }
 
-    /// Returns the character of one `\uXXXX`, or of two that make a surrogate pair. A lone half becomes U+FFFD.
+    /// Returns the character of one `\uXXXX`, or of two that make a surrogate pair. A lone half of a pair becomes
+    /// U+FFFD.
     private mutating func scalar() throws(JSONError) -> Character {
         let first = try hexadecimal()
         if let scalar = UnicodeScalar(first) { return Character(scalar) }

@@ -1,7 +1,7 @@
 /// A JSON value whose objects keep the order of their keys.
 ///
-/// Commands print it, one object a line, the web API answers with it, and answers from outside are read into it
-/// (``init(parsing:)``). Values of a fixed shape use `Codable` instead.
+/// Commands print such values, one object per line; the web API answers with them, and answers from outside are read
+/// into them (``init(parsing:)``). Values of a fixed shape use `Codable` instead.
 public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -16,7 +16,7 @@ public enum JSONValue: Sendable, Equatable {
     /// The value on one line, without spaces (RFC 8259). Numbers that JSON cannot represent become null.
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// The bytes of ``text``, for sending. A page of 50 books has 100 kB, written in one pass.
+    /// The bytes of ``text``, for sending. They are written in one pass, because a page of 50 books has 100 kB.
     public var utf8: [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(4096)
@@ -59,7 +59,7 @@ public enum JSONValue: Sendable, Equatable {
         var string = string
         out.append(UInt8(ascii: "\""))
         string.withUTF8 { bytes in
-            // Few texts need escapes: runs of plain bytes are copied whole.
+            // Few texts need escapes, so runs of plain bytes are copied whole.
             var start = 0
             for (index, byte) in bytes.enumerated() where isEscaped(byte) {
                 out += bytes[start..<index]
@@ -98,15 +98,16 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral,
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
-// For values from outside: a member of another type than expected is simply absent.
+// These members are for values from outside. A member whose type is not the expected one counts as absent.
 extension JSONValue {
-    /// The member of an object with this key, the last if there are several; `nil` for other values.
+    /// The member of an object with this key, or the last such member if there are several; `nil` for values that are
+    /// not objects.
     public subscript(_ key: String) -> JSONValue? { members.last { $0.key == key }?.value }
 
-    /// The text; `nil` for other values.
+    /// The text of a string; `nil` for other values.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The number if it is whole; `nil` for other values.
+    /// The value of a whole number; `nil` for other values.
     public var integer: Int? {
         switch self {
         case .integer(let number): number
@@ -130,7 +131,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// `null` for `nil`, as with the following.
+    /// Creates the JSON of a value; `nil` becomes `null`.
     public init(_ value: String?) { self = value.map(JSONValue.string) ?? .null }
     public init(_ value: Int?) { self = value.map(JSONValue.integer) ?? .null }
     public init(_ value: Double?) { self = value.map(JSONValue.number) ?? .null }

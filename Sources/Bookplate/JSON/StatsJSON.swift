@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension CountedBook {
-    /// A book named within statistics.
+    /// A book as statistics list it.
     public var json: JSONValue {
         [
             "copyId": .string(id.rawValue), "title": JSONValue(title), "authors": JSONValue(authors),
@@ -21,7 +21,7 @@ extension Totals {
 
     public var json: JSONValue { .object(members) }
 
-    /// Returns the totals after a key that says what they cover.
+    /// Returns an object with a key that says what the totals cover, then the totals, then any further members.
     fileprivate func json(_ key: String, _ value: JSONValue, and more: [(key: String, value: JSONValue)] = [])
         -> JSONValue
     {
@@ -90,7 +90,8 @@ extension Streaks {
 }
 
 extension Ratings {
-    /// `quarters` counts the copies rated 0.25 to 5; `stars` counts those rated under 1, 1 to under 2 … and 5.
+    /// The number of copies with each rating: `quarters` by quarter stars from 0.25 to 5, and `stars` for ratings below
+    /// 1, from 1 to below 2, … and of 5.
     public var json: JSONValue {
         [
             "count": .integer(count), "mean": JSONValue(mean), "stars": .array(byStar.map(JSONValue.integer)),
@@ -147,7 +148,7 @@ extension Forecast {
 }
 
 extension Overview {
-    /// The output of `scan stats --json`. `days` is null unless the period has both ends.
+    /// The output of `scan stats --json`. `days` is null unless both ends of the period are given.
     public var json: JSONValue {
         let isBounded = period.from != nil && period.to != nil
         return [
@@ -174,7 +175,7 @@ extension Home {
 }
 
 extension YearSoFar {
-    /// The figures that the kiosk's Home shows beside ``Home``.
+    /// The figures that the kiosk's home page shows in addition to ``Home``.
     public var json: JSONValue {
         [
             "year": .integer(today.year), "totals": totals.json, "pagesToday": .integer(todayStats.pages),

@@ -50,7 +50,7 @@ extension Book {
 }
 
 extension TrackingResult {
-    /// The reading as it is now; for a book without a reading, its status with the same keys.
+    /// The reading as it is now. A book without a reading has the same keys, with null for the data of the reading.
     public var json: JSONValue {
         if let reading { return book.json(of: reading) }
         let known: Set = ["copyId", "title", "status", "pageCount"]
@@ -74,8 +74,8 @@ extension SessionRecord {
 }
 
 extension Book {
-    /// Returns ``json`` with what only a single book's page shows: `notes` and `quotes`, and `flags` for values that
-    /// imports changed or doubted.
+    /// Returns ``json`` with the members that only the page of a single book shows: `notes`, `quotes`, and `flags` for
+    /// values that imports changed or doubted.
     public func json(notes: [Note], quotes: [Quote], flags: [ImportFlag]) -> JSONValue {
         json.appending([
             ("notes", .array(notes.map(\.json))), ("quotes", .array(quotes.map(\.json))),

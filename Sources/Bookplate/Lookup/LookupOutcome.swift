@@ -1,17 +1,19 @@
-/// The outcome of looking up one ISBN. The five cases are kept apart: an outage is not "no such book".
+/// The outcome of looking up one ISBN. The five cases are kept apart, because an outage does not mean that there is no
+/// such book.
 public enum LookupOutcome: Sendable, Equatable {
-    /// The record, and the source that knew it first; each field records its own source.
+    /// The record, and the first source that knew the ISBN. Each field of the record has its own source.
     case found(Metadata, from: SourceName)
-    /// Every source that was asked answered, at least one of them was online, and none knows the ISBN.
+    /// No source knows the ISBN. All sources that were asked have answered, and at least one of them is an online
+    /// source.
     case notFound(asked: [SourceName])
-    /// May succeed later: no network, a timeout, 5xx or 429.
+    /// The lookup failed, but may succeed later: no network, a timeout, 5xx or 429.
     case temporary(SourceError)
     /// Access is denied or intercepted: 403, a network's sign-in page, a redirect to another host.
     case blocked(SourceError)
-    /// An answer that makes no sense, or is about another book.
+    /// A source's answer makes no sense, or is about another book.
     case badData(SourceError)
 
-    /// The word used in JSON and in the database.
+    /// The outcome as the word that is used in JSON and in the database.
     public var name: Name {
         switch self {
         case .found: .found
@@ -26,13 +28,13 @@ public enum LookupOutcome: Sendable, Equatable {
     public enum Name: String, Sendable, Codable, CaseIterable { case found, notFound, temporary, blocked, badData }
 }
 
-/// The failure of a source, and when to ask it again.
+/// The failure of a source, and the time to wait before asking the source again.
 public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// `nil` if no source could be asked.
+    /// The source that failed; `nil` if no source could be asked.
     public var source: SourceName?
-    /// For people, without a full stop: what happened, and what to do if something can be done.
+    /// The reason for people, without a full stop: what happened, and what to do if anything can be done.
     public var reason: String
-    /// The time to wait, as the source or the rate limiter requires.
+    /// The time to wait before asking the source again, as required by the source or the rate limiter.
     public var retryAfter: Duration?
 
     public init(source: SourceName?, reason: String, retryAfter: Duration? = nil) {
@@ -47,7 +49,7 @@ public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
 /// A source that was not asked, and the reason.
 public struct NotAsked: Sendable, Equatable {
     public var source: SourceName
-    /// For people, without a full stop: "needs a key", "offline is switched on".
+    /// The reason for people, without a full stop, such as "needs a key" or "offline is switched on".
     public var reason: String
 
     public init(source: SourceName, reason: String) {
@@ -56,7 +58,7 @@ public struct NotAsked: Sendable, Equatable {
     }
 }
 
-/// The outcome for one ISBN, and how it came about.
+/// The outcome for one ISBN, with the sources that were not asked.
 public struct LookupAnswer: Sendable, Equatable {
     public var isbn: ISBN
     public var outcome: LookupOutcome

@@ -1,21 +1,23 @@
 import FoundationEssentials
 
-/// The state of a source that the processes of this machine share through the library file.
+/// The state of a source, which the processes on this machine share through the library file.
 ///
-/// Times are wall-clock instants because processes share them; if the clock went backwards, no time counts as passed.
+/// Times are wall-clock times, because several processes share them. If the clock goes backwards, no time counts as
+/// passed.
 public struct SourceState: Sendable, Equatable, Codable {
     public var bucket = TokenBucket()
     public var breaker = CircuitBreaker()
-    /// The time until which the source is not asked because it said so (Retry-After).
+    /// The time until which the source is not asked, because the source itself requested this pause (Retry-After).
     public var restUntil: Date?
-    /// The time until which the source counts as *not asked*, and the reason ("needs a key").
+    /// The time until which the source counts as *not asked*.
     public var notAskedUntil: Date?
+    /// The reason why the source counts as *not asked*, such as "needs a key".
     public var notAskedReason: String?
 
     public init() {}
 }
 
-/// At most one request a second with a burst of three.
+/// A rate limit of one request per second, with bursts of up to three.
 public struct TokenBucket: Sendable, Equatable, Codable {
     public static let burst = 3.0
     public static let perSecond = 1.0
@@ -27,12 +29,13 @@ public struct TokenBucket: Sendable, Equatable, Codable {
 
     /// Consumes the token of one request.
     ///
-    /// - Returns: the time to wait before sending the request; zero to send it now. The request is counted already.
+    /// - Returns: the time to wait before sending the request; zero to send it now. In both cases the request is
+    ///   counted.
     public mutating func consume(at now: Date) -> Duration {
         if let filledAt, now < filledAt.addingTimeInterval(3600) {
             tokens = min(Self.burst, tokens + max(0, now.timeIntervalSince(filledAt)) * Self.perSecond)
             self.filledAt = max(now, filledAt)
-            // The clock went backwards by more than requests in flight explain.
+            // The clock went backwards by more than requests in flight can explain.
             if filledAt.timeIntervalSince(now) > 60 { self.filledAt = now }
         } else {
             tokens = Self.burst
@@ -43,8 +46,8 @@ public struct TokenBucket: Sendable, Equatable, Codable {
     }
 }
 
-/// Stops asking a source that keeps failing: opens for 30 s after five failures in a row, doubled with every failed
-/// probe up to 15 min; when the time is up, one probe is allowed.
+/// Stops requests to a source that keeps failing. After five failures in a row, the source is not asked for 30 s. Then
+/// one probe is allowed; every probe that fails doubles the pause, up to 15 min.
 public struct CircuitBreaker: Sendable, Equatable, Codable {
     public static let threshold = 5
     public static let firstPause: TimeInterval = 30
@@ -55,11 +58,11 @@ public struct CircuitBreaker: Sendable, Equatable, Codable {
 
     public init() {}
 
-    /// Returns the time to wait before the source may be asked; zero to ask now. Allowing a probe restarts the time, so
-    /// that only one process probes.
+    /// Returns the time to wait before the source may be asked; zero to ask now. When a probe is allowed, the time
+    /// starts again, so that only one process sends a probe.
     public mutating func wait(at now: Date) -> Duration {
         guard let openUntil else { return .zero }
-        // After the clock jumped back, the circuit stays open for at most the longest pause.
+        // If the clock jumps back, the circuit stays open for at most the longest pause.
         let remaining = min(openUntil.timeIntervalSince(now), Self.longestPause)
         if remaining > 0 { return .milliseconds(Int64(remaining * 1000)) }
         self.openUntil = now.addingTimeInterval(pause)

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// A local source that knows books by ISBN: asking it uses neither the network nor the rate limit.
+/// A local source that knows books by ISBN. Asking it uses neither the network nor the rate limit.
 public protocol MetadataSource: Sendable {
     var name: SourceName { get }
-    /// The most ISBNs in one request.
+    /// The largest number of ISBNs in one request.
     var batchSize: Int { get }
 
     /// Looks up at most ``batchSize`` ISBNs.
@@ -22,24 +22,24 @@ public enum SourceAnswer: Sendable, Equatable {
     case badData(SourceError)
 }
 
-/// Asks all sources in order and merges their answers.
+/// Looks up ISBNs in all sources, in order, and merges the answers.
 public protocol MetadataLookup: Sendable {
     /// Looks up ISBNs.
     ///
-    /// - Parameter refresh: true to ignore cached answers; new answers are cached all the same.
+    /// - Parameter refresh: true to ignore cached answers. New answers are cached in both cases.
     /// - Returns: an answer for every ISBN, in the order in which they arrive.
     func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer>
 }
 
-/// Earlier answers of the sources. Found answers are kept until refreshed, *not found* for seven days.
+/// A cache of the sources' answers. *Found* is kept until it is refreshed, *not found* for seven days.
 public protocol AnswerCache: Sendable {
-    /// Returns the cached answers for these ISBNs, without expired ones.
+    /// Returns the cached answers for these ISBNs, without expired answers.
     func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer]
-    /// Caches found and not-found answers; other outcomes are ignored.
+    /// Caches the outcomes *found* and *not found*; other outcomes are ignored.
     func keep(_ answers: [LookupAnswer], at now: Date) async throws
 }
 
-/// The rate limits of the sources, shared by all processes of this machine.
+/// The rate limits of the sources, shared by all processes on this machine.
 public protocol RateLimits: Sendable {
     /// Reads, changes and stores the state of one source in one transaction.
     func update<Result: Sendable>(

@@ -1,34 +1,38 @@
 import FoundationEssentials
 
-/// Access to the library over the network: by the access code, and by the sign-ins made with it.
+/// Access to the library over the network, through the access code and the sign-ins that are made with it.
 ///
 /// The code and the tokens are stored as hashes. Wrong codes are counted in the library, per address and in total, so
 /// that a restart does not reset the counts.
 public protocol Access: Sendable {
     func hasAccessCode() async throws -> Bool
-    /// Sets or removes the code. Ends all sign-ins and resets the counts of wrong codes.
+    /// Sets the access code, or removes it (`nil`). Ends all sign-ins and resets the counts of wrong codes.
     ///
     /// - Throws: ``AccessCodeRefusal`` if the code is not allowed.
     func setAccessCode(_ code: String?, at now: Date) async throws
-    /// Checks a code. Wrong codes are counted, including those of simultaneous callers.
+    /// Checks an access code. Wrong codes are counted, even if several callers give them at the same time.
     ///
-    /// - Parameter address: the caller's address, without port; each address is counted separately.
+    /// - Parameter address: the caller's address, without the port. Wrong codes are counted separately for each
+    ///   address.
     func check(code: String, from address: String, at now: Date) async throws -> CodeCheck
-    /// Checks a code like ``check(code:from:at:)`` and creates a sign-in if it is right.
+    /// Checks an access code like ``check(code:from:at:)``, and creates a sign-in if the code is right.
     ///
-    /// - Parameter device: the name in the list of sign-ins; truncated to one line.
+    /// - Parameter device: the name to show in the list of sign-ins; it is shortened to one line.
     func signIn(code: String, from address: String, device: String, at now: Date) async throws -> SignInOutcome
-    /// Finds the sign-in of a token.
+    /// Finds the sign-in to which a token belongs.
     ///
-    /// - Returns: `nil` if the token is unknown, or its sign-in was ended or unused for ``SignIn/unusedFor``.
+    /// - Returns: `nil` if the token is unknown, or if its sign-in was ended or has not been used for
+    ///   ``SignIn/unusedFor``.
     func signIn(ofToken token: String, at now: Date) async throws -> SignIn?
     /// Returns the sign-ins, most recently used first.
     func signIns(at now: Date) async throws -> [SignIn]
+    /// Ends a sign-in.
+    ///
     /// - Returns: false if there is no such sign-in.
     func endSignIn(_ id: ID<SignIn>) async throws -> Bool
 }
 
-/// A browser that has given the access code.
+/// A browser in which a person entered the access code.
 public struct SignIn: Sendable, Equatable {
     public var id: ID<SignIn>
     public var device: String
@@ -51,7 +55,7 @@ public struct SignIn: Sendable, Equatable {
 public enum CodeCheck: Sendable, Equatable {
     case right
     case wrong
-    /// The code was not checked: too many wrong codes came before.
+    /// The code was not checked, because too many wrong codes were given before.
     case throttled(seconds: Int)
     /// No access code is set.
     case noCode
@@ -59,7 +63,7 @@ public enum CodeCheck: Sendable, Equatable {
 
 /// The result of a sign-in.
 public enum SignInOutcome: Sendable, Equatable {
-    /// - Parameter token: 256 random bits as text, available only here.
+    /// - Parameter token: 256 random bits as text, which cannot be read again later.
     case signedIn(SignIn, token: String)
     case refused(CodeCheck)
 }
@@ -70,20 +74,21 @@ public enum AccessCodeRefusal: Error, Equatable, Sendable, CustomStringConvertib
     case tooLong
     case control
 
-    /// The fewest characters: with the pauses after wrong codes, guessing six digits takes years.
+    /// The smallest number of characters in an access code. With the pauses after wrong codes, guessing six digits
+    /// takes years.
     public static let shortest = 6
-    /// The most bytes in UTF-8.
+    /// The largest number of bytes in an access code, in UTF-8.
     public static let longest = 256
 
     public var description: String {
         switch self {
-        case .tooShort: "an access code has at least \(Self.shortest) characters"
-        case .tooLong: "an access code has at most \(Self.longest) bytes"
+        case .tooShort: "an access code must have at least \(Self.shortest) characters"
+        case .tooLong: "an access code can have at most \(Self.longest) bytes"
         case .control: "an access code cannot contain control characters"
         }
     }
 
-    /// Checks whether the text is allowed as an access code.
+    /// Throws if the text is not allowed as an access code.
     public static func check(_ code: String) throws(AccessCodeRefusal) {
         if code.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) { throw .control }
         if code.count < shortest { throw .tooShort }

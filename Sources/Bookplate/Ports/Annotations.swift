@@ -1,21 +1,23 @@
 import FoundationEssentials
 
-/// The notes and quotes that people write down with their books. Each act is one change, which undo reverts.
+/// The notes and quotes that people keep with their books. Each act is one change, which undo reverts.
 ///
 /// Every act refuses texts that are empty or longer than ``TextLimit/note`` characters (``TextRefusal``), pages outside
 /// ``NumberLimit/pages`` (``InputRefusal``), and books in the trash (``InTrashRefusal``).
 public protocol Annotations: Sendable {
     /// Returns the notes of a copy, oldest first.
     func notes(of copy: ID<Copy>) async throws -> [Note]
-    /// Returns the quotes of a copy by page, those without one last.
+    /// Returns the quotes of a copy by page. Quotes without a page come last.
     func quotes(of copy: ID<Copy>) async throws -> [Quote]
     /// Returns the latest notes of all books outside the trash, newest first.
     func latestNotes(limit: Int) async throws -> [Annotation<Note>]
     /// Returns the latest quotes of all books outside the trash, newest first.
     func latestQuotes(limit: Int) async throws -> [Annotation<Quote>]
-    /// Returns the notes whose id is `name` or ends with it, from four characters on. Books in the trash are skipped.
+    /// Returns the notes whose id is `name`, or ends with it if `name` has at least four characters. Books in the trash
+    /// are skipped.
     func notes(named name: String) async throws -> [Annotation<Note>]
-    /// Returns the quotes whose id is `name` or ends with it, from four characters on. Books in the trash are skipped.
+    /// Returns the quotes whose id is `name`, or ends with it if `name` has at least four characters. Books in the
+    /// trash are skipped.
     func quotes(named name: String) async throws -> [Annotation<Quote>]
 
     /// Adds a note.
@@ -26,27 +28,28 @@ public protocol Annotations: Sendable {
     ///
     /// - Returns: the quote as it is stored.
     func add(_ quote: Quote, to copy: ID<Copy>, at now: Date) async throws -> Annotation<Quote>
-    /// Changes text or kind of the note as currently stored; its time of creation stays.
+    /// Changes the text or the kind of a note, as it is stored now. The time of creation stays the same.
     func editNote(
         _ id: ID<Note>, at now: Date, _ change: @escaping @Sendable (inout Note) throws -> Void
     ) async throws -> Annotation<Note>
-    /// Changes text or page of the quote as currently stored; its time of creation stays.
+    /// Changes the text or the page of a quote, as it is stored now. The time of creation stays the same.
     func editQuote(
         _ id: ID<Quote>, at now: Date, _ change: @escaping @Sendable (inout Quote) throws -> Void
     ) async throws -> Annotation<Quote>
-    /// Deletes all of the notes or none.
+    /// Deletes the notes: either all of them or none.
     ///
-    /// - Throws: ``AnnotationRefusal/noSuchNote(_:)`` for the first one that does not exist.
+    /// - Throws: ``AnnotationRefusal/noSuchNote(_:)`` for the first note that does not exist.
     func deleteNotes(_ ids: [ID<Note>], at now: Date) async throws -> ID<Change>
-    /// Deletes all of the quotes or none.
+    /// Deletes the quotes: either all of them or none.
     ///
-    /// - Throws: ``AnnotationRefusal/noSuchQuote(_:)`` for the first one that does not exist.
+    /// - Throws: ``AnnotationRefusal/noSuchQuote(_:)`` for the first quote that does not exist.
     func deleteQuotes(_ ids: [ID<Quote>], at now: Date) async throws -> ID<Change>
 
     /// Returns the flags that imports set on the book, oldest first.
     func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag]
 
-    /// Returns a book with its notes, quotes and flags, read in one transaction; also from the trash.
+    /// Returns a book with its notes, quotes and flags, even if the book is in the trash. Everything is read in one
+    /// transaction.
     ///
     /// - Returns: `nil` if there is no such copy.
     func wholeBook(_ copy: ID<Copy>) async throws -> WholeBook?
@@ -55,11 +58,11 @@ public protocol Annotations: Sendable {
 /// A book with its notes, quotes and import flags.
 public struct WholeBook: Sendable, Equatable {
     public var book: Book
-    /// Oldest first.
+    /// The notes of the book, oldest first.
     public var notes: [Note]
-    /// By page, those without one last.
+    /// The quotes from the book, by page. Quotes without a page come last.
     public var quotes: [Quote]
-    /// Oldest first.
+    /// The flags that imports set on the book, oldest first.
     public var flags: [ImportFlag]
 
     public init(book: Book, notes: [Note] = [], quotes: [Quote] = [], flags: [ImportFlag] = []) {
@@ -104,7 +107,7 @@ public enum AnnotationRefusal: Error, Hashable, Sendable, CustomStringConvertibl
 public struct Note: Sendable, Equatable {
     public var id: ID<Note>
     public var kind: Kind
-    /// Plain text, at most ``TextLimit/note`` characters.
+    /// The text of the note: plain text, at most ``TextLimit/note`` characters.
     public var text: String
     public var created: Date
 
@@ -115,20 +118,20 @@ public struct Note: Sendable, Equatable {
         self.created = created
     }
 
-    /// Raw values are stored and exported.
+    /// The kind of a note. Raw values are stored and exported.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case note
-        /// For a book club or a conversation.
+        /// A note for a book club or a conversation.
         case discussion
     }
 }
 
-/// A passage copied out of a book.
+/// A passage copied from a book.
 public struct Quote: Sendable, Equatable {
     public var id: ID<Quote>
-    /// At most ``TextLimit/note`` characters.
+    /// The text of the quote, at most ``TextLimit/note`` characters.
     public var text: String
-    /// From 1; `nil` if unknown.
+    /// The page of the quote, from 1; `nil` if unknown.
     public var page: Int?
     public var created: Date
 

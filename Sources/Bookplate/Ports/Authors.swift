@@ -1,31 +1,32 @@
 import FoundationEssentials
 
-/// The authors of all books. Names are stored as given and never merged automatically: a person decides who "J. K.
-/// Rowling" is.
+/// The authors of all books. Names are stored as given and never merged automatically, because only a person can decide
+/// whether two names belong to the same author.
 ///
-/// Every act counts as an edit of the authors of each edition it touches, so that no refresh reverts it, and is one
-/// change, which undo reverts. An author is named exactly, or without regard to case and diacritics if only one
-/// matches.
+/// Every act is one change, which undo reverts. It counts as an edit of the authors of each edition that it touches, so
+/// that no refresh reverts it. A name must match an author exactly; if only one author matches when case and diacritics
+/// are ignored, that is enough.
 public protocol Authors: Sendable {
-    /// Returns the authors of books outside the trash, by name.
+    /// Returns the authors of books outside the trash, sorted by name.
     func authors() async throws -> [Author]
     /// Renames an author.
     ///
-    /// - Throws: ``LabelRefusal/taken(what:name:by:)`` if another author has the new name: that is a merge.
+    /// - Throws: ``LabelRefusal/taken(what:name:by:)`` if another author has the new name, because that would be a
+    ///   merge.
     func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange
-    /// Merges several authors into one that exists. Order and roles stay; an author who would appear twice on an
-    /// edition in one role appears once.
+    /// Merges authors into an author that exists. Order and roles stay the same. An author who would appear twice on an
+    /// edition in the same role appears once.
     func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange
-    /// Removes authors from all their books, which stay.
+    /// Removes authors from all their books. The books stay.
     ///
-    /// - Returns: one change for each author, as it was before.
+    /// - Returns: one result for each author, with the author as it was before.
     func deleteAuthors(_ names: [String], at now: Date) async throws -> [AuthorChange]
 }
 
-/// Someone who made books.
+/// A person who contributed to books in any role.
 public struct Author: Sendable, Equatable {
     public var name: String
-    /// The number of copies that name the author, without those in the trash.
+    /// The number of copies with this author, not counting copies in the trash.
     public var books: Int
     /// The number of these copies by role; roles that the author does not have are left out.
     public var roles: [Contributor.Role: Int]
@@ -41,7 +42,7 @@ public struct Author: Sendable, Equatable {
 public struct AuthorChange: Sendable, Equatable {
     /// The author as it is now.
     public var author: Author
-    /// The number of books changed, without those in the trash.
+    /// The number of books that changed, not counting books in the trash.
     public var changedBooks: Int
     /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?

@@ -2,39 +2,41 @@ import FoundationEssentials
 
 /// The intake queue. When a method returns, its changes are on disk.
 public protocol Intake: Sendable {
-    /// Adds detections to the queue, all or none, before any lookup. If the item of a ``Detection/item`` exists
-    /// already, it is returned as it is now.
+    /// Adds detections to the queue, either all of them or none, before any lookup. If an item with the id
+    /// ``Detection/item`` exists already, it is returned as it is now.
     ///
-    /// - Parameter lease: the time for which only this process may look the items up; zero for no lease.
+    /// - Parameter lease: the time for which only this process may look up the items; zero for no lease.
     func enqueue(
         _ detections: [Detection], preset: Preset, lease: Duration, at now: Date
     ) async throws -> [IntakeItem]
-    /// Returns items by state, oldest first.
+    /// Returns the items in these states, oldest first.
     func items(in states: Set<IntakeItem.State>) async throws -> [IntakeItem]
     /// Returns the number of items in these states.
     func count(in states: Set<IntakeItem.State>) async throws -> Int
+    /// Returns the item with this id.
+    ///
     /// - Returns: `nil` if there is no such item.
     func item(_ id: ID<IntakeItem>) async throws -> IntakeItem?
-    /// Leases items whose lookup is due (never looked up; or temporary, blocked or bad data and time to try again) to
-    /// this process, oldest first.
+    /// Leases items whose lookup is due to this process, oldest first. A lookup is due if the item was never looked up,
+    /// or if the outcome was *temporary*, *blocked* or *bad data* and it is time to try again.
     ///
     /// - Parameters:
-    ///   - only: the items to choose from, due or not; a lease that this process already has starts again. `nil` for
-    ///     any item that is due.
-    ///   - limit: the most items to lease.
+    ///   - only: the items to choose from, whether they are due or not; a lease that this process has already starts
+    ///     again. `nil` to choose from all items that are due.
+    ///   - limit: the largest number of items to lease.
     func lease(_ only: [ID<IntakeItem>]?, limit: Int, for lease: Duration, at now: Date) async throws -> [IntakeItem]
     /// Stores answers and ends the leases. Found metadata never replaces a person's edits; *not found* and failures
-    /// never remove metadata or revert *found*. Items that no longer wait, or are now leased by another process, are
-    /// not changed.
+    /// never remove metadata or revert *found*. Items that are no longer waiting, or that another process has leased in
+    /// the meantime, are not changed.
     ///
     /// - Returns: the items as they are now.
     func record(_ answers: [ID<IntakeItem>: LookupAnswer], at now: Date) async throws -> [IntakeItem]
-    /// Applies a person's edit to a waiting item, on its currently stored state. Fields whose values change get
+    /// Applies a person's edit to a waiting item as it is stored now. Fields whose values change get
     /// ``SourceName/person`` as their source.
     func edit(
         _ id: ID<IntakeItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
     ) async throws
-    /// Sets the preset of these items; items that do not wait are skipped.
+    /// Sets the preset of these items. Items that are not waiting are skipped.
     func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws
     /// Dismisses items.
     ///

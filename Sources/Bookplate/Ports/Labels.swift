@@ -1,26 +1,28 @@
 import FoundationEssentials
 
-/// Tags and shelves: names given by a person, unique without regard to case, in the spelling first used. They may exist
-/// without books. Each act is one change, which undo reverts, and throws ``LabelRefusal`` if it is not possible.
+/// Tags and shelves: names that a person has given. They are unique, ignoring case, keep the spelling that was used
+/// first, and may exist without books.
+///
+/// Each act is one change, which undo reverts. An act that is not possible throws ``LabelRefusal``.
 public protocol Labels: Sendable {
-    /// Returns the labels, by name.
+    /// Returns all labels of one kind, sorted by name.
     func labels(_ kind: Label.Kind) async throws -> [Label]
-    /// Creates the label if it is new, and puts it on the copies: a tag in addition to their others, a shelf in place
-    /// of theirs.
+    /// Creates the label if it is new, and puts it on the copies. A tag is added to the tags that they have; a shelf
+    /// replaces the shelf that they have.
     func addLabel(_ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date) async throws -> LabelChange
-    /// Removes the label from the copies; the label stays.
+    /// Removes the label from the copies; the label itself stays.
     func removeLabel(
         _ kind: Label.Kind, _ name: String, from copies: [ID<Copy>], at now: Date
     ) async throws -> LabelChange
-    /// Renames a label. The new name may be another spelling of the old one, but not the name of another label: that is
-    /// a merge.
+    /// Renames a label. The new name may be another spelling of the old one, but not the name of another label, because
+    /// that would be a merge.
     func renameLabel(_ kind: Label.Kind, _ name: String, to newName: String, at now: Date) async throws -> LabelChange
-    /// Merges labels into one that exists.
+    /// Merges labels into a label that exists.
     func mergeLabels(_ kind: Label.Kind, _ names: [String], into target: String, at now: Date) async throws
         -> LabelChange
     /// Deletes labels; their books stay.
     ///
-    /// - Returns: one change for each label, as it was before.
+    /// - Returns: one result for each label, with the label as it was before.
     func deleteLabels(_ kind: Label.Kind, _ names: [String], at now: Date) async throws -> [LabelChange]
 }
 
@@ -29,7 +31,7 @@ public struct Label: Sendable, Equatable {
     public var kind: Kind
     /// The name in the spelling that is shown.
     public var name: String
-    /// The number of copies with the label, without those in the trash.
+    /// The number of copies with the label, not counting copies in the trash.
     public var books: Int
 
     public init(kind: Kind, name: String, books: Int) {
@@ -45,7 +47,7 @@ public struct Label: Sendable, Equatable {
 public struct LabelChange: Sendable, Equatable {
     /// The label as it is now.
     public var label: Label
-    /// The number of books changed, without those in the trash.
+    /// The number of books that changed, not counting books in the trash.
     public var changedBooks: Int
     /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?
@@ -59,27 +61,27 @@ public struct LabelChange: Sendable, Equatable {
 
 /// The reason why a tag, a shelf or an author cannot be changed. `what` is "tag", "shelf" or "author".
 public enum LabelRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// - Parameter near: existing names that may have been meant.
+    /// - Parameter near: existing names that the person may have meant.
     case none(what: String, name: String, near: [String])
-    /// The name matches several.
+    /// The name matches several labels or authors.
     case ambiguous(what: String, name: String, fits: [String])
-    /// Another one already has the name.
+    /// Another label or author has the name already.
     case taken(what: String, name: String, by: String)
-    /// All given names mean the same label.
+    /// All the given names mean the same label or author.
     case alreadyOne(what: String, name: String)
 
     public var description: String {
         switch self {
         case .none(let what, let name, let near):
             "there is no \(what) \"\(Self.short(name))\""
-                + (near.isEmpty ? "" : "; there are: \(near.map(Self.short).joined(separator: ", "))")
+                + (near.isEmpty ? "" : "; similar names: \(near.map(Self.short).joined(separator: ", "))")
         case .ambiguous(let what, let name, let fits):
-            "\"\(Self.short(name))\" fits several; name the \(what) exactly: "
+            "\"\(Self.short(name))\" matches more than one \(what). Give one of these names: "
                 + fits.map { "\"\(Self.short($0))\"" }.joined(separator: ", ")
         case .taken(let what, let name, let other):
-            "there is \(what == "author" ? "an" : "a") \(what) \"\(Self.short(other))\" already; to make \"\(Self.short(name))\" part of it, merge them"
+            "there is already \(what == "author" ? "an" : "a") \(what) \"\(Self.short(other))\"; to combine \"\(Self.short(name))\" with it, merge the two"
         case .alreadyOne(let what, let name):
-            "\"\(Self.short(name))\" is one \(what) already; there is nothing to merge"
+            "all these names mean the same \(what) \"\(Self.short(name))\"; there is nothing to merge"
         }
     }
 

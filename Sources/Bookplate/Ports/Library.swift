@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// Reports changes of the library, by any process of the machine.
+/// Reports changes that any process on this machine makes to the library.
 public protocol LibraryWatch: Sendable {
-    /// Returns a stream of increasing numbers: one when the watch begins, then one each time changes are noticed,
-    /// within half a second of the commit. The stream buffers only the newest.
+    /// Returns a stream of increasing numbers: one number when the watch begins, then one each time changes are
+    /// noticed, within half a second of the commit. The stream buffers only the newest number.
     ///
-    /// - Parameter trouble: called if the library cannot be read, once until it can be read again; reading is retried
-    ///   as long as somebody listens.
+    /// - Parameter onError: called if the library cannot be read, and then not again until it could be read in between.
+    ///   Reading is retried as long as somebody listens.
     func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int>
 }
 
 /// The settings stored in the library itself.
 public protocol LibrarySettings: Sendable {
-    /// Returns the settings by name, without those that were never set.
+    /// Returns the settings by name, without settings that were never set.
     func settings() async throws -> [String: String]
     /// Stores a setting; `nil` resets it to its default.
     ///
@@ -21,28 +21,29 @@ public protocol LibrarySettings: Sendable {
     func set(_ name: String, to value: String?, at now: Date) async throws -> ID<Change>?
 }
 
-/// A setting stored in the library, which holds for every program that opens it. Raw values are stored.
+/// A setting that is stored in the library, and applies to every program that opens this library. Raw values are
+/// stored.
 public enum LibrarySetting: String, Sendable, CaseIterable {
-    /// A switch: a change of status sets the dates of the reading. On by default.
+    /// A switch, on by default: if it is on, a change of status sets the dates of the reading.
     case automaticDates
-    /// Pages a day.
+    /// The number of pages to read per day.
     case dailyGoal
-    /// Books a year: the annual challenge.
+    /// The number of books to finish per year: the annual challenge.
     case yearlyGoal
-    /// A switch: guests without a sign-in may view the kiosk's pages.
+    /// A switch: if it is on, guests may view the kiosk's pages without a sign-in.
     case guestView
 
     /// One line that explains the setting.
     public var explanation: String {
         switch self {
-        case .automaticDates: "1 to set a reading's dates when its status changes, 0 to leave its dates to you"
-        case .dailyGoal: "pages that you want to read a day"
-        case .yearlyGoal: "books that you want to read a year"
+        case .automaticDates: "1 to set a reading's dates when its status changes, 0 to leave the dates to you"
+        case .dailyGoal: "the number of pages that you want to read per day"
+        case .yearlyGoal: "the number of books that you want to read per year"
         case .guestView: "1 to show the kiosk's pages to guests of your network, who can change nothing"
         }
     }
 
-    /// The value if nothing is set; empty for none.
+    /// The value that applies if nothing is set; empty if there is no such value.
     public var defaultValue: String {
         switch self {
         case .automaticDates: "1"
@@ -51,7 +52,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         }
     }
 
-    /// The values that ``value(parsing:)`` accepts, for people.
+    /// The values that ``value(parsing:)`` accepts, as a text for people.
     public var allowed: String {
         switch self {
         case .automaticDates, .guestView: "1 or 0, on or off, yes or no"
@@ -61,8 +62,8 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
 
     /// Returns the value in stored form.
     ///
-    /// - Returns: `nil` if `text` is not a value for this setting: a switch accepts 1/0, on/off, yes/no, true/false; a
-    ///   goal a whole number from 1 to 100,000.
+    /// - Returns: `nil` if `text` is not a value for this setting. A switch accepts 1/0, on/off, yes/no and true/false;
+    ///   a goal accepts a whole number from 1 to 100,000.
     public func value(parsing text: String) -> String? {
         switch self {
         case .automaticDates, .guestView:
@@ -79,7 +80,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
 
 /// An error that may go away on a retry, such as a lock held by another process or a full disk.
 public protocol TransientError: Error {
-    /// True if waiting may help.
+    /// True if the operation may succeed after a wait.
     var isTransient: Bool { get }
 }
 

@@ -1,29 +1,31 @@
 /// A source of frames: a camera, or a stream on standard input.
 ///
-/// Errors are not thrown: a lost camera may return, and until then the state says what the person can do.
+/// Errors are not thrown, because a lost camera may come back. Until then, the state says what the person can do.
 public protocol FrameSource: Sendable {
-    /// Delivers frames and states on the calling thread until ``stop()`` or the end of the stream. Call it once; it
-    /// blocks.
+    /// Delivers frames and states on the calling thread until ``stop()`` or the end of the stream. It blocks, and may
+    /// be called only once.
     ///
-    /// The newest frame wins: frames that arrive while `frame` runs are skipped and counted.
+    /// Only the newest frame is delivered: frames that arrive while `frame` runs are skipped and counted.
     ///
     /// - Parameters:
     ///   - state: called when the state changes, and at least every second as a heartbeat.
-    ///   - frame: called with a frame on loan: keeping a copy makes the next frame allocate memory.
+    ///   - frame: called with a frame whose memory is used again. If the caller keeps a copy, the next frame must
+    ///     allocate memory.
     func run(state: (CameraState) -> Void, frame: (Frame) -> Void)
     /// Ends ``run(state:frame:)`` soon. May be called from any thread, any number of times.
     func stop()
-    /// The counts so far. May be read from any thread.
+    /// The numbers of frames so far. They may be read from any thread.
     var counts: FrameCounts { get }
 }
 
 /// The numbers of frames since the source was started.
 public struct FrameCounts: Sendable, Equatable {
-    /// Frames passed on.
+    /// The number of frames that were delivered.
     public var delivered = 0
-    /// Intact frames that were replaced by a newer one.
+    /// The number of intact frames that were replaced by a newer frame.
     public var skipped = 0
-    /// Frames that were damaged, marked as such by the driver, or among the first after a start.
+    /// The number of frames that were dropped: damaged frames, frames that the driver marked as damaged, and the first
+    /// frames after a start.
     public var dropped = 0
     /// The number of times the stream was restarted.
     public var restarts = 0
@@ -31,8 +33,8 @@ public struct FrameCounts: Sendable, Equatable {
     public init() {}
 }
 
-/// Decodes the frames of a camera, within a frame's time: a code missed in one frame is tried in another way in the
-/// next.
+/// Decodes the frames of a camera, each within the time of one frame. A code that was missed in one frame is tried in
+/// another way in the next frame.
 public protocol FrameDecoder {
     /// Decodes one frame.
     ///
@@ -42,10 +44,11 @@ public protocol FrameDecoder {
 
 /// The place where a frame source puts its pictures for live viewers.
 ///
-/// The source checks ``isWatched`` once a frame, and does nothing more while nobody watches.
+/// The source checks ``isWatched`` once per frame, and does nothing more while nobody watches.
 public protocol PreviewTap: Sendable {
     /// True while anybody watches. May be read from any thread.
     var isWatched: Bool { get }
-    /// Receives one frame as a JPEG, on loan. Called on the source's thread, so it must only copy the bytes.
+    /// Receives one frame as a JPEG, whose bytes are valid only during the call. It is called on the source's thread,
+    /// so it must only copy the bytes.
     func take(jpeg: UnsafeBufferPointer<UInt8>)
 }

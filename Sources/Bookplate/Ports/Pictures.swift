@@ -1,14 +1,15 @@
-/// A still photo whose grey levels are available at several scales, so that a decoder does not pay for pixels it does
-/// not need.
+/// A still photo whose grey levels are available at several scales, so that a decoder spends no time on pixels that it
+/// does not need.
 public protocol Picture {
-    /// The size of the image as stored, before EXIF turns it.
+    /// The width of the image as stored, before it is turned as EXIF says.
     var width: Int { get }
     var height: Int { get }
     /// The transformation that makes the stored image upright.
     var orientation: Orientation { get }
 
-    /// Returns the grey levels as stored (not turned), at the cheapest scale whose long side has at least this many
-    /// pixels, if the picture has them. Coordinates are scaled by `frame.width / width` and `frame.height / height`.
+    /// Returns the grey levels of the image as stored (not turned), at the cheapest scale at which the long side has at
+    /// least this many pixels, or at full size if the picture is smaller. Coordinates are scaled by
+    /// `frame.width / width` and `frame.height / height`.
     ///
     /// - Throws: the photo's own error if its data is damaged.
     func luma(atLeast longSide: Int) throws -> Frame
@@ -44,13 +45,13 @@ public enum Orientation: Int, Sendable {
 public protocol SymbolDecoder {
     /// - Returns: every EAN-13 in reading order, each once, with add-ons joined to the code beside them; empty if there
     ///   is none. Corners are in pixels of the upright full-size image.
-    /// - Throws: the picture's own error if its data is damaged, or the decoder's if memory runs out.
+    /// - Throws: the picture's own error if its data is damaged, or the decoder's error if memory runs out.
     mutating func decode(_ picture: some Picture) throws -> [Symbol]
 }
 
-/// The result of decoding a photo in another process, with limits.
+/// The result of decoding a photo in another process, which runs with limits.
 public struct DecodedPhoto: Sendable, Equatable {
-    /// In reading order.
+    /// The symbols in reading order.
     public var symbols: [Symbol]
     /// A small upright JPEG of the whole photo; `nil` if none could be made.
     public var thumbnail: [UInt8]?

@@ -2,18 +2,18 @@ import FoundationEssentials
 
 /// The reading tracker: what was read when, and how far.
 ///
-/// Every act is one change, which undo reverts, and is decided on the state stored at that moment, whoever else writes.
-/// The library's time zone decides what day it is. Every act throws ``ReadingRefusal`` or ``SessionError`` and then
-/// changes nothing.
+/// Every act is one change, which undo reverts. It is based on the state that is stored at that moment, even if other
+/// processes write too. The library's time zone determines the day. An act that is not possible throws
+/// ``ReadingRefusal`` or ``SessionError``, and changes nothing.
 public protocol ReadingLog: Sendable {
-    /// Sets the status as ``Tracker/set(_:on:_:)`` describes, and dates if the library's setting allows it.
+    /// Sets the status as ``Tracker/set(_:on:_:)`` describes, and sets dates if the library's setting allows this.
     func setStatus(
         _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, at now: Date
     ) async throws -> TrackingResult
     /// Records a page or percentage.
     ///
-    /// - Parameter past: the time at which the reader was there, for an entry added later; `nil` for now. The book
-    ///   shows the latest entry.
+    /// - Parameter past: the time at which the reader was at this page or percentage, for an entry that is added later;
+    ///   `nil` for now. The book shows the latest entry.
     func recordProgress(
         _ amount: ProgressEntry.Amount, of copy: ID<Copy>, on past: Date?, at now: Date
     ) async throws -> TrackingResult
@@ -21,11 +21,11 @@ public protocol ReadingLog: Sendable {
     func editProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
     ) async throws -> TrackingResult
-    /// Deletes an entry of the history; the book then shows the latest of the others.
+    /// Deletes an entry of the history; the book then shows the latest of its other entries.
     func deleteProgress(_ entry: ID<ProgressEntry>, of copy: ID<Copy>, at now: Date) async throws -> TrackingResult
     /// Sets and clears dates of a reading.
     ///
-    /// - Parameter reading: `nil` for the one that the book shows.
+    /// - Parameter reading: the reading to change; `nil` for the reading that the book shows.
     func setDates(
         _ edit: DateEdit, of copy: ID<Copy>, reading: ID<Reading>?, at now: Date
     ) async throws -> TrackingResult
@@ -43,36 +43,38 @@ public protocol ReadingLog: Sendable {
     /// Starts a session and sets the book to Reading.
     ///
     /// - Parameters:
-    ///   - page: `nil` for the current page.
-    ///   - start: `nil` for now.
+    ///   - page: the first page; `nil` for the current page.
+    ///   - start: the time of the start; `nil` for now.
     func startSession(of copy: ID<Copy>, page: Int?, from start: Date?, at now: Date) async throws -> SessionRecord
     /// Ends the running session as ``Session/ended(at:page:forced:now:)`` describes, and sets the current page.
     ///
-    /// - Parameter id: the session to end; `nil` for any running one.
-    /// - Throws: ``SessionError/alreadyEnded`` if the given session is not the one that is running.
+    /// - Parameter id: the session to end; `nil` for any running session.
+    /// - Throws: ``SessionError/alreadyEnded`` if the given session is not the running session.
     func stopSession(
         _ id: ID<Session>?, page: Int?, end: Date?, forced: Bool, at now: Date
     ) async throws -> SessionRecord
-    /// Adds a past session. A book that is To Read is started by it, on the day of the session.
+    /// Adds a past session. This starts a book that is To Read, on the day of the session.
     ///
-    /// - Parameter startPage: `nil` for the current page at that time, as far as the end page allows.
+    /// - Parameter startPage: the first page; `nil` for the page that was current at that time, but not a page after
+    ///   the end page.
     func addSession(
         of copy: ID<Copy>, start: Date, end: Date, startPage: Int?, endPage: Int?, at now: Date
     ) async throws -> SessionRecord
-    /// Corrects a session, unless its book is in the trash; the progress entry that its end made is corrected too.
+    /// Corrects a session, unless its book is in the trash. The progress entry that was made when the session ended is
+    /// corrected too.
     func editSession(_ id: ID<Session>, _ edit: SessionEdit, at now: Date) async throws -> SessionRecord
-    /// Deletes a session with the progress entry that its end made, unless the session has ended and its book is in the
-    /// trash.
+    /// Deletes a session and the progress entry that was made when it ended. An ended session of a book in the trash
+    /// cannot be deleted.
     ///
     /// - Returns: the deleted session.
     func deleteSession(_ id: ID<Session>, at now: Date) async throws -> SessionRecord
-    /// Returns sessions, newest first; those of one copy are grouped by reading, without cancelled readings.
+    /// Returns sessions, newest first. The sessions of one copy are grouped by reading, without cancelled readings.
     ///
-    /// - Parameter copy: `nil` for all books outside the trash.
+    /// - Parameter copy: the copy whose sessions are returned; `nil` for all books outside the trash.
     func sessions(of copy: ID<Copy>?, limit: Int, offset: Int) async throws -> [SessionRecord]
     /// Returns the sessions whose id ends in `text`, at most ten.
     func sessions(endingIn text: String) async throws -> [SessionRecord]
-    /// Returns the totals of a copy's sessions, without those of cancelled readings.
+    /// Returns the totals of a copy's sessions, without sessions of cancelled readings.
     func sessionTotals(of copy: ID<Copy>) async throws -> SessionTotals
 }
 
@@ -92,8 +94,8 @@ public struct TrackingResult: Sendable, Equatable {
     public var reading: Reading?
     /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?
-    /// True if a session of the book is still running although the book is no longer in Reading: it continues until
-    /// somebody ends it, and a caller should point it out.
+    /// True if a session of the book is still running although the book is no longer in Reading. The session continues
+    /// until somebody ends it, and callers should point this out.
     public var sessionStillRuns: Bool
 
     public init(book: Book, reading: Reading?, change: ID<Change>?, sessionStillRuns: Bool = false) {
@@ -103,8 +105,8 @@ public struct TrackingResult: Sendable, Equatable {
         self.sessionStillRuns = sessionStillRuns
     }
 
-    /// True if the progress is a page beyond the book's last page: it is stored, shown as 100 %, and should be pointed
-    /// out.
+    /// True if the progress is a page beyond the book's last page. Such a page is stored and shown as 100 %, and
+    /// callers should point this out.
     public var isBeyondLastPage: Bool {
         reading?.progress?.amount.isBeyond(book.edition.metadata.pageCount) ?? false
     }
@@ -138,6 +140,6 @@ public struct SessionRecord: Sendable, Equatable {
         self.change = change
     }
 
-    /// As ``Book/displayTitle``.
+    /// The text to show as the title, like ``Book/displayTitle``.
     public var displayTitle: String { Edition.displayTitle(title, isbn) }
 }

@@ -2,42 +2,51 @@ import FoundationEssentials
 
 /// The saved collection. Only ``Confirmed`` books can be added.
 public protocol Shelf: Sendable {
-    /// Saves confirmed books, each entirely or not at all, in one durable commit that also confirms their intake items.
+    /// Saves confirmed books, each of them entirely or not at all, in one durable commit that also confirms their
+    /// intake items.
     ///
-    /// The result says if a request was saved before, the edition is owned already (unless `anotherCopy`), or a copy
-    /// was on the wishlist or in the trash. One call is one change, which undo reverts, or continues an earlier one.
+    /// The result says whether a request was saved before, whether the edition is owned already (unless `anotherCopy`
+    /// is true), and whether a copy was on the wishlist or in the trash. One call makes one change, which undo reverts,
+    /// or continues an earlier change.
     ///
-    /// - Parameter change: the change to continue, so that a whole batch is undone at once; `nil`, or a change that is
-    ///   undone or removed by now, begins a new one.
+    /// - Parameter change: the change to continue, so that a whole batch is undone at once; `nil` to begin a new
+    ///   change. A new change also begins if the given change has been undone or removed in the meantime.
     func add(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
-    /// Returns all copies of the editions with these ISBNs, including the trash.
+    /// Returns all copies of the editions with these ISBNs, including copies in the trash.
     func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]]
+    /// Returns the book with this copy.
+    ///
     /// - Returns: `nil` if there is no such copy.
     func book(_ id: ID<Copy>) async throws -> Book?
-    /// Applies a person's change to edition and copy as currently stored; changed fields count as edited from then on.
+    /// Applies a person's edit to the edition and the copy as they are stored now. Changed fields count as edited from
+    /// then on.
     ///
     /// - Returns: the book as it is now, and the change, which undo reverts.
     func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
     ) async throws -> (book: Book, change: ID<Change>)
-    /// Applies a person's change to copies, all or none, as one change; their editions are not changed.
+    /// Applies a person's edit to copies, either to all of them or to none, as one change. Their editions are not
+    /// changed.
     ///
-    /// - Parameter earlier: the change of an earlier part, so that parts saved one by one are undone at once.
+    /// - Parameter earlier: the change to continue, so that parts that are saved one after another are undone at once.
     /// - Throws: ``UndoRefusal`` if that change has been undone.
-    /// - Returns: the number of copies that changed, and the change, which undo reverts; `nil` if none did.
+    /// - Returns: the number of copies that changed, and the change, which undo reverts. The change is `nil` if no copy
+    ///   changed.
     func update(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Moves copies to the trash for ``Trash/keptDays``. Otherwise like ``update(_:continuing:at:_:)``.
+    /// Moves copies to the trash, where they stay for ``Trash/keptDays`` days. Otherwise, this is like
+    /// ``update(_:continuing:at:_:)``.
     func trash(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Restores copies from the trash. Otherwise like ``update(_:continuing:at:_:)``.
+    /// Restores copies from the trash. Otherwise, this is like ``update(_:continuing:at:_:)``.
     func restore(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?)
-    /// Deletes copies in the trash for good, with everything that belongs to them: undo cannot bring them back. All or none.
+    /// Deletes copies in the trash for good, with everything that belongs to them: either all of the copies or none.
+    /// Undo cannot bring them back.
     func purge(_ ids: [ID<Copy>]) async throws
 }
 
@@ -53,13 +62,13 @@ extension Shelf {
         try await update(ids, continuing: nil, at: now, change)
     }
 
-    /// - Returns: the change, which undo reverts; `nil` if all were in the trash already.
+    /// - Returns: the change, which undo reverts; `nil` if all the copies were in the trash already.
     @discardableResult
     public func trash(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>? {
         try await trash(ids, continuing: nil, at: now).change
     }
 
-    /// - Returns: the change, which undo reverts; `nil` if none was in the trash.
+    /// - Returns: the change, which undo reverts; `nil` if none of the copies was in the trash.
     @discardableResult
     public func restore(_ ids: [ID<Copy>], at now: Date) async throws -> ID<Change>? {
         try await restore(ids, continuing: nil, at: now).change
@@ -68,15 +77,15 @@ extension Shelf {
 
 /// The result of saving one ``Confirmed``.
 public enum SaveResult: Sendable, Equatable {
-    /// A new copy, or one that was neither owned nor wished for before.
+    /// The copy was saved. It is new, or was neither owned nor on the wishlist before.
     case saved(ID<Copy>, change: ID<Change>)
     /// A copy on the wishlist is now owned.
     case wishFulfilled(ID<Copy>, change: ID<Change>)
     /// A copy was restored from the trash.
     case restored(ID<Copy>, change: ID<Change>)
-    /// The edition is owned already: nothing was saved, and the item is unchanged.
+    /// The edition is owned already. Nothing was saved, and the intake item is unchanged.
     case owned(Book)
-    /// The same request was saved before: nothing was done.
+    /// The same request was saved before, so nothing was done.
     case alreadySaved(ID<Copy>)
 
     /// The change, which undo reverts; `nil` if nothing was changed.
@@ -93,11 +102,12 @@ public protocol BookEntry: Sendable {
     /// Saves a book with the properties of the copy and its first notes, as one change.
     ///
     /// - Parameters:
-    ///   - notes: checked as in ``Annotations``.
-    ///   - dates: the dates of the reading that the status made, set as ``Tracker/setDates(_:of:)`` describes.
-    ///   - facts: changes the new copy, or the wish or trashed copy that it becomes. Status, shelf and tags are the
-    ///     preset's: changes to them here are ignored.
-    /// - Returns: the result; if nothing was saved, facts, notes and dates were not either.
+    ///   - notes: the first notes, which are checked as in ``Annotations``.
+    ///   - dates: the dates of the reading that the status makes. They are set as ``Tracker/setDates(_:of:)``
+    ///     describes.
+    ///   - facts: changes the properties of the copy, which is new, or was on the wishlist or in the trash. Status,
+    ///     shelf and tags come from the preset, so changes to them here are ignored.
+    /// - Returns: the result. If no book was saved, the properties, notes and dates were not saved either.
     /// - Throws: ``ReadingRefusal`` for impossible dates; then nothing is saved.
     func enter(
         _ confirmed: Confirmed, notes: [Note], dates: DateEdit, at now: Date,

@@ -1,9 +1,9 @@
 /// An intake item with its metadata, waiting for a person's answer.
 public struct Candidate: Sendable, Equatable {
     public let item: IntakeItem
-    /// The metadata to save: the item's, with any edits by the person.
+    /// The metadata to save: the item's metadata with any edits by the person.
     public var metadata: Metadata
-    /// The copies of the same edition in the library, including the trash.
+    /// The copies of the same edition in the library, including copies in the trash.
     public var existing: [Book]
 
     public init(item: IntakeItem, existing: [Book] = []) {
@@ -14,17 +14,17 @@ public struct Candidate: Sendable, Equatable {
         metadata = item.metadata ?? owned?.edition.metadata ?? metadata
     }
 
-    /// The copy that makes the book *owned already*: owned, and neither a wish nor in the trash.
+    /// The copy because of which the book is *owned already*: a copy that is owned and not in the trash.
     public var owned: Book? { existing.first { $0.copy.isOwned && $0.copy.deleted == nil } }
 
-    /// True if it has a title and can be saved as it is.
+    /// True if the candidate has a title, so that it can be saved as it is.
     public var isComplete: Bool { metadata.title?.isEmpty == false }
 
-    /// Confirms the candidate: the only way from an intake item to the library.
+    /// Confirms the candidate. This is the only way in which an intake item gets into the library.
     ///
     /// - Parameters:
-    ///   - confirmer: the act that confirms it.
-    ///   - anotherCopy: true to save a further copy even if one is owned.
+    ///   - confirmer: the way in which the person confirms it.
+    ///   - anotherCopy: true to save another copy even if a copy is owned already.
     /// - Throws: ``ConfirmRefusal/needsTitle(_:)`` if there is no title.
     public func confirm(by confirmer: Confirmer, anotherCopy: Bool = false) throws(ConfirmRefusal) -> Confirmed {
         guard isComplete else { throw .needsTitle(item.isbn) }
@@ -34,11 +34,11 @@ public struct Candidate: Sendable, Equatable {
     }
 }
 
-/// The person's act that makes a ``Confirmed``.
+/// The way in which a person confirmed a book.
 public enum Confirmer: String, Sendable, Codable {
-    /// A key or a button beside the card.
+    /// The person pressed a key or a button beside the card.
     case person
-    /// `--yes`: the person confirmed in advance.
+    /// The person confirmed in advance, with `--yes`.
     case advance
 }
 
@@ -48,28 +48,28 @@ public enum ConfirmRefusal: Error, Sendable, Equatable, CustomStringConvertible 
 
     public var description: String {
         switch self {
-        case .needsTitle(let isbn): "\(isbn.hyphenated) has no title yet; edit it and give it one"
+        case .needsTitle(let isbn): "\(isbn.hyphenated) has no title yet; edit the book to add a title"
         }
     }
 }
 
 /// A book that a person has confirmed; nothing else can be saved to the library.
 ///
-/// Made only by ``Candidate/confirm(by:anotherCopy:)`` and
+/// It is made only by ``Candidate/confirm(by:anotherCopy:)`` and
 /// ``init(enteredBy:request:isbn:isbnText:metadata:preset:anotherCopy:)``.
 public struct Confirmed: Sendable, Equatable {
-    /// The request id; saving the same request twice makes one copy.
+    /// The id of the request. Saving the same request twice makes only one copy.
     public let request: String
-    /// The intake item that it came from; `nil` if it was entered without one.
+    /// The intake item that the book came from; `nil` if the book was entered without an intake item.
     public let item: ID<IntakeItem>?
     public let isbn: ISBN?
     public let isbnText: String?
     public let metadata: Metadata
     public let preset: Preset
     public let anotherCopy: Bool
-    /// The act that confirmed it; recorded with the change.
+    /// The way in which the book was confirmed, which is recorded with the change.
     public let confirmer: Confirmer
-    /// The fields that the person filled, which no refresh may change.
+    /// The fields that the person filled in; no refresh may change them.
     public let editedFields: Set<Metadata.Field>
 
     fileprivate init(
@@ -87,19 +87,19 @@ public struct Confirmed: Sendable, Equatable {
         editedFields = Set(metadata.sources.filter { $0.value == .person }.keys)
     }
 
-    /// The ways to enter a book whose command is itself the confirmation.
+    /// The ways to enter a book without a separate confirmation, because the command that enters the book confirms it.
     public enum Entry: String, Sendable, Codable {
         /// A form, or the arguments of a command.
         case form
         /// A file that a person asked to import.
         case importPlan
-        /// A station's confirmed books, replayed at its hub.
+        /// The confirmed books of a station, replayed at its hub.
         case hubReplay
     }
 
-    /// Creates a confirmed book that a person entered: the command is the confirmation.
+    /// Creates a confirmed book from what a person entered. The person's command counts as the confirmation.
     ///
-    /// - Parameter request: the request id; saving the same request twice makes one copy.
+    /// - Parameter request: the id of the request. Saving the same request twice makes only one copy.
     /// - Throws: ``TextRefusal`` if the title is missing or too long.
     public init(
         enteredBy entry: Entry, request: String = ID<Confirmed>().rawValue, isbn: ISBN?, isbnText: String? = nil,
@@ -113,8 +113,8 @@ public struct Confirmed: Sendable, Equatable {
             anotherCopy: anotherCopy, confirmer: .person)
     }
 
-    /// Returns the same book as the answer to an item of the queue: the item leaves the queue with the change, and undo
-    /// brings it back.
+    /// Returns the same book as the answer to an item of the queue. The item leaves the queue when the book is saved,
+    /// and comes back if the save is undone.
     public func answering(_ item: ID<IntakeItem>) -> Confirmed {
         Confirmed(
             request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,

@@ -3,18 +3,19 @@ import FoundationEssentials
 /// The way in which a number was captured. Raw values are stored and appear in events.
 public enum Origin: String, Sendable, Codable, CaseIterable { case photo, camera, stdin, typed, scanner, hub }
 
-/// One ISBN that was seen or typed; enqueuing it makes an ``IntakeItem``.
+/// One ISBN that was seen or typed. Enqueuing a detection makes an ``IntakeItem``.
 public struct Detection: Sendable, Equatable {
     public var isbn: ISBN
     /// The text or payload that the ISBN was read from.
     public var raw: String
     public var addon: String?
     public var origin: Origin
-    /// The photo's name as given; `nil` for other origins.
+    /// The name of the photo, as it was given; `nil` if the ISBN does not come from a photo.
     public var image: String?
-    /// A small JPEG of the place where it was seen.
+    /// A small JPEG of the place where the ISBN was seen.
     public var thumbnail: [UInt8]?
-    /// The id for its item, a UUID in lower case: enqueuing the same id again gives the same item. `nil` for a new one.
+    /// The id for the intake item, a UUID in lower case. Enqueuing the same id again gives the same item. `nil` for a
+    /// new id.
     public var item: ID<IntakeItem>?
 
     public init(
@@ -31,7 +32,7 @@ public struct Detection: Sendable, Equatable {
     }
 }
 
-/// One ISBN that was seen or typed and is not a book yet: a row of the intake queue.
+/// A row of the intake queue: an ISBN that was seen or typed, but is not a book in the library yet.
 public struct IntakeItem: Sendable, Equatable {
     public var id: ID<IntakeItem>
     public var isbn: ISBN
@@ -39,26 +40,27 @@ public struct IntakeItem: Sendable, Equatable {
     public var addon: String?
     public var origin: Origin
     public var image: String?
-    /// The host name of the device that captured it.
+    /// The host name of the device that captured the ISBN.
     public var device: String
     public var captured: Date
-    /// The settings to save its book with.
+    /// The settings with which the book is to be saved.
     public var preset: Preset
     public var state: State
-    /// The outcome of the last lookup; `nil` before the first.
+    /// The outcome of the last lookup; `nil` before the first lookup.
     public var outcome: LookupOutcome.Name?
-    /// The reason for any outcome but found, for people.
+    /// The reason for an outcome other than *found*, as a text for people.
     public var reason: String?
-    /// The source that knew it first.
+    /// The first source that knew the ISBN.
     public var source: SourceName?
     /// The metadata known so far: a source's record, with any edits by a person.
     public var metadata: Metadata?
 
-    /// True if the number was read from print in a photo: no other typed number has a photo.
+    /// True if the number was read from printed text in a photo. Such a number has the origin *typed*, and no other
+    /// typed number has a photo.
     public var isReadFromPrint: Bool { origin == .typed && image != nil }
 
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// In the queue: being looked up, or waiting for a person.
+        /// The item is in the queue: it is being looked up, or it waits for a person.
         case waiting
         case confirmed, dismissed
     }

@@ -1,56 +1,58 @@
 import FoundationEssentials
 
-/// A search for books. Different filters combine with AND, values of one filter with OR.
+/// A search for books. Different filters are combined with AND, the values of one filter with OR.
 ///
-/// Every word of ``text`` must match the beginning of a word: in title, subtitle, authors, series, tags, notes and
-/// quotes, or in the ISBN. A single word of one or two letters matches only the beginning of the title and of the parts
-/// of authors' names, newest first; together with other words it matches titles, series and authors. A number of four
-/// or more digits also matches the beginning of the ISBN in its 13- and 10-digit forms, with or without hyphens.
+/// Every word of ``text`` must match the beginning of a word in the title, subtitle, authors, series, tags, notes,
+/// quotes or ISBN. A word of one or two letters that stands alone matches only the beginning of the title and of the
+/// parts of authors' names, and the newest books come first. Together with other words, it matches titles, series and
+/// authors. A number of four or more digits also matches the beginning of the ISBN in its 13- and 10-digit forms, with
+/// or without hyphens.
 public struct BookQuery: Sendable, Equatable {
-    /// The text as typed, without any special characters. An empty text matches everything; one without letters, digits
-    /// or symbols matches nothing. Only the first 16 words count.
+    /// The text as typed, in which no character has a special meaning. An empty text matches everything; a text without
+    /// letters, digits or symbols matches nothing. Only the first 16 words count.
     public var text = ""
     /// True if notes and quotes are searched too.
     public var searchesAnnotations = true
     public var statuses: Set<Copy.Status> = []
-    /// Upper and lower case are equal.
+    /// The tags, ignoring case.
     public var tags: [String] = []
     public var shelves: [String] = []
-    /// Names in any role; case and diacritics are ignored.
+    /// The names of contributors in any role, ignoring case and diacritics.
     public var authors: [String] = []
-    /// ISO 639-1, else 639-2, as stored with the edition.
+    /// The language codes as they are stored with the edition: ISO 639-1 where there is one, else ISO 639-2.
     public var languages: Set<String> = []
     public var ratings: Set<RatingBand> = []
     public var isOwned: Bool?
     public var isOnWishlist: Bool?
     public var isFavourite: Bool?
-    /// Dates in ``zone``.
+    /// The period in which the book was added, in the time zone ``zone``.
     public var added: Period?
-    /// The start date of the reading that the book shows; a date that may lie in the period matches
+    /// The period of the start date of the reading that the book shows. A date matches if it may lie in the period
     /// (``Period/mayContain(_:)``).
     public var started: Period?
-    /// The finish date, in the same way.
+    /// The period of the finish date of the reading that the book shows. A date matches if it may lie in the period.
     public var finished: Period?
     public var zone = TimeZone.gmt
-    /// True to search the trash instead.
+    /// True to search the trash instead of the library.
     public var inTrash = false
-    /// `nil` for the best order: by relevance, and without a text by ``Sort/added``.
+    /// The sort order; `nil` for the best order, which is by relevance, or by ``Sort/added`` if there is no text.
     public var sort: Sort?
     /// True to reverse the sort order; empty values are still last. The best order cannot be reversed.
     public var isReversed = false
-    /// The ``SearchResults/next`` of the previous page; `nil` for the first page. Books added or removed in between do
-    /// not shift pages.
+    /// The ``SearchResults/next`` of the previous page; `nil` for the first page. Books that are added or removed in
+    /// the meantime do not shift the pages.
     public var after: String?
     public var limit = 50
-    /// The number at which counting matches ends (``SearchResults/isTotalExact``).
+    /// The number of matches at which counting stops (see ``SearchResults/isTotalExact``).
     public var countLimit = 1000
 
-    /// Dates and ratings sort from the latest and highest, texts from A; empty values come last.
+    /// The sort orders. Dates are sorted from the latest, ratings from the highest, and texts from A; empty values come
+    /// last.
     public enum Sort: String, Sendable, CaseIterable, Codable { case added, started, finished, title, author, rating }
 
     public init() {}
 
-    /// True if any filter but the trash is set.
+    /// True if any filter other than ``inTrash`` is set.
     public var hasFilters: Bool {
         var bare = BookQuery()
         (bare.text, bare.inTrash, bare.sort, bare.isReversed) = (text, inTrash, sort, isReversed)
@@ -60,16 +62,16 @@ public struct BookQuery: Sendable, Equatable {
     }
 }
 
-/// A range of ratings that can be filtered.
+/// A range of ratings for a filter.
 public enum RatingBand: Hashable, Sendable, Codable, Comparable {
     case unrated
-    /// From this many stars to below the next: 4 is 4 to below 5, 0 is below 1. 0 to 5.
+    /// The ratings with this many whole stars, 0 to 5: 4 means 4 to below 5 stars, and 0 means less than one star.
     case stars(Int)
 
-    /// The band that contains a rating.
+    /// Creates the band that contains a rating.
     public init(_ rating: Double?) { self = rating.map { .stars(Int($0)) } ?? .unrated }
 
-    /// All bands, unrated last.
+    /// All bands, highest first, with unrated last.
     public static let all: [RatingBand] = (0...5).reversed().map(RatingBand.stars) + [.unrated]
 }
 
@@ -81,7 +83,7 @@ public enum SearchRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .badPosition(let text):
-            "\"\(text.prefix(40))\" is not a position in this list. Use the one from the previous page with the same search and order, or start again without it."
+            "\"\(text.prefix(40))\" is not a position in this list. Use the position that came with the previous page of the same search and order, or start again without a position."
         }
     }
 }
@@ -102,11 +104,11 @@ public struct NameCount: Sendable, Hashable {
 public struct BookFacets: Sendable, Equatable {
     public var statuses: [Copy.Status: Int] = [:]
     public var ratings: [RatingBand: Int] = [:]
-    /// Most used first, as are ``shelves``, ``languages`` and ``authors``.
+    /// The tags, most used first. ``shelves``, ``languages`` and ``authors`` have the same order.
     public var tags: [NameCount] = []
     public var shelves: [NameCount] = []
     public var languages: [NameCount] = []
-    /// The first 20.
+    /// The 20 most used authors.
     public var authors: [NameCount] = []
     public var owned = 0
     public var wishlist = 0
@@ -132,7 +134,7 @@ extension BookFacets {
 }
 
 extension RatingBand {
-    /// `4`, `unrated`: the form in which commands accept and print it.
+    /// The form in which commands accept and print the band, such as `4` or `unrated`.
     public var text: String {
         switch self {
         case .unrated: "unrated"
@@ -140,7 +142,7 @@ extension RatingBand {
         }
     }
 
-    /// - Returns: `nil` for anything but 0 to 5 and `unrated`.
+    /// - Returns: `nil` unless the text is a number from 0 to 5 or `unrated`.
     public init?(parsing text: String) {
         if text.lowercased() == "unrated" {
             self = .unrated

@@ -1,11 +1,11 @@
 /// One page of search results.
 public struct SearchResults: Sendable, Equatable {
     public var hits: [BookHit]
-    /// The number of books that match, or a lower bound for it (``isTotalExact``).
+    /// The number of books that match, or a lower bound for this number (see ``isTotalExact``).
     public var total: Int
-    /// `false` if counting ended at ``BookQuery/countLimit``: then more than ``total`` books match.
+    /// False if counting stopped at ``BookQuery/countLimit``. Then more than ``total`` books match.
     public var isTotalExact: Bool
-    /// The position of the next page (``BookQuery/after``), printable; `nil` if this is the last page.
+    /// The position of the next page in printable characters, for ``BookQuery/after``; `nil` if this is the last page.
     public var next: String?
 
     public init(hits: [BookHit], total: Int, isTotalExact: Bool = true, next: String? = nil) {
@@ -18,10 +18,10 @@ public struct SearchResults: Sendable, Equatable {
     public var books: [Book] { hits.map(\.book) }
 }
 
-/// A book that was found, and the reason.
+/// A book that was found, and the place in which the query matched.
 public struct BookHit: Sendable, Equatable {
     public var book: Book
-    /// `nil` if the query has no text.
+    /// The match; `nil` if the query has no text.
     public var match: Match?
 
     public init(book: Book, match: Match? = nil) {
@@ -29,8 +29,8 @@ public struct BookHit: Sendable, Equatable {
         self.match = match
     }
 
-    /// The place where the words of the query were found. Of several, it is the least expected, so that "dune spice"
-    /// shows the note about spice.
+    /// The place where the words of the query were found. If there are several places, it is the least expected, so
+    /// that a search for "dune spice" shows the note about spice.
     public struct Match: Sendable, Equatable {
         public var field: Field
         public var snippet: Snippet
@@ -44,11 +44,11 @@ public struct BookHit: Sendable, Equatable {
         }
     }
 
-    /// Raw values are in the JSON.
+    /// The field in which a match was found. Raw values appear in the JSON.
     public enum Field: String, Sendable, Codable, CaseIterable {
         case title, isbn, author, subtitle, series, tag, note, quote
 
-        /// The name that people read, after "Matched in".
+        /// The name that is shown to people, after "Matched in".
         public var displayName: String {
             switch self {
             case .title: "title"
@@ -89,7 +89,7 @@ public struct Snippet: Sendable, Equatable {
         parts.map { $0.isMatch ? before + $0.text + after : $0.text }.joined()
     }
 
-    /// The ranges of the matches, in Unicode scalars of ``text``.
+    /// The ranges of the matches in ``text``, counted in Unicode scalars.
     public var ranges: [Range<Int>] {
         var (ranges, offset): ([Range<Int>], Int) = ([], 0)
         for part in parts {
@@ -102,8 +102,8 @@ public struct Snippet: Sendable, Equatable {
 }
 
 extension BookHit {
-    /// The book's JSON with `match`: null, or the field, the snippet and the ranges of the matches in it, in Unicode
-    /// scalars.
+    /// The book's JSON with the key `match`. Its value is null, or the field, the snippet, and the ranges of the
+    /// matches in the snippet, counted in Unicode scalars.
     public var json: JSONValue {
         let matchJSON: JSONValue =
             match.map { match in

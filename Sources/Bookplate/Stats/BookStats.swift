@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// A book within statistics: enough to show it and to find it again.
+/// A book as statistics list it, with enough data to show the book and to find it again.
 public struct CountedBook: Sendable, Equatable {
     public var id: ID<Copy>
     public var title: String?
-    /// In their order.
+    /// The names of the authors, in their order.
     public var authors: [String]
     public var isbn: ISBN?
     public var edition: ID<Edition>
@@ -17,10 +17,10 @@ public struct CountedBook: Sendable, Equatable {
         self.edition = edition
     }
 
-    /// As ``Edition/displayTitle(_:_:)``.
+    /// The text to show as the title, as ``Edition/displayTitle(_:_:)`` returns it.
     public var displayTitle: String { Edition.displayTitle(title, isbn) }
 
-    /// As ``Edition/displayAuthors(_:)``.
+    /// The text to show as the authors, as ``Edition/displayAuthors(_:)`` returns it.
     public var displayAuthors: String { Edition.displayAuthors(authors) }
 }
 
@@ -29,21 +29,22 @@ public struct BookStats: Sendable, Equatable {
     public var book: CountedBook
     public var status: Copy.Status
     public var pageCount: Int?
-    /// Over all readings that are not cancelled.
+    /// The minutes in all readings that are not cancelled. The other sums cover the same readings.
     public var minutes = 0
     public var pages = 0
     public var sessions = 0
-    /// Days with reading.
+    /// The number of days on which the book was read.
     public var daysRead = 0
-    /// The mean pages an hour over the sessions that have a pace.
+    /// The mean pages per hour of the sessions that have a pace.
     public var pace: Double?
-    /// The end of the latest session, or the time of the latest manual entry; `nil` without either.
+    /// The end of the latest session or the time of the latest manual entry, whichever is later; `nil` if there is
+    /// neither.
     public var lastRead: Date?
-    /// The copy's own goal; `nil` without one.
+    /// The copy's own daily goal; `nil` if it has none.
     public var dailyGoal: DailyGoal?
-    /// Oldest first, without cancelled ones.
+    /// The readings, oldest first, without cancelled readings.
     public var readings: [ReadingStats] = []
-    /// `nil` unless the book is being read and paused.
+    /// The pause; `nil` unless the book is in Reading and paused.
     public var pause: Pause?
 
     public init(book: CountedBook, status: Copy.Status, pageCount: Int?) {
@@ -56,12 +57,12 @@ public struct BookStats: Sendable, Equatable {
 /// The statistics of one reading.
 public struct ReadingStats: Sendable, Equatable {
     public var reading: Reading
-    /// Oldest first.
+    /// The days of the reading, oldest first.
     public var days: [DayStats]
     /// The progress over time: the last entry of each day, oldest first.
     public var points: [ProgressPoint]
     public var forecast: Forecast
-    /// The reading speed: pages a day from start to finish, else the recent pages a day.
+    /// The reading speed: the pages per day from start to finish, or else the recent pages per day.
     public var pagesPerDay: Double?
 
     public init(
@@ -77,11 +78,11 @@ public struct ReadingStats: Sendable, Equatable {
     public var totals: Totals { Totals(days, [], in: .all) }
 }
 
-/// One point of the graph of progress over time.
+/// One point in the graph of progress over time.
 public struct ProgressPoint: Sendable, Equatable {
     public var day: CalendarDay
     public var amount: ProgressEntry.Amount
-    /// 0 to 1; `nil` for a page of a book without page count.
+    /// The part of the book that was read, 0 to 1; `nil` for a page of a book without a page count.
     public var fraction: Double?
 
     public init(day: CalendarDay, amount: ProgressEntry.Amount, pageCount: Int?) {
@@ -104,11 +105,11 @@ public struct ProgressPoint: Sendable, Equatable {
     }
 }
 
-/// The pause of a book in Reading: no entry and no session for ``days`` days.
+/// The pause of a book in Reading that has had no entry and no session for at least ``days`` days.
 public struct Pause: Sendable, Equatable {
-    /// Days since the last progress entry, session or start, whichever was latest.
+    /// The number of days since the last progress entry, session or start, whichever was latest.
     public var daysSinceLast: Int
-    /// Days since the start; `nil` unless the day is known.
+    /// The number of days since the start; `nil` unless the day of the start is known.
     public var daysSinceStart: Int?
 
     /// The number of days after which a book counts as paused.
@@ -116,7 +117,7 @@ public struct Pause: Sendable, Equatable {
 
     /// - Parameters:
     ///   - last: the day of the latest entry or session; `nil` if there is none.
-    ///   - started: a month or year counts as its last day.
+    ///   - started: the date of the start; a month or year counts as its last day.
     ///   - added: the day on which the copy was added, for a reading without any other date.
     /// - Returns: `nil` if the book is not paused.
     public init?(last: CalendarDay?, started: CalendarDay?, added: CalendarDay, today: CalendarDay) {
@@ -127,13 +128,14 @@ public struct Pause: Sendable, Equatable {
         daysSinceStart = started?.number.map { number - $0 }
     }
 
-    /// "You started this 30 days ago, want to update progress?"
+    /// The pause as a sentence for people: "You started this 30 days ago. Do you want to update your progress?"
     public var sentence: String {
         if let daysSinceStart, daysSinceStart == daysSinceLast {
-            return "You started this \(daysSinceStart) days ago, want to update progress?"
+            return "You started this \(daysSinceStart) days ago. Do you want to update your progress?"
         }
-        return "Nothing for \(daysSinceLast) days"
-            + (daysSinceStart.map { ", you started this \($0) days ago" } ?? "") + "; want to update progress?"
+        return "Nothing read for \(daysSinceLast) days"
+            + (daysSinceStart.map { "; you started this \($0) days ago" } ?? "")
+            + ". Do you want to update your progress?"
     }
 }
 

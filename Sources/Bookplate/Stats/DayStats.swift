@@ -1,29 +1,32 @@
 import FoundationEssentials
 
-/// The reading of one day. All formulas: docs/tracker.md, "Formulas".
+/// The reading on one day. All formulas are in docs/tracker.md, "Formulas".
 public struct DayStats: Sendable, Equatable {
     public var day: CalendarDay
-    /// Minutes of the sessions begun on this day.
+    /// The minutes of the sessions that began on this day.
     public var minutes = 0
-    /// Pages of the sessions begun on this day, and the steps forward of its manual progress entries.
+    /// The pages of the sessions that began on this day, plus the pages by which manual progress entries of this day
+    /// went forward.
     public var pages = 0
-    /// Ended sessions that were begun on this day.
+    /// The number of ended sessions that began on this day.
     public var sessions = 0
-    /// Manual progress entries of this day.
+    /// The number of manual progress entries on this day.
     public var entries = 0
-    /// Pages an hour of its sessions.
+    /// The mean pages per hour of the sessions that began on this day.
     public var pace = Mean()
 
     public init(day: CalendarDay) { self.day = day }
 
     /// Returns the days of one reading, oldest first, without days on which nothing was read.
     ///
-    /// A session counts on the day on which it began, even past midnight, and its own progress entry does not count. A
-    /// manual entry counts the pages since the entry before it, automatic or not, or since page 0; steps back and
-    /// automatic entries count none. Percentages count by the page count, and not at all while it is unknown.
+    /// A session counts for the day on which it began, even if it ended after midnight; the progress entry that it made
+    /// does not count. A manual entry counts the pages since the entry before it, whether that entry is automatic or
+    /// not, or since page 0. Steps back and automatic entries count no pages. Percentages are converted into pages with
+    /// the page count; while it is unknown, they count no pages.
     ///
     /// - Parameters:
-    ///   - entries: in any order; of two at the same instant, the later in the list is the later.
+    ///   - entries: the progress entries in any order; if two have the same time, the one that comes later in the list
+    ///     counts as later.
     ///   - pageCount: the edition's page count; `nil` if unknown.
     public static func days(
         sessions: [Session], entries: [ProgressEntry], pageCount: Int?, in zone: TimeZone
@@ -57,7 +60,7 @@ public struct DayStats: Sendable, Equatable {
         return days.values.sorted { $0.day < $1.day }
     }
 
-    /// Adds the figures of the same day from another reading.
+    /// Adds the figures of another reading for the same day.
     public mutating func add(_ other: DayStats) {
         minutes += other.minutes
         pages += other.pages
@@ -67,14 +70,14 @@ public struct DayStats: Sendable, Equatable {
     }
 }
 
-/// The largest numbers that statistics count. They are below ``NumberLimit``, the limit for storage: a page count of
-/// 500,000 is stored as entered, but a typing error must not distort the sums of a library.
+/// The largest numbers that statistics count. They are lower than the limits for storage (``NumberLimit``): a page
+/// count of 500,000 is stored as entered, but such a typing error must not distort the sums of a library.
 public enum StatsLimit {
-    /// Pages of one book, and so of one step through it.
+    /// The largest number of pages of one book, and therefore of one step of progress through a book.
     public static let pages = 100_000
 }
 
-/// An arithmetic mean that is being computed.
+/// An arithmetic mean to which values can be added.
 public struct Mean: Sendable, Equatable {
     public var sum = 0.0
     public var count = 0
@@ -96,19 +99,20 @@ public struct Mean: Sendable, Equatable {
 }
 
 extension ProgressEntry.Amount {
-    /// Returns the page reached, at most the last; `nil` for a percentage of an unknown page count.
+    /// Returns the page reached, at most the last page; `nil` for a percentage if the page count is unknown.
     public func position(pageCount: Int?) -> Int? {
         let count = pageCount.flatMap { $0 > 0 ? min($0, StatsLimit.pages) : nil }
         return page(of: count).map { min(max(0, $0), count ?? StatsLimit.pages) }
     }
 }
 
-/// Runs of days with reading: a session begun or a manual progress entry.
+/// Runs of days with reading. A day counts if a session began on it, or if it has a manual progress entry.
 public struct Streaks: Sendable, Equatable {
-    /// Days in a row up to today, or up to yesterday if nothing has been read today; 0 if the streak is broken.
+    /// The number of days in a row up to today, or up to yesterday if nothing has been read today; 0 if the streak is
+    /// broken.
     public var current = 0
     public var longest = 0
-    /// The last day of the longest streak, the latest of several.
+    /// The last day of the longest streak; if several streaks are equally long, of the latest one.
     public var longestEnd: CalendarDay?
     public var readToday = false
 
@@ -129,15 +133,18 @@ public struct Streaks: Sendable, Equatable {
     }
 }
 
-/// The offsets of a time zone from UTC as a list of spans, for queries, which cannot ask a time zone for every row.
+/// The offsets of a time zone from UTC as a list of spans. Database queries use this list, because they cannot ask the
+/// time zone for every row.
 public struct LocalDays: Sendable, Equatable {
-    /// An offset, in milliseconds, that holds from an instant (milliseconds since 1970) to the start of the next span.
+    /// An offset, in milliseconds, that applies from an instant (in milliseconds since 1970) to the start of the next
+    /// span.
     public struct Span: Sendable, Equatable {
         public var from: Int64
         public var offset: Int64
     }
 
-    /// Oldest first, at least one. The first also holds before it, the last also after it.
+    /// The spans, oldest first; there is at least one. The first span also applies before its beginning, and the last
+    /// has no end.
     public let spans: [Span]
 
     /// - Parameters:
@@ -151,7 +158,7 @@ public struct LocalDays: Sendable, Equatable {
         func offset(_ second: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))) }
         func span(_ second: Int) -> Span { Span(from: Int64(second) * 1000, offset: Int64(offset(second)) * 1000) }
 
-        // No zone has changed its clock and changed it back within a week.
+        // No time zone has ever changed its clock and changed it back within a week.
         let step = 7 * 86_400
         var known = bounded(first)
         let end = max(known, bounded(last))
@@ -171,8 +178,8 @@ public struct LocalDays: Sendable, Equatable {
         self.spans = spans
     }
 
-    /// - Parameter milliseconds: since 1970.
-    /// - Returns: the day's ``CalendarDay/number``.
+    /// - Parameter milliseconds: the instant in milliseconds since 1970.
+    /// - Returns: the ``CalendarDay/number`` of the local day.
     public func day(_ milliseconds: Int64) -> Int {
         let span = spans.last { $0.from <= milliseconds } ?? spans[0]
         return Int(((Double(milliseconds) + Double(span.offset)) / 86_400_000).rounded(.down))

@@ -1,48 +1,49 @@
-/// The forecast of when a reading will be finished, by its recent pace and by the daily goal.
+/// A forecast of the day on which a reading will be finished, by its recent pace and by the daily goal.
 public struct Forecast: Sendable, Equatable {
-    /// Pages left to read; `nil` if the page or the page count is unknown.
+    /// The number of pages left to read; `nil` if the page reached or the page count is unknown.
     public var remaining: Int?
-    /// Recent pages a day; `nil` if nothing was read recently.
+    /// The recent pages per day; `nil` if nothing was read recently.
     public var pagesPerDay: Double?
+    /// The day of finishing at the recent pace; `nil` if there is no forecast by pace.
     public var byPace: CalendarDay?
-    /// By the copy's daily goal, else the library's; `nil` without one.
+    /// The day of finishing with the copy's daily goal, or else the library's; `nil` without a goal.
     public var byGoal: CalendarDay?
-    /// Pages a day.
+    /// The daily goal in pages.
     public var goal: Int?
-    /// The reason why there is no date by pace; `nil` if there is one.
+    /// The reason why there is no ``byPace``; `nil` if there is such a day.
     public var reason: Reason?
-    /// Days from today to ``byPace``.
+    /// The number of days from today to ``byPace``.
     public var daysByPace: Int?
-    /// Days from today to ``byGoal``.
+    /// The number of days from today to ``byGoal``.
     public var daysByGoal: Int?
 
-    /// Raw values are printed.
+    /// A reason why there is no forecast by pace. Raw values are printed.
     public enum Reason: String, Sendable, CaseIterable {
         case notReading, noPageCount, noProgress, noPace, tooSlow
 
-        /// One clause for people.
+        /// The reason as a clause for people.
         public var explanation: String {
             switch self {
-            case .notReading: "it is not being read"
-            case .noPageCount: "its page count is not known"
-            case .noProgress: "no page of it is known yet"
-            case .noPace: "nothing was read of it in the last \(Forecast.patience) days"
-            case .tooSlow: "at this pace it takes longer than ten years"
+            case .notReading: "the book is not being read"
+            case .noPageCount: "the page count is not known"
+            case .noProgress: "no page has been recorded yet"
+            case .noPace: "nothing was read in the last \(Forecast.patience) days"
+            case .tooSlow: "at this pace it would take more than ten years"
             }
         }
     }
 
-    /// The number of days with pages that make the recent pace.
+    /// The number of days with pages from which the recent pace is computed.
     public static let recentDays = 7
     /// The number of days after which a day with pages no longer counts for the pace.
     public static let patience = 30
     private static let mostDays = 3_653
 
     /// - Parameters:
-    ///   - isReading: true if the copy is in Reading and this is its reading.
-    ///   - progress: the latest entry; `nil` if there is none.
+    ///   - isReading: true if the copy is in Reading and this is its current reading.
+    ///   - progress: the amount of the latest entry; `nil` if there is no entry.
     ///   - days: the days of this reading, oldest first.
-    ///   - goal: pages a day: the copy's own goal, else the library's.
+    ///   - goal: the daily goal in pages: the copy's own goal, or else the library's.
     public init(
         isReading: Bool, progress: ProgressEntry.Amount?, pageCount: Int?, days: [DayStats], goal: Int?,
         today: CalendarDay
@@ -78,11 +79,12 @@ public struct Forecast: Sendable, Equatable {
         if byPace == nil { reason = .tooSlow }
     }
 
-    /// By pace, else by goal.
+    /// The day of finishing by pace, or else by goal.
     public var finish: CalendarDay? { byPace ?? byGoal }
 
-    /// Returns the recent pages a day: the pages of the last ``recentDays`` days with pages within ``patience`` days,
-    /// divided by the calendar days from the first of them to today, or to yesterday if today has none.
+    /// Returns the recent pages per day. They are computed from the last ``recentDays`` days with pages within the last
+    /// ``patience`` days: the sum of their pages is divided by the number of calendar days from the first of them to
+    /// today, or to yesterday if nothing was read today.
     public static func recentPagesPerDay(_ days: [DayStats], today: CalendarDay) -> Double? {
         guard let number = today.number else { return nil }
         let recent = days.compactMap { day in day.day.number.map { (number: $0, pages: day.pages) } }
@@ -92,7 +94,8 @@ public struct Forecast: Sendable, Equatable {
         return Double(recent.reduce(0) { $0 + $1.pages }) / Double(max(1, end - first.number + 1))
     }
 
-    /// "At your pace, you'll finish in 3 days"; else by the goal, else the reason why there is no forecast.
+    /// The forecast as a sentence for people: "At your pace, you'll finish in 3 days", or else a sentence about the
+    /// goal, or else the reason why there is no forecast.
     public var sentence: String {
         func when(_ days: Int) -> String {
             switch days {
@@ -103,20 +106,22 @@ public struct Forecast: Sendable, Equatable {
         }
         if let daysByPace { return "At your pace, you'll finish \(when(daysByPace))" }
         if let daysByGoal, let goal {
-            return "At \(goal) page\(goal == 1 ? "" : "s") a day, you'll finish \(when(daysByGoal))"
+            return "At \(goal) page\(goal == 1 ? "" : "s") per day, you'll finish \(when(daysByGoal))"
         }
         return "No forecast: " + (reason ?? .noPace).explanation
     }
 }
 
 extension Reading {
-    /// Days from start to finish, 0 for the same day; `nil` unless both are full dates in this order.
+    /// The number of days from start to finish, 0 for the same day; `nil` unless both are full dates and the start
+    /// comes first.
     public var daysToRead: Int? {
         guard let first = started?.number, let last = finished?.number, last >= first else { return nil }
         return last - first
     }
 
-    /// Returns the pages a day from start to finish, both days counted; `nil` without ``daysToRead`` or page count.
+    /// Returns the pages per day from start to finish, counting both of these days; `nil` if ``daysToRead`` or the page
+    /// count is unknown.
     public func pagesPerDay(pageCount: Int?) -> Double? {
         guard state == .finished, let daysToRead, let pageCount, pageCount > 0 else { return nil }
         return Double(min(pageCount, StatsLimit.pages)) / Double(daysToRead + 1)

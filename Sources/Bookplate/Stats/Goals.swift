@@ -1,12 +1,12 @@
-/// The annual challenge: books a year.
+/// The annual challenge: a number of books to finish in a year.
 public struct Challenge: Sendable, Equatable {
     public var year: Int
-    /// From 1.
+    /// The number of books to finish, from 1.
     public var goal: Int
-    /// Readings finished in the year, including those with only the year known.
+    /// The number of readings that were finished in the year, including readings of which only the year is known.
     public var done: Int
-    /// The readings that an even pace would have finished by the end of today: the goal times the elapsed part of the
-    /// year, rounded down.
+    /// The number of readings that would be finished by the end of today at an even pace: the goal times the elapsed
+    /// part of the year, rounded down.
     public var due: Int
 
     public init(year: Int, goal: Int, done: Int, today: CalendarDay) {
@@ -21,12 +21,12 @@ public struct Challenge: Sendable, Equatable {
         due = goal * gone / span.count
     }
 
-    /// Books ahead of schedule; negative if behind.
+    /// The number of books ahead of schedule; negative if behind.
     public var ahead: Int { done - due }
     public var isMet: Bool { done >= goal }
     public var remaining: Int { max(0, goal - done) }
 
-    /// "3 books ahead of schedule".
+    /// The state of the challenge as a clause for people, such as "3 books ahead of schedule, 9 to go".
     public var sentence: String {
         func books(_ count: Int) -> String { "\(count) book\(count == 1 ? "" : "s")" }
         if isMet { return "Challenge met" + (done > goal ? ", \(books(done - goal)) more than the goal" : "") }
@@ -38,17 +38,18 @@ public struct Challenge: Sendable, Equatable {
     }
 }
 
-/// A goal of pages a day, for the library or for one book.
+/// A goal of pages per day, for the library or for one book.
 public struct DailyGoal: Sendable, Equatable {
-    /// Pages, from 1.
+    /// The number of pages per day, from 1.
     public var goal: Int
     public var pagesToday = 0
-    /// Days on which the current goal was met.
+    /// The number of days on which the current goal was met.
     public var daysMet = 0
-    /// Days in a row on which the goal was met, up to today, or up to yesterday if today's goal is not met yet.
+    /// The number of days in a row on which the goal was met, up to today, or up to yesterday if today's goal is not
+    /// met yet.
     public var run = 0
 
-    /// - Parameter days: oldest first; days after `today` are ignored.
+    /// - Parameter days: the days with reading, oldest first; days after `today` are ignored.
     public init(goal: Int, days: [DayStats], today: CalendarDay) {
         self.goal = goal
         let met = days.filter { $0.day <= today && $0.pages >= goal }.map(\.day)
@@ -60,15 +61,15 @@ public struct DailyGoal: Sendable, Equatable {
     public var isMetToday: Bool { pagesToday >= goal }
 }
 
-/// Books that count towards a cultural goal, by category.
+/// The numbers of books in one category that count towards the cultural goal.
 public struct CulturalGoal: Sendable, Equatable {
-    /// "African Literature"; `nil` for no category.
+    /// The category, such as "African Literature"; `nil` for books without a category.
     public var category: String?
-    /// Copies marked as counting.
+    /// The number of copies that are marked as counting towards the goal.
     public var books: Int
-    /// The number of these with a finished reading.
+    /// The number of these copies that have a finished reading.
     public var finished: Int
-    /// The number of these with a reading finished in the given year.
+    /// The number of these copies that have a reading finished in the given year.
     public var finishedThisYear: Int
 
     public init(category: String?, books: Int, finished: Int, finishedThisYear: Int) {

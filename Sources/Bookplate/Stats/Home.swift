@@ -3,11 +3,12 @@ import FoundationEssentials
 /// The contents of the home page.
 public struct Home: Sendable, Equatable {
     public var today: CalendarDay
-    /// Most recent activity first.
+    /// The books being read, most recent activity first.
     public var readingNow: [ReadingNow]
-    /// The number of books being read, including those beyond the limit.
+    /// The number of books being read, including books that are beyond the limit of ``readingNow``.
     public var readingCount: Int
-    /// By finish date, latest first; those without one last, most recently marked first.
+    /// The books that were read, latest finish date first. Books without a finish date come last, in the order in which
+    /// they were marked as Read, latest first.
     public var recentlyRead: [RecentlyRead]
 
     public init(today: CalendarDay, readingNow: [ReadingNow], readingCount: Int, recentlyRead: [RecentlyRead]) {
@@ -17,25 +18,26 @@ public struct Home: Sendable, Equatable {
         self.recentlyRead = recentlyRead
     }
 
-    /// Shown instead of an empty list.
+    /// The text to show if ``readingNow`` is empty.
     public static let nothingReading = "No books currently reading"
+    /// The text to show if no book has been read.
     public static let nothingRead = "No books read yet"
 
     /// The text to show if ``recentlyRead`` is empty.
     public var recentlyReadEmpty: String {
         let isReadAgain = readingNow.contains { $0.book.copy.readings.contains { $0.state == .finished } }
-        return isReadAgain ? "What was read is being read again" : Self.nothingRead
+        return isReadAgain ? "All books that were read are being read again" : Self.nothingRead
     }
 }
 
-/// A book in Reading.
+/// A book whose status is Reading.
 public struct ReadingNow: Sendable, Equatable {
     public var book: Book
     public var forecast: Forecast
     public var pause: Pause?
-    /// The session that is running in this reading.
+    /// The running session of this reading; `nil` if there is none.
     public var running: Session?
-    /// The time of the latest entry or session, automatic or not; `nil` if there is none.
+    /// The time of the latest session or progress entry, even if the entry is automatic; `nil` if there is neither.
     public var lastActivity: Date?
     public var pagesToday: Int
 
@@ -52,14 +54,14 @@ public struct ReadingNow: Sendable, Equatable {
 
     public var pageCount: Int? { book.edition.metadata.pageCount }
     public var progress: ProgressEntry.Amount? { book.copy.reading?.progress?.amount }
-    /// 0 to 1; `nil` if unknown.
+    /// The part of the book that was read, 0 to 1; `nil` if unknown.
     public var fraction: Double? { progress?.fraction(of: pageCount) }
 }
 
 /// A book that was read.
 public struct RecentlyRead: Sendable, Equatable {
     public var book: Book
-    /// May be only a month or year; `nil` if unknown.
+    /// The date of finishing, which may be only a month or year; `nil` if unknown.
     public var finished: CalendarDay? { book.copy.reading?.finished }
     public var daysToRead: Int? { book.copy.reading?.daysToRead }
 

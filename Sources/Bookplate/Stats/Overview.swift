@@ -1,44 +1,44 @@
-/// The statistics of the library. All formulas: docs/tracker.md, "Formulas".
+/// The statistics of the library. All formulas are in docs/tracker.md, "Formulas".
 public struct Overview: Sendable, Equatable {
     public var today: CalendarDay
-    /// The period of ``totals`` and ``days``.
+    /// The period that ``totals`` and ``days`` cover.
     public var period: Period
     public var totals: Totals
     /// The days with reading in the period, oldest first.
     public var days: [DayStats]
-    /// The reading of today, in all books.
+    /// Today's reading, in all books together.
     public var todayStats: DayStats
-    /// The mean pages an hour over the last ``recentSessions`` sessions with a pace.
+    /// The mean pages per hour of the last ``recentSessions`` sessions that have a pace.
     public var recentPace: Double?
     public var streaks: Streaks
-    /// `nil` without a yearly goal.
+    /// The annual challenge; `nil` without a yearly goal.
     public var challenge: Challenge?
-    /// The library's goal; `nil` without one.
+    /// The daily goal of the library; `nil` if none is set.
     public var dailyGoal: DailyGoal?
-    /// In order of the categories, without category last.
+    /// The cultural goals in the order of their categories; books without a category come last.
     public var culturalGoals: [CulturalGoal]
-    /// Newest first.
+    /// The statistics of each year, newest first.
     public var years: [YearStats]
-    /// Readings finished at an unknown date.
+    /// The readings that were finished on an unknown date.
     public var dateUnknown: Finishes
     public var ratings: Ratings
     public var counts: LibraryCounts
-    /// The longest pauses first, at most ``mostPauses``.
+    /// The paused books, longest pauses first, at most ``mostPauses``.
     public var pauses: [PausedBook]
     /// The number of paused books.
     public var pauseCount: Int
 
-    /// The number of sessions that make the recent pace.
+    /// The number of sessions from which the recent pace is computed.
     public static let recentSessions = 10
-    /// The number of pauses listed.
+    /// The largest number of paused books that are listed.
     public static let mostPauses = 20
 
     /// - Parameters:
-    ///   - days: the days of the whole library, oldest first.
-    ///   - finishes: by date, in any order.
-    ///   - yearlyGoal: books a year; `nil` for none.
-    ///   - dailyGoal: pages a day; `nil` for none.
-    ///   - challengeYear: the year of the challenge shown.
+    ///   - days: the days with reading in the whole library, oldest first.
+    ///   - finishes: the finished readings by date, in any order.
+    ///   - yearlyGoal: the number of books to finish per year; `nil` for no goal.
+    ///   - dailyGoal: the number of pages to read per day; `nil` for no goal.
+    ///   - challengeYear: the year of the challenge that is shown.
     public init(
         period: Period, days: [DayStats], finishes: [Finishes], recentPace: Double?, yearlyGoal: Int?,
         dailyGoal: Int?, challengeYear: Int, culturalGoals: [CulturalGoal], ratings: Ratings, counts: LibraryCounts,
@@ -68,50 +68,51 @@ public struct Overview: Sendable, Equatable {
     }
 }
 
-/// The distribution of ratings over copies.
+/// The number of copies with each rating.
 public struct Ratings: Sendable, Equatable {
-    /// Copies by quarter stars: index 0 is 0.25, index 19 is 5.
+    /// The number of copies by quarter stars: index 0 is for 0.25 stars, index 19 for 5 stars.
     public private(set) var byQuarter = [Int](repeating: 0, count: 20)
 
-    /// - Parameter counts: copies by quarters, 1 to 20; other keys are ignored.
+    /// - Parameter counts: the number of copies by quarter stars, 1 to 20; other keys are ignored.
     public init(_ counts: [Int: Int]) {
         for (quarters, count) in counts where (1...20).contains(quarters) { byQuarter[quarters - 1] = count }
     }
 
     public var count: Int { byQuarter.reduce(0, +) }
 
-    /// Copies by whole stars, under 1 to 5: index 4 is 4 to below 5, index 5 is 5.
+    /// The number of copies by whole stars: index 0 is for less than one star, index 4 for 4 to below 5 stars, index 5
+    /// for 5 stars.
     public var byStar: [Int] {
         byQuarter.enumerated().reduce(into: [Int](repeating: 0, count: 6)) { stars, quarter in
             stars[(quarter.offset + 1) / 4] += quarter.element
         }
     }
 
-    /// In stars; `nil` if nothing is rated.
+    /// The mean rating in stars; `nil` if nothing is rated.
     public var mean: Double? {
         let sum = byQuarter.enumerated().reduce(0) { $0 + ($1.offset + 1) * $1.element }
         return count > 0 ? Double(sum) / 4 / Double(count) : nil
     }
 }
 
-/// The number of copies of each kind, without the trash.
+/// The number of copies of each kind, without copies in the trash.
 public struct LibraryCounts: Sendable, Equatable {
     public var copies = 0
     public var owned = 0
     public var wishlist = 0
     public var favourites = 0
     public var byStatus: [Copy.Status: Int] = [:]
-    /// By format; the key `nil` counts unknown formats.
+    /// The number of copies by format; the key `nil` is for copies of unknown format.
     public var byFormat: [Metadata.Format?: Int] = [:]
-    /// Most copies first, then in order of the codes.
+    /// The number of copies by language, most copies first; equal numbers are in the order of the language codes.
     public var byLanguage: [LanguageCount] = []
 
     public init() {}
 }
 
-/// Copies in one language.
+/// The number of copies in one language.
 public struct LanguageCount: Sendable, Equatable {
-    /// ISO 639; `nil` if unknown.
+    /// The ISO 639 code of the language; `nil` if unknown.
     public var language: String?
     public var copies: Int
 

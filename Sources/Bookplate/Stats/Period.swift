@@ -1,31 +1,31 @@
-/// A span of days, including both ends; `nil` is open.
+/// A span of days, including both ends. An end that is `nil` is open.
 public struct Period: Sendable, Equatable {
     public var from: CalendarDay?
     public var to: CalendarDay?
 
-    /// - Parameters: days, months or years; a partial date counts whole: from 2025 is from 1 January, to 2025 is to 31
-    ///   December.
+    /// - Parameters: days, months or years; a partial date counts as a whole: from 2025 means from 1 January, and to
+    ///   2025 means to 31 December.
     public init(from: CalendarDay? = nil, to: CalendarDay? = nil) {
         self.from = from.map { CalendarDay(number: $0.span.lowerBound) }
         self.to = to.map { CalendarDay(number: $0.span.upperBound) }
     }
 
-    /// The days that a year, month or day covers.
+    /// Creates the period of all days that a year, month or day covers.
     public init(_ date: CalendarDay) { self.init(from: date, to: date) }
 
-    /// All time.
+    /// The period that contains all days.
     public static let all = Period()
 
-    /// Returns true if the date is certain to lie in the period: for a partial date, if every day that it can mean
-    /// does.
+    /// Returns true if the date is certain to lie in the period. For a partial date, every day that it can mean must
+    /// lie in the period.
     public func contains(_ date: CalendarDay) -> Bool {
         let span = date.span
         return (from?.number).map { $0 <= span.lowerBound } ?? true
             && (to?.number).map { $0 >= span.upperBound } ?? true
     }
 
-    /// Returns true if the date may lie in the period: for a partial date, if any day that it can mean does. 2024-03
-    /// may lie in 2024-03-10 to 2024-03-20, and 2024 may be any day of that year.
+    /// Returns true if the date may lie in the period. For a partial date, it is enough if any day that it can mean
+    /// lies in the period: 2024-03 may lie in 2024-03-10 to 2024-03-20, and 2024 may be any day of that year.
     public func mayContain(_ date: CalendarDay) -> Bool {
         let span = date.span
         return (from?.number).map { $0 <= span.upperBound } ?? true
@@ -33,13 +33,13 @@ public struct Period: Sendable, Equatable {
     }
 }
 
-/// Readings finished on one date.
+/// The readings that were finished on one date.
 public struct Finishes: Sendable, Equatable {
-    /// May be only a year or month; `nil` if unknown.
+    /// The date, which may be only a year or month; `nil` if unknown.
     public var date: CalendarDay?
-    /// The number of readings: a re-read counts again.
+    /// The number of readings. A book that was read again counts again.
     public var books: Int
-    /// The sum of their page counts, with 0 for an unknown one.
+    /// The sum of the page counts of the books; an unknown page count adds 0.
     public var pages: Int
 
     public init(date: CalendarDay?, books: Int = 1, pages: Int = 0) {
@@ -49,22 +49,22 @@ public struct Finishes: Sendable, Equatable {
     }
 }
 
-/// The reading over some days.
+/// The totals of the reading on some days.
 public struct Totals: Sendable, Equatable {
     public var minutes = 0
     public var pages = 0
     public var sessions = 0
-    /// Days with a session or a manual progress entry.
+    /// The number of days with a session or a manual progress entry.
     public var daysRead = 0
-    /// The mean pages an hour over the sessions that have a pace; `nil` if none has.
+    /// The mean pages per hour of the sessions that have a pace; `nil` if no session has one.
     public var pace: Double?
     public var booksFinished = 0
-    /// The page counts of the finished books.
+    /// The sum of the page counts of the finished books.
     public var bookPages = 0
 
     public init() {}
 
-    /// Sums what is certain to lie in the period.
+    /// Creates the totals of everything that is certain to lie in the period.
     public init(_ days: some Sequence<DayStats>, _ finishes: some Sequence<Finishes>, in period: Period) {
         var mean = Mean()
         for day in days where period.contains(day.day) {
@@ -86,12 +86,12 @@ public struct Totals: Sendable, Equatable {
 public struct YearStats: Sendable, Equatable {
     public var year: Int
     public var totals: Totals
-    /// January to December.
+    /// The totals of the months from January to December.
     public var months: [Totals]
-    /// Books finished in an unknown month of this year, and their pages.
+    /// The books that were finished in an unknown month of this year, and their pages.
     public var monthUnknown: Finishes
 
-    /// Returns every year in which something was read or finished, newest first.
+    /// Returns the statistics of every year in which anything was read or finished, newest first.
     public static func years(_ days: [DayStats], _ finishes: [Finishes]) -> [YearStats] {
         let daysByYear = Dictionary(grouping: days, by: \.day.year)
         let finishesByYear = Dictionary(grouping: finishes.filter { $0.date != nil }, by: { $0.date?.year ?? 0 })
@@ -116,31 +116,33 @@ public struct YearStats: Sendable, Equatable {
     }
 }
 
-/// The summary of the current year on the home page: a part of ``Overview``, computed from this year's rows alone.
+/// The summary of the current year on the home page. It is a part of ``Overview``, but computed from this year's rows
+/// alone.
 public struct YearSoFar: Sendable, Equatable {
     public var today: CalendarDay
     /// The totals of this year.
     public var totals: Totals
-    /// The reading of today, in all books.
+    /// Today's reading, in all books together.
     public var todayStats: DayStats
-    /// Days in a row with reading, as ``Streaks/current``; the streak may have begun in an earlier year.
+    /// The number of days in a row with reading, as in ``Streaks/current``. The streak may have begun in an earlier
+    /// year.
     public var streak: Int
-    /// `nil` without a yearly goal.
+    /// The annual challenge; `nil` without a yearly goal.
     public var challenge: Challenge?
-    /// Pages a day; `nil` without a goal.
+    /// The daily goal in pages; `nil` without a goal.
     public var dailyGoal: Int?
-    /// The readings started, finished or given up on this day of earlier years, latest year first, at most
+    /// The readings that were started, finished or given up on this day in earlier years, latest year first, at most
     /// ``mostMemories``.
     public var memories: [Memory]
 
-    /// The number of memories shown.
+    /// The largest number of memories that are shown.
     public static let mostMemories = 3
 
     /// - Parameters:
-    ///   - days: the days of this year at least, oldest first.
-    ///   - finishes: the finishes of this year, by date.
-    ///   - yearlyGoal: books a year.
-    ///   - dailyGoal: pages a day.
+    ///   - days: the days with reading, at least those of this year, oldest first.
+    ///   - finishes: the readings finished this year, by date.
+    ///   - yearlyGoal: the number of books to finish per year; `nil` for no goal.
+    ///   - dailyGoal: the number of pages to read per day; `nil` for no goal.
     public init(
         today: CalendarDay, days: [DayStats], finishes: [Finishes], yearlyGoal: Int?, dailyGoal: Int?,
         memories: [Memory]

@@ -3,14 +3,14 @@ import FoundationEssentials
 /// An event of a reading, as the timeline lists it.
 public struct TimelineEvent: Sendable, Equatable {
     public var kind: Kind
-    /// May be only a month or year; for a session, the local day on which it began.
+    /// The date, which may be only a month or year; for a session, the local day on which it began.
     public var date: CalendarDay
     public var book: CountedBook
     public var reading: ID<Reading>
     /// The ended session; `nil` for other events.
     public var session: Session?
 
-    /// Raw values are exported.
+    /// The kind of an event. Raw values are exported.
     public enum Kind: String, Sendable, CaseIterable { case started, session, finished, stopped }
 
     public init(kind: Kind, date: CalendarDay, book: CountedBook, reading: ID<Reading>, session: Session? = nil) {
@@ -34,14 +34,14 @@ public struct TimelineEvent: Sendable, Equatable {
         ]
     }
 
-    /// The headers of ``cells``, equal to the keys of ``json``.
+    /// The headers of the columns in ``cells``. They are equal to the keys of ``json``.
     public static let columns = [
         "event", "date", "copyId", "readingId", "title", "authors", "isbn13", "sessionId", "start", "end", "startPage",
         "endPage", "minutes", "pages", "pace",
     ]
 
-    /// One row of the export as a table, in the order of ``columns``; empty for absent values. Neither quoted nor
-    /// escaped.
+    /// One row of the export as a table, in the order of ``columns``. The cell of an absent value is empty. The cells
+    /// are neither quoted nor escaped.
     public var cells: [String] {
         json.members.map { member in
             switch member.value {
@@ -54,16 +54,16 @@ public struct TimelineEvent: Sendable, Equatable {
     }
 }
 
-/// An event of a reading on this day of an earlier year.
+/// An event of a reading on this day in an earlier year.
 public struct Memory: Sendable, Equatable {
     public var book: CountedBook
     /// The day in that year.
     public var day: CalendarDay
     public var event: Event
-    /// The number of years ago, from 1.
+    /// The number of years since the event, from 1.
     public var yearsAgo: Int
 
-    /// Raw values are printed.
+    /// The event that is remembered. Raw values are printed.
     public enum Event: String, Sendable, CaseIterable {
         case started, finished, stopped, reading
 
@@ -85,8 +85,9 @@ public struct Memory: Sendable, Equatable {
         self.yearsAgo = yearsAgo
     }
 
-    /// Returns the days of an earlier year that today commemorates: the same day of the month. 29 February is
-    /// commemorated on the 28th in a year without it, and itself commemorates the 28th of years without one.
+    /// Returns the days of an earlier year that are remembered today: usually the same day of the same month. If this
+    /// year has no 29 February, that day is remembered on 28 February. On 29 February, the 28th is remembered if the
+    /// earlier year had no 29th.
     public static func days(of year: Int, on today: CalendarDay) -> [CalendarDay] {
         guard let month = today.month, let day = today.day else { return [] }
         guard let same = CalendarDay(year: year, month: month, day: day) else {
@@ -100,10 +101,10 @@ public struct Memory: Sendable, Equatable {
     /// The number of years to look back.
     private static let mostYears = 100
 
-    /// Returns the memories of a reading today, latest year first; of one year only the most important: finished or
-    /// stopped, else started, else reading. Dates with only a month or year are ignored.
+    /// Returns today's memories of a reading, latest year first. For each year, only the most important event is
+    /// returned: finished or stopped, else started, else reading. Dates with only a month or year are ignored.
     ///
-    /// - Parameter isOpen: true if the reading continues; then it was being read on every day since its start.
+    /// - Parameter isOpen: true if the reading continues, so that the book was being read on every day since the start.
     public static func memories(
         of book: CountedBook, started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?, isOpen: Bool,
         today: CalendarDay

@@ -1,25 +1,25 @@
-/// The length limits of texts that a person enters, in characters as a reader counts them: a family emoji is one.
-/// Imports truncate longer texts and flag them instead.
+/// The length limits of texts that a person enters, in characters as a reader counts them: a family emoji is one
+/// character. Imports do not refuse longer texts, but truncate and flag them.
 public enum TextLimit {
     public static let title = 512
     public static let description = 10_000
-    /// Notes and quotes.
+    /// The limit for notes and quotes.
     public static let note = 5_000
-    /// Names of authors, tags, shelves and publishers.
+    /// The limit for names of authors, tags, shelves and publishers.
     public static let name = 512
-    /// Addresses of covers and book pages.
+    /// The limit for addresses of covers and book pages.
     public static let link = 2048
-    /// Language codes (BCP 47, 4.4.1, recommends room for 35).
+    /// The limit for language codes (BCP 47, 4.4.1, recommends room for 35 characters).
     public static let language = 35
-    /// The number of a book in its series.
+    /// The limit for the number of a book in its series.
     public static let seriesNumber = 32
 
-    /// The most bytes that any legitimate character needs. The bound avoids counting the characters of a text of
-    /// megabytes.
+    /// The most bytes that any legitimate character needs. With this bound, the characters of a text of several
+    /// megabytes need not be counted.
     public static let bytesPerCharacter = 64
 
-    /// Returns true if a text with this limit may have several lines, as descriptions, notes and quotes do. Shorter
-    /// texts are single lines.
+    /// Returns true if a text with this limit may have several lines, as descriptions, notes and quotes may. Texts with
+    /// a lower limit are single lines.
     public static func hasLines(_ limit: Int) -> Bool { limit >= note }
 }
 
@@ -27,7 +27,7 @@ public enum TextLimit {
 public enum TextRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case empty(what: String)
     case tooLong(what: String, limit: Int, count: Int)
-    /// So long that its characters are not counted.
+    /// A text that is so long that its characters are not counted.
     case farTooLong(what: String, limit: Int)
     /// The text contains U+FFFD, which stands for bytes that were not UTF-8.
     case damaged(what: String)
@@ -44,9 +44,10 @@ public enum TextRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension String {
     /// The text as the library stores it: without control characters, bidirectional overrides, excess combining marks
-    /// or white space at the ends, and with every kind of line break as a line feed. Empty if nothing in it is visible.
+    /// or white space at the ends, and with every kind of line break as a line feed. It is empty if nothing in the text
+    /// is visible.
     public var cleaned: String {
-        // The common case: plain ASCII has nothing to remove.
+        // In the common case, the text is plain ASCII and has nothing to remove.
         if utf8.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A }) { return trimmed }
         var scalars = String.UnicodeScalarView()
         var marks = 0
@@ -66,7 +67,7 @@ extension String {
             case 0x300...:
                 let category = scalar.properties.generalCategory
                 marks = category == .nonspacingMark || category == .enclosingMark ? marks + 1 : 0
-                // More than any script puts on one letter (UAX 15, 13: Stream-Safe Text Format).
+                // More marks than any script puts on one letter (UAX 15, 13: Stream-Safe Text Format).
                 if marks > 30 { continue }
             default: marks = 0
             }
@@ -77,7 +78,7 @@ extension String {
         return isVisible ? String(scalars).trimmed : ""
     }
 
-    /// ``cleaned``, on one line: line breaks and tabs become spaces.
+    /// The text of ``cleaned`` on one line: line breaks and tabs become spaces.
     public var cleanedLine: String {
         let text = cleaned
         guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x09 }) else { return text }
@@ -88,7 +89,7 @@ extension String {
     /// Returns ``cleaned`` if a text with this limit may have several lines, else ``cleanedLine``.
     public func cleaned(forLimit limit: Int) -> String { TextLimit.hasLines(limit) ? cleaned : cleanedLine }
 
-    /// Returns the cleaned text, or throws if nothing is left or it is longer than `limit` characters.
+    /// Returns the cleaned text, or throws if it is empty, damaged or longer than `limit` characters.
     public func checked(as what: String, limit: Int) throws(TextRefusal) -> String {
         guard utf8.count <= limit * TextLimit.bytesPerCharacter else { throw .farTooLong(what: what, limit: limit) }
         guard !unicodeScalars.contains("\u{FFFD}") else { throw .damaged(what: what) }

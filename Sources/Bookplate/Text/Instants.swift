@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 extension Date {
-    /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.000Z`. Years 1 to 9999 in the Gregorian calendar,
-    /// including those before 1582, for which Foundation's formats use the Julian one.
+    /// The instant in RFC 3339, in UTC and with milliseconds: `2026-11-21T09:30:00.000Z`. The years are 1 to 9999 in
+    /// the Gregorian calendar, even before 1582, where Foundation's formats use the Julian calendar.
     public var rfc3339: String {
         let (day, millisecond) = dayAndMillisecond
         func padded(_ number: Int, _ width: Int) -> String {
@@ -16,8 +16,8 @@ extension Date {
 
     /// Parses the text that ``rfc3339`` writes, with or without milliseconds.
     ///
-    /// Computes in whole milliseconds: Foundation's format truncates a binary fraction, so that .123 can become .122,
-    /// and an export of an import would not give the same bytes.
+    /// The instant is computed in whole milliseconds, because Foundation's format truncates a binary fraction: .123 can
+    /// become .122, and importing and exporting a file would not give the same bytes.
     ///
     /// - Returns: `nil` for any other text.
     public init?(rfc3339 text: String) {
@@ -41,7 +41,8 @@ extension Date {
     public var utcDay: String { dayAndMillisecond.day.description }
 
     private var dayAndMillisecond: (day: CalendarDay, millisecond: Int) {
-        // 0001-01-01 to the last millisecond of 9999-12-31; beyond them, a clock or an import is wrong.
+        // The bounds are 0001-01-01 and the last millisecond of 9999-12-31. Any other time comes from a wrong clock or
+        // import.
         let bounded = min(
             max(timeIntervalSince1970.isNaN ? 0 : timeIntervalSince1970, -62_135_596_800), 253_402_300_799.999)
         let milliseconds = Int((bounded * 1000).rounded())

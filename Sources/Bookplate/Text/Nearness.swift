@@ -1,11 +1,11 @@
 extension String {
-    /// Returns the names that this text may have meant, nearest first, for a message that suggests them.
+    /// Returns the names that a person may have meant with this text, nearest first, for a message that suggests them.
     ///
-    /// Case does not matter. A name is near if it differs in a few letters (a third of them, or two), or contains this
-    /// text.
+    /// Case is ignored. A name is near if it contains this text, or if it differs from this text in at most a third of
+    /// the letters, or in two letters if the text is short.
     public func nearest(among names: [String], limit: Int = 5) -> [String] {
         let words = String(prefix(64)).lowercased()
-        // Scalars, not characters, for speed: there may be a hundred thousand names.
+        // Unicode scalars are compared, not characters, for speed: there may be a hundred thousand names.
         let wanted = Array(words.unicodeScalars.prefix(64))
         let bound = max(2, wanted.count / 3)
         let rated = names.compactMap { name -> (distance: Int, name: String)? in
@@ -23,7 +23,7 @@ extension String {
 /// Returns the number of letters to insert, delete, change or swap with a neighbour (optimal string alignment
 /// distance).
 ///
-/// - Returns: `nil` if there are more than `bound`.
+/// - Returns: `nil` if the number is greater than `bound`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar], atMost bound: Int) -> Int? {
     guard abs(left.count - right.count) <= bound else { return nil }
     var before: [Int] = []

@@ -1,18 +1,20 @@
 import FoundationEssentials
 
-/// An error that a person sees: a mistake of the user, a state that does not allow what the user wants, or a failure.
+/// An error that a person sees: a mistake by the user, a state that does not allow what the user asked for, or a
+/// failure.
 ///
-/// ``kind`` is its row in the table of statuses. ``code`` and ``arguments`` select and fill its text in each language; its
-/// description is in English and the default.
+/// ``kind`` selects the row in the table of statuses. ``code`` and ``arguments`` select and fill in the text in each
+/// language. The description is the English text, which is also the default.
 public protocol Refusal: Error, CustomStringConvertible {
     var kind: RefusalKind { get }
-    /// The key of its text in Web/texts/refusals.json, such as "tooLong".
+    /// The key of the error's text in Web/texts/refusals.json, such as "tooLong".
     var code: String { get }
-    /// The values for the placeholders of its text.
+    /// The values for the placeholders in the error's text.
     var arguments: [String: RefusalArgument] { get }
-    /// The code of an error response of the API, by default that of its kind. Scripts depend on it.
+    /// The code in an error response of the API; by default, the code of ``kind``. Scripts depend on it.
     var apiCode: String { get }
-    /// True if the description may name a file of this machine, which concerns nobody at another one.
+    /// True if the description may contain the path of a file on this machine, which people at another machine need not
+    /// see.
     var namesFile: Bool { get }
 }
 
@@ -22,23 +24,23 @@ extension Refusal {
     public var namesFile: Bool { false }
 }
 
-/// The kinds of refusals, by what a person does next.
+/// The kinds of refusals, according to what a person can do next.
 public enum RefusalKind: Sendable, Equatable, CaseIterable {
-    /// A value that is wrong whatever the library holds.
+    /// A value that is wrong regardless of the contents of the library.
     case invalid
-    /// A position or filter of a list that makes no sense.
+    /// A position in a list, or a filter, that makes no sense.
     case badQuery
-    /// A request that does not fit what is there.
+    /// A request that does not fit the present contents of the library.
     case refused
     case notFound
-    /// Another program version, place or setting is needed.
+    /// A setting, a path or the version of the program must be changed.
     case configuration
-    /// A backup or a new build is needed.
+    /// A damaged file must be restored from a backup, or built again.
     case corrupt
     case permission
-    /// A disk is full or failed.
+    /// A disk is full or has failed.
     case inputOutput
-    /// Another process holds what is needed.
+    /// Another process holds a lock that is needed.
     case locked
     case unreadable
     /// A source, a hub or the service is not available now.
@@ -46,8 +48,8 @@ public enum RefusalKind: Sendable, Equatable, CaseIterable {
     /// A bug, or a failure that nobody can do anything about.
     case fault
 
-    /// The one table of statuses: the exit status of commands (sysexits.h, and 3 for what is not there), the status of HTTP
-    /// responses, and the code in their body.
+    /// The table of statuses: the exit status of commands (from sysexits.h, or 3 if something does not exist or does
+    /// not fit), the status of HTTP responses, and the code in their bodies.
     private var row: (exit: Int32, http: Int, code: String) {
         switch self {
         case .invalid: (64, 422, "refused")
@@ -72,7 +74,7 @@ public enum RefusalKind: Sendable, Equatable, CaseIterable {
 
 /// A value in the text of a refusal, formatted for each language.
 public enum RefusalArgument: Sendable, Equatable {
-    /// A text as it is; pages shorten it.
+    /// A text that is inserted as it is; pages shorten it.
     case text(String)
     case list([String])
     /// The English name of a field or a thing, such as "page count".
@@ -84,7 +86,7 @@ public enum RefusalArgument: Sendable, Equatable {
     public static func number(_ number: some CustomStringConvertible) -> RefusalArgument { .text("\(number)") }
 }
 
-// The refusals of the domain.
+// The refusals of this module.
 
 extension ISBNRefusal: Refusal {
     public var kind: RefusalKind { .refused }
@@ -202,7 +204,7 @@ extension SessionError: Refusal {
     public var kind: RefusalKind {
         switch self {
         case .noSuchSession, .entryNotFound: .notFound
-        // The cause says more than the session does.
+        // The cause says more than the session's error does.
         case .persistenceFailed(let cause): (cause as? any Refusal)?.kind ?? .fault
         default: .refused
         }

@@ -1,9 +1,9 @@
 /// SHA-256 (FIPS 180-4, 6.2).
 ///
-/// For random values such as the tokens of sign-ins and stations: anyone who reads the stored hash cannot use it. A
-/// code that a person chose needs a slow hash instead.
+/// It is used for random values, such as the tokens of sign-ins and stations, because a stored hash is of no use to
+/// anyone who reads it. A code that a person chose needs a slow hash instead.
 public enum SHA256 {
-    /// - Returns: 32 bytes.
+    /// - Returns: the hash, which has 32 bytes.
     public static func digest(of bytes: some Sequence<UInt8>) -> [UInt8] {
         var message = Array(bytes)
         let bits = UInt64(message.count) * 8

@@ -1,13 +1,14 @@
 import FoundationEssentials
 
-/// One time through a book; a re-read is a second one.
+/// One time that a book is read. Reading the book again is a second reading.
 public struct Reading: Sendable, Equatable {
     public var id: ID<Reading>
     public var state: State
-    /// May be only a month or year. A date given by a person is never overwritten automatically.
+    /// The day of the start, which may be only a month or year. A date that a person has given is never overwritten
+    /// automatically.
     public var started: CalendarDay?
     public var finished: CalendarDay?
-    /// The day on which it was given up.
+    /// The day on which the book was given up.
     public var stopped: CalendarDay?
     /// The latest progress entry; `nil` if there is none.
     public var progress: ProgressEntry?
@@ -24,17 +25,17 @@ public struct Reading: Sendable, Equatable {
         self.progress = progress
     }
 
-    /// Raw values are stored and exported.
+    /// The state of a reading. Raw values are stored and exported.
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// In progress, or on hold.
+        /// The reading is in progress or on hold.
         case open
         case finished
-        /// Given up: Did Not Finish.
+        /// The book was given up (Did Not Finish).
         case stopped
-        /// Cancelled by setting the book to To Read: stored, but neither shown nor counted.
+        /// The reading was cancelled by setting the book to To Read. It is stored, but neither shown nor counted.
         case cancelled
 
-        /// The state of a copy's reading with this status; `nil` for To Read, which has no reading.
+        /// Creates the state that a copy's reading has with this status; `nil` for To Read, which has no reading.
         public init?(after status: Copy.Status) {
             switch status {
             case .toRead: return nil
@@ -47,22 +48,22 @@ public struct Reading: Sendable, Equatable {
 }
 
 extension [Reading] {
-    /// Returns the reading that a status refers to, among a copy's readings, oldest first: none for To Read, else the
-    /// last that is not cancelled.
+    /// Returns the reading to which a status refers, if these are the readings of a copy, oldest first. It is the last
+    /// reading that is not cancelled; `nil` for To Read.
     func shown(by status: Copy.Status) -> Reading? {
         status == .toRead ? nil : last { $0.state != .cancelled }
     }
 }
 
-/// One page or percent update of a reading.
+/// One entry in the history of a reading: the page or percentage that was reached.
 public struct ProgressEntry: Sendable, Equatable {
     public var id: ID<ProgressEntry>
     public var at: Date
-    /// In the unit in which it was given.
+    /// The page or percentage, in the unit in which it was given.
     public var amount: Amount
-    /// True if a change of status made it, false for a person.
+    /// True if a change of status made the entry, false if a person made it.
     public var isAutomatic: Bool
-    /// The session whose end made it.
+    /// The session whose end made the entry; `nil` for other entries.
     public var session: ID<Session>?
 
     public init(
@@ -76,17 +77,17 @@ public struct ProgressEntry: Sendable, Equatable {
     }
 
     public enum Amount: Sendable, Hashable {
-        /// From 0; a page beyond the page count is shown as 100 %.
+        /// A page, from 0. A page beyond the page count is shown as 100 %.
         case page(Int)
-        /// 0 to 100, in hundredths.
+        /// A percentage, 0 to 100, in hundredths.
         case percent(Double)
 
         public var page: Int? { if case .page(let page) = self { page } else { nil } }
         public var percent: Double? { if case .percent(let percent) = self { percent } else { nil } }
 
-        /// Returns the part read, 0 to 1; a page beyond the last counts as the whole book.
+        /// Returns the part of the book that was read, 0 to 1. A page beyond the last page counts as the whole book.
         ///
-        /// - Parameter pageCount: `nil` or 0 if unknown.
+        /// - Parameter pageCount: the page count of the book; `nil` or 0 if unknown.
         /// - Returns: `nil` for a page of a book whose page count is unknown.
         public func fraction(of pageCount: Int?) -> Double? {
             switch self {
@@ -106,50 +107,52 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     case negativePage(Int)
     case hugePage(Int)
     case badPercent(Double)
-    /// Progress for a book that is Read or Did Not Finish.
+    /// Progress was given for a book that is Read or Did Not Finish.
     case closed(Copy.Status)
     /// The book is To Read, so it has no reading.
     case noReading
     case noSuchReading
     /// An end date that a reading in this state cannot have.
     case wrongEnd(Reading.State)
-    /// Both finished and stopped.
+    /// A reading cannot be both finished and stopped.
     case twoEnds
     /// The reading that the book's status refers to cannot be removed.
     case lastReading(Copy.Status)
     /// A session of the reading is running.
     case sessionRunning
     case noSuchEntry
-    /// A correction to a time in the future.
+    /// The corrected time is in the future.
     case entryInFuture
-    /// The entry was made by the end of a session.
+    /// The entry was made when a session ended, so only the session can be changed.
     case entryOfSession
 
     public var description: String {
         switch self {
         case .finishedBeforeStarted(let started, let finished):
-            "it cannot be finished on \(finished), before it was started on \(started). Change or clear one of the two days"
+            "the book cannot be finished on \(finished), before it was started on \(started). Change or clear one of the two days"
         case .stoppedBeforeStarted(let started, let stopped):
-            "it cannot have been given up on \(stopped), before it was started on \(started). Change or clear one of the two days"
-        case .negativePage(let page): "there is no page \(page). Page numbers start at 0, which means nothing read"
+            "the book cannot have been given up on \(stopped), before it was started on \(started). Change or clear one of the two days"
+        case .negativePage(let page):
+            "there is no page \(page). Page numbers start at 0, which means that nothing was read"
         case .hugePage(let page):
             "page \(page) is too large. The largest page number is \(NumberLimit.pages.upperBound)"
         case .badPercent(let percent): "\(percent) is not a percentage. Enter a number from 0 to 100"
         case .closed(let status):
-            "the book is \(status.displayName). Start reading it again first; a wrong status can be undone"
-        case .noReading: "the book is To Read: it has no reading yet. Start it first, or name an earlier reading"
-        case .noSuchReading: "the book has no such reading. Its history lists the readings it has"
+            "the book is \(status.displayName). Start reading it again first, or undo the status if it is wrong"
+        case .noReading:
+            "the book is To Read, so it has no reading yet. Start the book first, or choose an earlier reading"
+        case .noSuchReading: "the book has no such reading. The book's history lists its readings"
         case .wrongEnd(.open):
-            "this reading is open: it has no finished or stopped day yet. Set the book to Read or Did Not Finish on that day"
+            "this reading is still open, so it cannot have a finished or stopped day. Set the book to Read or Did Not Finish on that day instead"
         case .wrongEnd(.stopped):
-            "this reading was given up: it has a stopped day, not a finished one. Set the book to Read first"
+            "this reading was given up, so it has a stopped day and no finished day. Set the book to Read first"
         case .wrongEnd:
-            "this reading is finished: it has a finished day, not a stopped one. Set the book to Did Not Finish first"
-        case .twoEnds: "a reading is finished or given up, not both. Give one of the two days"
+            "this reading is finished, so it has a finished day and no stopped day. Set the book to Did Not Finish first"
+        case .twoEnds: "a reading is either finished or given up. Give only one of the two days"
         case .lastReading(let status):
-            "this is the reading that makes the book \(status.displayName). Set the book to To Read instead"
+            "the book is \(status.displayName) because of this reading. Set the book to To Read instead"
         case .sessionRunning: "a session of this reading is running. End or delete the session first"
-        case .noSuchEntry: "the book has no such entry in its history. It may have been deleted"
+        case .noSuchEntry: "there is no such entry in the book's history. The entry may have been deleted"
         case .entryInFuture: "that time is in the future. Enter the time at which you read"
         case .entryOfSession: "this page was reached in a session. Change or delete the session instead"
         }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A stretch of time spent reading, within a reading.
+/// A stretch of time spent reading, as part of a reading.
 public struct Session: Sendable, Equatable {
     public var id: ID<Session>
     public var start: Date
-    /// `nil` while it is running; a library has at most one running session.
+    /// The end; `nil` while the session is running. A library has at most one running session.
     public var end: Date?
     public var startPage: Int
-    /// `nil` while it is running, and if unknown (an audiobook has no pages).
+    /// The last page; `nil` while the session is running, or if the page is unknown (an audiobook has no pages).
     public var endPage: Int?
 
     public init(id: ID<Session> = ID(), start: Date, end: Date? = nil, startPage: Int = 0, endPage: Int? = nil) {
@@ -22,21 +22,21 @@ public struct Session: Sendable, Equatable {
 extension Session {
     public var isRunning: Bool { end == nil }
 
-    /// Whole minutes, rounded down; `nil` while it is running.
+    /// The duration in whole minutes, rounded down; `nil` while the session is running.
     public var minutes: Int? { end.map { seconds(until: $0) / 60 } }
 
-    /// Returns the whole seconds since the start, 0 if the clock went backwards. Computed in milliseconds, as instants
-    /// are stored.
+    /// Returns the whole seconds since the start, or 0 if the clock went backwards. They are computed in milliseconds,
+    /// because instants are stored in milliseconds.
     public func seconds(until end: Date) -> Int {
         let milliseconds = (end.timeIntervalSince(start) * 1000).rounded()
-        // 292 million years; a Date can hold more.
+        // The limit is about 285 million years, because a Date can hold more milliseconds than an Int.
         return Int(min(max(0, milliseconds), 9e18)) / 1000
     }
 
-    /// End page minus start page, at most ``StatsLimit/pages``; 0 if the end page is unknown.
+    /// The end page minus the start page, at most ``StatsLimit/pages``; 0 if the end page is unknown.
     public var pagesRead: Int { min(StatsLimit.pages, max(0, (endPage ?? startPage) - startPage)) }
 
-    /// Pages an hour; `nil` without a whole minute or without pages.
+    /// The pages per hour; `nil` if the session lasted less than a minute or no pages were read.
     public var pace: Double? {
         guard let minutes, minutes > 0, pagesRead > 0 else { return nil }
         return Double(pagesRead) / Double(minutes) * 60
@@ -48,9 +48,9 @@ public struct SessionTotals: Sendable, Equatable {
     public var sessions: Int
     public var minutes: Int
     public var pages: Int
-    /// The mean pages an hour over the sessions that have a pace, each weighted equally, however long.
+    /// The mean pages per hour of the sessions that have a pace. Each session has the same weight, however long it is.
     public var meanPace: Double?
-    /// The end of the last session.
+    /// The end of the latest session.
     public var lastRead: Date?
 
     public init(sessions: Int, minutes: Int, pages: Int, meanPace: Double?, lastRead: Date?) {
@@ -61,7 +61,7 @@ public struct SessionTotals: Sendable, Equatable {
         self.lastRead = lastRead
     }
 
-    /// - Parameter sessions: running ones are ignored.
+    /// - Parameter sessions: the sessions of the book; running sessions are ignored.
     public init(_ sessions: some Sequence<Session>) {
         let ended = sessions.filter { !$0.isRunning }
         let paces = ended.compactMap(\.pace)
@@ -74,7 +74,8 @@ public struct SessionTotals: Sendable, Equatable {
 }
 
 extension Session {
-    /// The shortest duration of a session: one that ends sooner is probably a mistake, and is stored only if forced.
+    /// The shortest duration of a session. A session that ends sooner is probably a mistake, and is stored only if this
+    /// is forced.
     public static let shortest: TimeInterval = 60
     /// The longest duration of a past session.
     public static let longest: TimeInterval = 86_400
@@ -91,12 +92,12 @@ extension Session {
         return Session(start: time ?? now, startPage: try ProgressEntry.Amount.checked(page: page ?? currentPage))
     }
 
-    /// Returns this running session, ended.
+    /// Returns this running session with an end.
     ///
     /// - Parameters:
-    ///   - time: the time of its end; `nil` for now. If the clock went backwards since the start it is required, and
-    ///     any time after the start is accepted, because the clock cannot judge it.
-    ///   - page: its last page; `nil` if unknown (an audiobook).
+    ///   - time: the time of its end; `nil` for now. If the clock has gone backwards since the start, a time is
+    ///     required. Any time after the start is then accepted, because the clock cannot be used to check it.
+    ///   - page: its last page; `nil` if unknown, as for an audiobook.
     ///   - forced: true to accept less than a minute, which is stored as one minute.
     public func ended(at time: Date?, page: Int?, forced: Bool, now: Date) throws -> Session {
         guard isRunning else { throw SessionError.notActive }
@@ -116,7 +117,8 @@ extension Session {
         return session
     }
 
-    /// Returns a past session. It may overlap others: two people share a library, and an audiobook runs beside a book.
+    /// Returns a past session. It may overlap other sessions, because two people may share a library, and an audiobook
+    /// may run while a book is read.
     public static func past(
         start: Date, end: Date, startPage: Int, endPage: Int?, now: Date
     ) throws -> Session {
@@ -137,7 +139,7 @@ extension Session {
         } else {
             session.end = edit.minutes.map { session.start.addingTimeInterval(Double($0) * 60) } ?? edit.end ?? end
             session.endPage = edit.endPage.applied(to: endPage)
-            // A session that was left running for days keeps its times when only its pages are corrected.
+            // A session that was left running for days may keep its times if only its pages are corrected.
             if session.start != start || session.end != end { try session.checkTimes(now: now) }
         }
         try session.checkPages()
@@ -163,11 +165,11 @@ extension Session {
     }
 }
 
-/// A person's corrections of a session; `nil` leaves a field unchanged.
+/// A person's corrections to a session; `nil` leaves a field unchanged.
 public struct SessionEdit: Sendable, Equatable {
     public var start: Date?
     public var end: Date?
-    /// Minutes from the start, in place of ``end``.
+    /// The duration in minutes, which may be given instead of ``end``.
     public var minutes: Int?
     public var startPage: Int?
     public var endPage: Edit<Int>
@@ -195,12 +197,12 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
     case persistenceFailed(any Error)
     /// There is no such session.
     case noSuchSession
-    /// The clock is before the session's start: only the reader knows when it ended.
+    /// The clock shows a time before the session's start, so only the reader knows when the session ended.
     case clockWentBackwards(start: Date)
     case startInFuture
     case endInFuture
     case endBeforeStart
-    /// Longer than a day: one of the two times is probably wrong.
+    /// The session is longer than a day, so one of its two times is probably wrong.
     case sessionTooLong
     /// An end was given for a running session.
     case stillRunning
@@ -210,7 +212,7 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         case .alreadyActive:
             "A reading session is already active. End the current session before starting a new one."
         case .notActive: "No active reading session found."
-        case .alreadyEnded: "This reading session has ended already."
+        case .alreadyEnded: "This reading session has already ended."
         case .entryNotFound: "Library entry not found. The book may have been deleted."
         case .invalidPageNumber:
             "Invalid page number. Ending page must be greater than or equal to starting page."
@@ -219,11 +221,11 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         case .noSuchSession: "Session not found. It may have been deleted."
         case .clockWentBackwards(let start):
             "The clock went backwards: the session started at \(start.rfc3339), which is in the future."
-        case .startInFuture: "Session start is in the future."
-        case .endInFuture: "Session end is in the future."
-        case .endBeforeStart: "Session end is before its start."
-        case .sessionTooLong: "Session duration too long. A session lasts at most a day."
-        case .stillRunning: "The session is still running: it has no end yet."
+        case .startInFuture: "The session starts in the future."
+        case .endInFuture: "The session ends in the future."
+        case .endBeforeStart: "The session ends before it starts."
+        case .sessionTooLong: "The session is too long. A session can last at most a day."
+        case .stillRunning: "The session is still running, so it has no end yet."
         }
     }
 
@@ -231,12 +233,12 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         switch self {
         case .alreadyActive: "End your current session first."
         case .notActive: "Start a new reading session."
-        case .alreadyEnded: "See the reading history for how it ended."
+        case .alreadyEnded: "The reading history shows when it ended."
         case .entryNotFound: "Try looking into the trash or selecting a different book."
         case .invalidPageNumber: "Enter a valid ending page number."
         case .sessionTooShort: "Read for at least 1 minute before ending the session."
         case .persistenceFailed: "Check available storage space and try again."
-        case .noSuchSession: "Choose one from the list of sessions."
+        case .noSuchSession: "Choose a session from the list of sessions."
         case .clockWentBackwards: "Check the date and time of this device, or say when the session ended."
         case .startInFuture, .endInFuture, .endBeforeStart: "Enter the right time."
         case .sessionTooLong: "Check the start and the end."
@@ -244,7 +246,7 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         }
     }
 
-    /// Both texts, joined.
+    /// The description of the error, followed by the suggestion.
     public var description: String { [errorDescription, recoverySuggestion].compactMap(\.self).joined(separator: " ") }
 }
 

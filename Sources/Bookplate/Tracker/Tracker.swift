@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// A copy's status with its readings: the state that the rules of the reading tracker work on.
+/// A copy's status and its readings: the state on which the rules of the reading tracker work.
 ///
 /// The rules are pure: they are given the time, change this value and return their changes as steps for the caller to
 /// store. They need only the latest entry of each reading, never a book's whole history or its sessions.
 public struct Tracker: Sendable, Equatable {
     public private(set) var status: Copy.Status
-    /// Oldest first, each with its latest progress entry.
+    /// The readings, oldest first, each with its latest progress entry.
     public private(set) var readings: [Reading]
     /// The edition's page count; `nil` or 0 if unknown.
     public let pageCount: Int?
@@ -22,13 +22,13 @@ public struct Tracker: Sendable, Equatable {
             status: book.copy.status, readings: book.copy.readings, pageCount: book.edition.metadata.pageCount)
     }
 
-    /// The reading that the book shows; `nil` while it is To Read.
+    /// The reading that the book shows; `nil` while the book is To Read.
     public var shown: Reading? { readings.shown(by: status) }
 
-    /// One change made by a rule.
+    /// One step by which a rule changes the tracker.
     public enum Step: Sendable, Equatable {
         case status(Copy.Status)
-        /// A new reading, before another one or as the last. Its progress is a separate step.
+        /// A new reading, which is inserted before another reading or as the last one. Its progress is a separate step.
         case opened(Reading, before: ID<Reading>?)
         /// A change to a reading's state or dates.
         case changed(Reading)
@@ -44,7 +44,7 @@ public struct Tracker: Sendable, Equatable {
         case forgotten(ID<ProgressEntry>, in: ID<Reading>, latest: ProgressEntry?)
     }
 
-    /// The time of an act, and the effects that follow from it automatically.
+    /// The time of an act, and the automatic effects of the act.
     public struct Moment: Sendable, Equatable {
         public var now: Date
         /// The reader's time zone, which determines the day.
@@ -66,18 +66,18 @@ public struct Tracker: Sendable, Equatable {
         }
     }
 
-    /// The automatic effects of a change of status. A batch and an import have none: their books were read at some
-    /// other time.
+    /// The automatic effects of a change of status. A batch and an import have none, because their books were read at
+    /// some other time.
     public struct Automatic: OptionSet, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
-        /// Empty dates are set to today: ``LibrarySetting/automaticDates``.
+        /// Empty dates are set to today (see ``LibrarySetting/automaticDates``).
         public static let dates = Automatic(rawValue: 1)
-        /// Progress is set to nothing or to the whole book.
+        /// Progress is set to nothing read or to the whole book.
         public static let progress = Automatic(rawValue: 2)
     }
 
-    /// Applies a step to this value and appends it to the steps.
+    /// Applies a step to this value, and appends it to `steps`.
     mutating func apply(_ step: Step, _ steps: inout [Step]) {
         switch step {
         case .status(let new): status = new
@@ -87,7 +87,7 @@ public struct Tracker: Sendable, Equatable {
             if let index = index(of: reading.id) { readings[index] = reading }
         case .removed(let id): readings.removeAll { $0.id == id }
         case .recorded(let entry, let id):
-            // An earlier entry goes to its place in the history; the book shows the latest one.
+            // An entry with an earlier time goes to its place in the history; the book shows the latest entry.
             if let index = index(of: id), readings[index].progress.map({ $0.at <= entry.at }) ?? true {
                 readings[index].progress = entry
             }
@@ -103,7 +103,7 @@ public struct Tracker: Sendable, Equatable {
 }
 
 extension Copy {
-    /// The readings that are not cancelled, oldest first, as people number them from 1.
+    /// The readings that are not cancelled, oldest first. In this order, people number them from 1.
     public var countedReadings: [Reading] { readings.filter { $0.state != .cancelled } }
 
     /// Returns the number of a reading, from 1; `nil` if it was cancelled or does not belong to this copy.
@@ -123,17 +123,18 @@ extension Tracker {
     /// | On Hold | cancels | the same reading | finishes | – | stops |
     /// | Did Not Finish | cancels | opens, started | opens, finished | opens, undated | – |
     ///
-    /// The cells without an obvious answer follow one rule: a closed reading stays as it was, so anything after Read or
-    /// Did Not Finish is another time through the book. (Undo reverts a mistake, and ``setDates(_:of:)`` corrects a
-    /// date.) A book put on hold was begun on an unknown day, so its reading has no dates.
+    /// The cells without an obvious answer follow one rule: a closed reading stays as it was, so any status after Read
+    /// or Did Not Finish opens another reading of the book. (Undo reverts a mistake, and ``setDates(_:of:)`` corrects a
+    /// date.) A book that is put on hold without an open reading was begun on an unknown day, so its new reading has no
+    /// dates.
     ///
-    /// Dates are set only if they are empty and the moment allows it, and never so that a reading would end before it
-    /// began. To Reading starts with no progress if there is none, to Read ends with all of it; both entries are marked
-    /// automatic.
+    /// Dates are set only if they are empty and the moment allows it, and never if the reading would then end before it
+    /// began. A change to Reading records that nothing was read, if there is no progress yet. A change to Read records
+    /// that the whole book was read. Both entries are marked automatic.
     ///
     /// - Parameter day: the day on which the book was started, finished or stopped, given by a person; it replaces the
     ///   old date, even if the status stays the same. To Read and On Hold have no such day.
-    /// - Returns: empty if the status stays the same and no day was given.
+    /// - Returns: the steps; empty if the status stays the same and no day was given.
     public mutating func set(
         _ new: Copy.Status, on day: CalendarDay? = nil, _ moment: Moment
     ) throws(ReadingRefusal) -> [Step] {
@@ -173,11 +174,11 @@ extension Tracker {
         return steps
     }
 
-    /// Returns the entry made by a new status: nothing read when a reading begins without progress, everything when it
-    /// is Read.
+    /// Returns the progress entry that a new status makes: nothing read if a reading begins without progress, and
+    /// everything read if the book is set to Read.
     ///
-    /// The entry of nothing read is dated to the beginning of the first day, so that a session of that day, added
-    /// later, comes after it.
+    /// The entry for nothing read gets the time at which the first day began, so that a session of that day comes after
+    /// the entry, even if the session is added later.
     private func automaticEntry(_ status: Copy.Status, _ reading: Reading, _ moment: Moment) -> ProgressEntry? {
         let amount: ProgressEntry.Amount
         var at = reading.noSoonerThanProgress(moment.now)
@@ -196,8 +197,8 @@ extension Tracker {
         return ProgressEntry(at: at, amount: amount, isAutomatic: true)
     }
 
-    /// Returns true if progress is in pages: the unit of the reading, else of the previous one, else pages if the page
-    /// count is known.
+    /// Returns true if progress is counted in pages. The unit is that of this reading, or else that of the previous
+    /// reading. If neither has progress, it is pages if the page count is known.
     private func countsPages(_ reading: Reading) -> Bool {
         let last = reading.progress ?? readings.last { $0.state != .cancelled && $0.progress != nil }?.progress
         return last.map { $0.amount.page != nil } ?? ((pageCount ?? 0) > 0)
@@ -220,14 +221,14 @@ extension Tracker {
     /// Records a page or percentage.
     ///
     /// This starts a book that is To Read and continues one On Hold, because whoever records a page is reading. For a
-    /// book that is Read or was given up it is refused: the entry could correct the old reading or begin a new one, and
-    /// only the reader knows which.
+    /// book that is Read or was given up, the act is refused, because the entry could correct the old reading or begin
+    /// a new one, and only the reader knows which.
     ///
-    /// A page beyond the last is stored as given and shown as 100 %; see ``ProgressEntry/Amount/isBeyond(_:)``.
-    /// Reaching the last page does not finish the book: there are afterwords.
+    /// A page beyond the last page is stored as given and shown as 100 %; see ``ProgressEntry/Amount/isBeyond(_:)``.
+    /// Reaching the last page does not finish the book, because an afterword may follow.
     ///
-    /// - Parameter past: the time at which the reader was there, equal to the time of `moment`; `nil` for now, after
-    ///   all known entries.
+    /// - Parameter past: the time at which the reader was at this page or percentage, which must equal the time of
+    ///   `moment`; `nil` for now, after all known entries.
     public mutating func record(
         _ amount: ProgressEntry.Amount, at past: Date? = nil, _ moment: Moment
     ) throws(ReadingRefusal) -> [Step] {
@@ -236,7 +237,7 @@ extension Tracker {
         switch status {
         case .read, .dnf: throw .closed(status)
         case .toRead, .onHold:
-            // This entry makes the automatic entry of nothing read superfluous.
+            // This entry makes the automatic entry for nothing read superfluous.
             var moment = moment
             moment.automatic.remove(.progress)
             steps = try set(.reading, moment)
@@ -244,7 +245,7 @@ extension Tracker {
         }
         guard let reading = shown else { throw .noReading }
         if let past, var latest = reading.progress, latest.isAutomatic, latest.at > past {
-            // A person's entry is never hidden by an automatic one.
+            // An automatic entry must never hide a person's entry.
             latest.at = past
             apply(.redated(latest, in: reading.id), &steps)
         }
@@ -257,19 +258,19 @@ extension Tracker {
 
     /// Records the page on which a session ended, at the time of its end.
     ///
-    /// Nothing is recorded for a session without an end page, nor if the entry would take the reader back: in a reading
-    /// that was closed meanwhile, or for a past session if a later page is known already. The automatic entry of
-    /// nothing read makes way for it.
+    /// Nothing is recorded for a session without an end page. Nothing is recorded either if the entry would take the
+    /// reader back, which happens in a reading that was closed in the meantime, and for a past session if a later page
+    /// is known already. An automatic entry that would hide the new entry is moved back in time.
     ///
-    /// - Parameter now: the present time if the session is ending now, so that its page becomes the current one,
-    ///   however small; `nil` for a past session.
+    /// - Parameter now: the present time if the session is ending now, so that its page becomes the current page,
+    ///   however small it is; `nil` for a past session.
     public mutating func record(_ session: Session, of id: ID<Reading>, endedAt now: Date?) -> [Step] {
         guard let end = session.end, let page = session.endPage, let index = index(of: id) else { return [] }
         let reading = readings[index]
         var at = end
         if let now {
             guard reading.state == .open else { return [] }
-            // A session that ended in the past is older than the entries made since.
+            // A session that ended in the past is older than the entries that were made since.
             if end >= now { at = reading.noSoonerThanProgress(end) }
         } else if let latest = reading.progress, latest.at <= end, page < reading.currentPage(of: pageCount) {
             return []
@@ -279,8 +280,9 @@ extension Tracker {
         return steps
     }
 
-    /// Moves the automatic entry of an open reading back to the start of a session, if it is the latest entry, lies
-    /// after the session, and the session got further: a person's entry is never hidden by an automatic one.
+    /// Moves the automatic entry of an open reading back to the start of a session, because an automatic entry must
+    /// never hide what a person entered. The entry is moved only if it is the latest entry and lies after the session,
+    /// and if the session reached a later page.
     public mutating func moveAutomaticEntry(before session: Session, of id: ID<Reading>) -> [Step] {
         guard let end = session.end, let page = session.endPage, let index = index(of: id) else { return [] }
         let reading = readings[index]
@@ -295,19 +297,20 @@ extension Tracker {
 }
 
 extension Reading {
-    /// Returns the reader's current page: as recorded, or computed from the percentage; 0 if unknown.
+    /// Returns the reader's current page, as recorded or computed from the percentage; 0 if unknown.
     ///
     /// - Parameter pageCount: the edition's page count; `nil` or 0 if unknown.
     public func currentPage(of pageCount: Int?) -> Int {
         progress?.amount.page(of: pageCount) ?? 0
     }
 
-    /// Returns the time for the next entry: an entry made while the clock was ahead must not hide it.
+    /// Returns the time for the next entry. It is never before the latest entry, because an entry that was made while
+    /// the clock was ahead must not hide the next one.
     func noSoonerThanProgress(_ now: Date) -> Date { max(now, progress?.at ?? now) }
 }
 
 extension ProgressEntry.Amount {
-    /// Returns the amount in stored form: percentages in hundredths.
+    /// Checks the amount, and returns it in stored form, with percentages rounded to hundredths.
     func checked() throws(ReadingRefusal) -> Self {
         switch self {
         case .page(let page): .page(try Self.checked(page: page))
@@ -326,30 +329,32 @@ extension ProgressEntry.Amount {
         return page
     }
 
-    /// Returns the page reached: as recorded, or computed from the percentage and rounded down.
+    /// Returns the page reached, as recorded, or computed from the percentage and rounded down.
     ///
-    /// - Parameter pageCount: `nil` or 0 if unknown.
+    /// - Parameter pageCount: the page count of the book; `nil` or 0 if unknown.
     /// - Returns: `nil` for a percentage of a book whose page count is unknown.
     public func page(of pageCount: Int?) -> Int? {
         switch self {
         case .page(let page): return page
         case .percent(let percent):
             guard let pageCount, pageCount > 0 else { return nil }
-            // In hundredths of a percent, as stored: 29 % of 100 pages is page 29; a binary fraction is slightly less.
+            // Computed in hundredths of a percent, as stored, so that 29 % of 100 pages is page 29. A binary fraction
+            // would be slightly less.
             return Int((percent * 100).rounded()) * min(pageCount, NumberLimit.pages.upperBound) / 10_000
         }
     }
 
-    /// Returns a part as people read it, in whole percent: only a book read to the end is 100.
+    /// Returns a part in whole percent, as it is shown to people. Only a book that was read to the end has 100.
     ///
-    /// - Parameter part: 0 to 1.
+    /// - Parameter part: the part of the book that was read, 0 to 1.
     public static func wholePercent(_ part: Double) -> Int {
         part < 1 ? min(99, Int((max(0, part) * 100).rounded())) : 100
     }
 
-    /// Returns true for a page beyond the last: it is stored, shown as 100 %, and should be pointed out.
+    /// Returns true for a page beyond the last page. Such a page is stored and shown as 100 %, and callers should point
+    /// this out.
     ///
-    /// - Parameter pageCount: `nil` or 0 if unknown; then no page is beyond it.
+    /// - Parameter pageCount: the page count of the book; `nil` or 0 if unknown. Then no page is beyond the last page.
     public func isBeyond(_ pageCount: Int?) -> Bool {
         guard let page, let pageCount, pageCount > 0 else { return false }
         return page > pageCount
@@ -374,10 +379,11 @@ public struct DateEdit: Sendable, Equatable {
 extension Tracker {
     /// Sets and clears dates of a reading. The status does not change.
     ///
-    /// A finished reading accepts no stopped day, one that was given up no finished day, and an open one neither: it
-    /// would be sorted as finished and counted nowhere. Any existing day can be cleared.
+    /// A finished reading accepts no stopped day, and a reading that was given up accepts no finished day. An open
+    /// reading accepts neither, because it would be sorted as finished but not counted anywhere. Any existing day can
+    /// be cleared.
     ///
-    /// - Parameter id: `nil` for the one that the book shows.
+    /// - Parameter id: the reading to change; `nil` for the reading that the book shows.
     public mutating func setDates(_ edit: DateEdit, of id: ID<Reading>?) throws(ReadingRefusal) -> [Step] {
         let before = try reading(id)
         var reading = before
@@ -393,9 +399,10 @@ extension Tracker {
         return steps
     }
 
-    /// Adds a past reading: given up if a stopped day is given, else finished.
+    /// Adds a past reading. If a stopped day is given, the reading counts as given up, and otherwise as finished.
     ///
-    /// It is placed among the others by its days, but the reading of the current status stays the last.
+    /// The reading is placed among the others by its days, but the reading to which the current status refers stays the
+    /// last.
     public mutating func addPast(
         started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?
     ) throws(ReadingRefusal) -> [Step] {
@@ -405,7 +412,7 @@ extension Tracker {
         try reading.checkDates()
         let later = readings.first { other in
             guard other.state != .cancelled, let day = other.day else { return false }
-            // A reading without dates is only known to be no later than those with dates.
+            // A reading without dates is placed before the readings with dates.
             return reading.day.map { $0 < day } ?? true
         }
         let fits = status == .toRead || reading.state == Reading.State(after: status)
@@ -414,7 +421,8 @@ extension Tracker {
         return steps
     }
 
-    /// Removes a reading, with its entries and sessions. A book that is not To Read must keep a reading of its status.
+    /// Removes a reading, with its entries and sessions. A book that is not To Read must keep a reading that fits its
+    /// status.
     public mutating func remove(_ id: ID<Reading>) throws(ReadingRefusal) -> [Step] {
         let reading = try reading(id)
         var after = self
@@ -425,7 +433,8 @@ extension Tracker {
         return steps
     }
 
-    /// Returns a reading that is not cancelled.
+    /// Returns the reading with this id, or the reading that the book shows if the id is `nil`. Cancelled readings
+    /// count as missing.
     func reading(_ id: ID<Reading>?) throws(ReadingRefusal) -> Reading {
         guard let id else {
             guard let shown else { throw .noReading }
@@ -437,10 +446,10 @@ extension Tracker {
 }
 
 extension Reading {
-    /// The day by which the reading is sorted among others.
+    /// The day by which the reading is sorted among other readings.
     var day: CalendarDay? { finished ?? stopped ?? started }
 
-    /// True unless the reading is certain to end before it began.
+    /// False if the reading is certain to end before it began.
     var datesAreSound: Bool {
         guard let started else { return true }
         return ![finished, stopped].compactMap(\.self).contains { $0.isCertainlyBefore(started) }
@@ -457,7 +466,7 @@ extension Reading {
     }
 }
 
-/// A person's correction of a progress entry; `nil` leaves a part unchanged.
+/// A person's correction of a progress entry; `nil` leaves a value unchanged.
 public struct ProgressEdit: Sendable, Equatable {
     public var amount: ProgressEntry.Amount?
     public var at: Date?
@@ -471,10 +480,11 @@ public struct ProgressEdit: Sendable, Equatable {
 extension Tracker {
     /// Corrects an entry of a reading's history, such as a mistyped page or a wrong day.
     ///
-    /// A closed reading accepts no new progress, but it accepts corrections: the entry identifies the reading. A
-    /// corrected entry is no longer automatic. An entry made by the end of a session must be corrected in the session.
+    /// A closed reading accepts no new progress, but it accepts corrections, because the entry belongs to a known
+    /// reading. A corrected entry is no longer automatic. An entry that was made when a session ended must be corrected
+    /// in the session.
     ///
-    /// A page beyond the last is stored, as when it is recorded: the page count may be wrong.
+    /// A page beyond the last page is stored, as when it is recorded, because the page count may be wrong.
     ///
     /// - Parameters:
     ///   - entry: the entry as stored.
@@ -494,7 +504,7 @@ extension Tracker {
         if reading.state == .open, reading.progress?.id == entry.id, var begun = other, begun.isAutomatic,
             begun.at > corrected.at
         {
-            // As when recording: a person's entry is never hidden by an automatic one.
+            // As when recording, an automatic entry must never hide a person's entry.
             begun.at = corrected.at
             other = begun
             apply(.redated(begun, in: id), &steps)
