@@ -73,7 +73,7 @@ public struct Batch: Sendable {
 
         public var description: String {
             switch self {
-            case .needsTitle: "it has no title yet; edit it and give it one"
+            case .needsTitle: "it has no title yet; edit the book to add a title"
             case .answered: "it is already answered"
             }
         }

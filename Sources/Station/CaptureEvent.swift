@@ -84,7 +84,7 @@ public struct CaptureEvent: Sendable, Equatable {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
         event.reason =
-            item.metadata?.isWeakMatch == true ? "perhaps another book: the source names no ISBN" : item.reason
+            item.metadata?.isWeakMatch == true ? "this may be another book, because the source does not give an ISBN" : item.reason
         return event
     }
 
@@ -94,7 +94,7 @@ public struct CaptureEvent: Sendable, Equatable {
         event.reason =
             candidate.item.reason
             ?? (candidate.metadata.isWeakMatch
-                ? "perhaps another book: the source names no ISBN"
+                ? "this may be another book, because the source does not give an ISBN"
                 : candidate.isComplete
                     ? candidate.item.isReadFromPrint ? "read from print: compare it with the book" : "not confirmed"
                     : "it has no title yet")
