@@ -65,7 +65,7 @@ import Testing
         #expect(day.status == 64 && day.err.contains("2026-02 has no day 30"))
         #expect(try scan.run("library", "list", "--added", "2025..2024").status == 64)
         #expect(try scan.run("library", "list", "--added", "..").status == 64)
-        #expect(try scan.run("library", "search", "qqqq").err.contains("Every word must match"))
+        #expect(try scan.run("library", "search", "qqqq").err.contains("must be the beginning of a word"))
         let other = try ScanProcess()
         defer { try? other.remove() }
         #expect(try other.run("library", "list").err.contains("There is no library yet"))

@@ -24,7 +24,7 @@ enum SourceChecks {
             return Check(
                 name, .attention, failure.reason,
                 next:
-                    "Open a web page, and sign in if the network asks you to. Otherwise check contact and key with 'scan settings'. \(later)"
+                    "Open a web page, and sign in if you are asked to. Otherwise check contact and key with 'scan settings'. \(later)"
             )
         case .badData(let failure):
             return Check(

@@ -17,7 +17,7 @@ struct CaptureTarget: Sendable {
 
     /// The advice on confirming what was captured.
     var confirmHint: String {
-        hub == nil ? "scan intake confirm goes through it" : "The hub's intake shows them"
+        hub == nil ? "To confirm them, run 'scan intake confirm'" : "To confirm them, open the intake queue of the hub"
     }
 
     /// The message after a signal.
