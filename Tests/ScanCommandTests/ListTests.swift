@@ -34,7 +34,8 @@ import Testing
         let all = try ids(scan.run("library", "list", "--json", "--sort", "title"))
         #expect(all.count > 100)
         let first = try scan.run("library", "list", "--sort", "title", "--limit", "40")
-        let notice = try #require(first.err.firstMatch(of: /40 of (\d+); --after (\S+) shows more/))
+        let notice = try #require(
+            first.err.firstMatch(of: /40 of (\d+)\. To show more, add this option: --after (\S+)/))
         #expect(Int(notice.1) == all.count)
         let rest = try ids(scan.run("library", "list", "--json", "--sort", "title", "--after", String(notice.2)))
         #expect(rest == Array(all.dropFirst(40)))

@@ -57,7 +57,7 @@ struct BookList {
             query.after = page.next
         } while query.after != nil && left > 0
         // This goes to standard error, because every line on standard output is a book.
-        if let next = query.after { Output.shared.printNotice("To show more, add --after \(next).") }
+        if let next = query.after { Output.shared.printNotice("To show more, add this option: --after \(next)") }
         return count
     }
 
@@ -75,7 +75,7 @@ struct BookList {
         }
         if let next = page.next {
             let total = page.isTotalExact ? "\(page.total)" : "more than \(page.total)"
-            Output.shared.printNotice("\(page.hits.count) of \(total). To show more, add --after \(next).")
+            Output.shared.printNotice("\(page.hits.count) of \(total). To show more, add this option: --after \(next)")
         }
         return page.total
     }

@@ -143,7 +143,7 @@ struct LiveScreen {
         if !state.pending.isEmpty { left += " · \(state.pending.count) not on disk yet" }
         guard state.earlier > 0 else { return ScreenLine(left) }
         let waiting = "\(state.earlier) waiting from earlier"
-        let advice = state.hub == nil ? "scan intake confirm" : "the hub's intake shows them"
+        let advice = state.hub == nil ? "'scan intake confirm'" : "the hub's intake shows them"
         let right = [waiting + " (\(advice)) ", waiting + " "].first { left.columns + $0.columns + 1 <= columns }
         return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])
     }
