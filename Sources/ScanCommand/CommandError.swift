@@ -23,7 +23,7 @@ enum ExitStatus: Int32, CaseIterable {
     case nothing = 3
     case success = 0
 
-    /// Returns the status that wins when both apply.
+    /// Returns the more important one of this status and the other status.
     func and(_ other: ExitStatus) -> ExitStatus {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }

@@ -63,7 +63,7 @@ import Testing
             let original = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg")
             try FileManager.default.copyItem(at: original, to: photo)
             let ending = try scan.run("decode", "--picture", photo.path, "--force", photo.path)
-            #expect(ending.status == 64 && ending.err.contains("is the photo itself. Name another file"))
+            #expect(ending.status == 64 && ending.err.contains("is the photo itself. Choose another file"))
             #expect(try Data(contentsOf: photo) == Data(contentsOf: original))
         }
     }

@@ -18,7 +18,7 @@ enum Asking {
 
     /// Returns true if the act may be carried out.
     ///
-    /// - Parameter question: such as "Delete the note?"
+    /// - Parameter question: the question, such as "Delete the note?"
     /// - Throws: ``CommandError`` if nobody can be asked and the command alone is not enough.
     static func mayGoOn(
         _ question: String, yes: Bool, json: Bool, _ wayBack: WayBack = .undo

@@ -199,7 +199,7 @@ struct FacetSheet {
     }
 }
 
-/// The filters and the order of a list.
+/// The options for the filters and the order of a list of books.
 struct ListOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

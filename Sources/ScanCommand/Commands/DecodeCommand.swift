@@ -99,7 +99,7 @@ struct DecodeCommand: AsyncParsableCommand {
         if stat(photo.name, &facts) == 0, stat(path, &other) == 0, facts.st_dev == other.st_dev,
             facts.st_ino == other.st_ino
         {
-            throw CommandError(.usage, "\(path.printable) is the photo itself. Name another file for the picture.")
+            throw CommandError(.usage, "\(path.printable) is the photo itself. Choose another file for the picture.")
         }
         return try OutputFile(path, mayReplace: force)
     }

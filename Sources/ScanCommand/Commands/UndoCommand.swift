@@ -74,7 +74,7 @@ struct UndoCommand: AsyncParsableCommand {
         guard fits.count == 1 else {
             throw CommandError(
                 .nothing,
-                "\"\(name.prefix(80).printable)\" is the end of several ids. Give more characters of one:\n"
+                "several ids end with \"\(name.prefix(80).printable)\". Give more characters of one of them:\n"
                     + fits.map { "  \($0.id)  \($0.summary.oneLine)" }.joined(separator: "\n"))
         }
         return change

@@ -78,7 +78,7 @@ struct CameraChecks {
         }
         if counts.restarts > 0 {
             return Check(
-                "decoding", .attention, "\(fact); the stream was restarted \(counts.restarts) times",
+                "decoding", .attention, "\(fact); the stream had to be restarted \(counts.restarts) times",
                 next: "Try another cable and USB port; the kernel log (dmesg) shows the errors.")
         }
         if latency < .zero || latency > .seconds(60) {

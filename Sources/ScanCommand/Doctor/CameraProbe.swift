@@ -12,7 +12,7 @@ struct CameraProbe {
     let requested: CaptureSettings
     /// The time for which the camera is watched, counted from the first frame.
     let duration: Duration
-    /// The time in which the camera must deliver its first frame.
+    /// The longest time that the camera may take to deliver its first frame.
     let patience: Duration
     private let scan: LiveScan
 

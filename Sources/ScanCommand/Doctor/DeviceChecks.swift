@@ -81,11 +81,12 @@ struct DeviceAccess: Equatable {
     var isOpen: Bool
     /// The name of the group that the device belongs to; `nil` if the group has no name.
     var group: String?
-    /// True if that group may read and write the device.
+    /// True if the device's group may read and write the device.
     var isGroupEnough: Bool
-    /// True if the account is in the group according to the machine's group file. A change in that file takes effect at the next log-in.
+    /// True if the account belongs to the device's group according to the machine's group file. A change in that file takes effect at the
+    /// next log-in.
     var isMember: Bool
-    /// True if this process is in the group.
+    /// True if this process belongs to the device's group.
     var isInSession: Bool
 
     init(path: String, isOpen: Bool, group: String?, isGroupEnough: Bool, isMember: Bool, isInSession: Bool) {
@@ -110,7 +111,7 @@ struct DeviceAccess: Equatable {
 /// Returns the name of a group, with getgrgid_r(3).
 private func groupName(_ id: gid_t) -> String? {
     var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
-    // Large enough for a group with a thousand members.
+    // The buffer is large enough for a group with a thousand members.
     var buffer = [CChar](repeating: 0, count: 64 << 10)
     guard getgrgid_r(id, &entry, &buffer, buffer.count, &found) == 0, let found else { return nil }
     return String(cString: found.pointee.gr_name)

@@ -8,7 +8,7 @@ enum ClockCheck {
     /// A date from before the program was written.
     static let earliest = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
 
-    /// - Parameter leads: the amounts by which the sources' clocks are ahead of this one, as far as they are known.
+    /// - Parameter leads: the amounts by which the sources' clocks are ahead of this machine's clock, if they are known.
     static func check(now: Date, leads: [Duration]) -> Check {
         let advice =
             "To set it, run 'timedatectl set-ntp true'. A machine without a battery-backed clock needs the network when it starts."
@@ -49,7 +49,7 @@ enum StationChecks {
         return Check("scanners", .ok, names.joined(separator: ", "))
     }
 
-    /// - Parameter player: the program that plays sounds; `nil` for none.
+    /// - Parameter player: the program that plays sounds; `nil` if there is none.
     static func sound(player: String?) -> Check {
         let players = Sounds.players.map(\.name).joined(separator: ", ")
         return Check("sound", .ok, player ?? "the terminal's bell (over SSH, or none of \(players) is installed)")

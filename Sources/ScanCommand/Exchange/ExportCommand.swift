@@ -187,7 +187,7 @@ final class OutputFile {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return }
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw CommandError(.usage, "\(path) is not a regular file, so it cannot be replaced. Name another file.")
+            throw CommandError(.usage, "\(path) is not a regular file, so it cannot be replaced. Choose another file.")
         }
         guard mayReplace else { throw CommandError(.usage, "\(path) already exists. To replace it, use --force.") }
         let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -197,7 +197,8 @@ final class OutputFile {
         let count = read(file, &head, head.count)
         guard count < head.count || !head.elementsEqual("SQLite format 3".utf8) else {
             throw CommandError(
-                .usage, "\(path) is a database, possibly the library itself, so it is not replaced. Name another file.")
+                .usage,
+                "\(path) is a database, possibly the library itself, so it is not replaced. Choose another file.")
         }
     }
 

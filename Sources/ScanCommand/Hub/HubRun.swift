@@ -131,7 +131,7 @@ extension Wiring {
     /// Returns the hub with this address.
     ///
     /// - Parameter text: the address; nil for the only hub.
-    /// - Throws: ``CommandError`` if this station is not paired with it.
+    /// - Throws: ``CommandError`` if this station is not paired with the hub.
     func pairedHub(_ text: String?) throws -> PairedHub {
         let all = try hubs.all()
         guard let text else {

@@ -212,7 +212,7 @@ enum ListenCheck {
 
     /// Requires an access code unless only this machine has access.
     ///
-    /// - Throws: ``CommandError`` if there is no code.
+    /// - Throws: ``CommandError`` if a code is required but not set.
     static func requireCode(for listen: String, behindProxy: Bool = false, of access: some Access) async throws {
         if isLoopback(listen), !behindProxy { return }
         if try await access.hasAccessCode() { return }
@@ -229,7 +229,7 @@ enum ListenCheck {
         }
     }
 
-    /// Returns true for 127.0.0.0/8 and ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+    /// Returns true for a loopback address: 127.0.0.0/8 or ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
     static func isLoopback(_ address: String) -> Bool {
         if address == "localhost" { return true }
         guard let bytes = bytes(of: address) else { return false }

@@ -9,7 +9,7 @@ struct AnnotatedPicture {
     static let longSide = 1280
     /// The colours of the stages that read something. If there are more stages than colours, the colours are used again.
     private static let stageColours = ["#1f9d55", "#2f6fdb", "#c026d3", "#d9480f", "#0e8a8a"]
-    /// The colour of places that were examined.
+    /// The colour of the places that the decoder examined.
     private static let placeColour = "#b7791f"
 
     let photo: [UInt8]

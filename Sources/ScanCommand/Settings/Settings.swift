@@ -42,14 +42,14 @@ struct Settings {
 
     /// Checks that the value of a switch clearly means on or off. A wrong guess could use a network that must not be used.
     ///
-    /// - Throws: ``CommandError`` for any other value.
+    /// - Throws: ``CommandError`` if the value is neither on nor off.
     static func checkSwitch(_ setting: Setting, _ value: String?) throws {
         guard let value, !means(on: value), !["0", "false", "no", "off"].contains(value.lowercased()) else { return }
         throw CommandError(
             .configuration, "\(setting.rawValue) is \"\(value.prefix(40).printable)\"; it must be 1 or 0.")
     }
 
-    /// Returns the value as it may be shown: a secret is masked.
+    /// Returns the value in a form that may be shown. A secret is masked.
     func shown(_ setting: Setting) -> String? {
         guard let value = self[setting] else { return nil }
         return setting.isSecret ? String(repeating: "•", count: 8) + value.suffix(value.count > 12 ? 4 : 0) : value

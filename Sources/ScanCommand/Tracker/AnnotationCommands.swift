@@ -143,8 +143,8 @@ struct AnnotationList {
 
     /// Returns the annotation with this name.
     ///
-    /// - Parameter name: its id, or the end of it.
-    /// - Throws: ``CommandError`` if several fit, ``AnnotationRefusal`` if none does.
+    /// - Parameter name: the id of the annotation, or the last characters of the id.
+    /// - Throws: ``CommandError`` if several annotations fit, ``AnnotationRefusal`` if none fits.
     static func find<Content: PrintedAnnotation>(
         _ name: String, in library: LibraryFile
     ) async throws -> Annotation<Content> {
@@ -187,7 +187,7 @@ struct AnnotationList {
         }
     }
 
-    /// Returns the end of the id, the date and the mark on a line, and the indented text on the next lines.
+    /// Returns the lines for an annotation: first a line with the end of its id, its date and its mark, and then its text, indented.
     static func lines(_ content: some PrintedAnnotation, _ zone: TimeZone, _ style: Style) -> [String] {
         let head = [CalendarDay(content.created, in: zone).description, content.mark].compactMap(\.self)
         return ["  " + style.faint("\(content.id.rawValue.suffix(6))  \(head.joined(separator: " · "))")]

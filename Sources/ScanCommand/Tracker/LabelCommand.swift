@@ -19,7 +19,7 @@ struct LabelHelp {
 protocol LabelTexts {
     static var kind: Label.Kind { get }
     static var plural: String { get }
-    /// The text above the examples.
+    /// The help text above the examples.
     static var explanation: String { get }
     static var add: LabelHelp { get }
     static var remove: LabelHelp { get }

@@ -112,7 +112,7 @@ struct LocalTime {
         try refuseSkipped(day, clock, for: option)
         guard day.number != nil else { throw error }
         for fractional in [false, true] {
-            // The error below covers both forms.
+            // If neither form can be parsed, the error below is thrown.
             if let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: fractional).parse(text.uppercased())
             {
                 return date
@@ -124,7 +124,7 @@ struct LocalTime {
     /// Returns the instant of a local time.
     ///
     /// - Parameter clock: `14:30` or `14:30:15`.
-    /// - Returns: `nil` if it is not a time, or if daylight saving time skips it on that day.
+    /// - Returns: `nil` if the text is not a time, or if daylight saving time skips it on that day.
     private func instant(_ day: CalendarDay, _ clock: Substring) -> Date? {
         let fields = clock.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(fields.count), let month = day.month, let dayOfMonth = day.day,

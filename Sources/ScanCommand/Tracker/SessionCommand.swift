@@ -321,7 +321,7 @@ extension LibraryFile {
     /// Returns the session with this name.
     ///
     /// - Parameter name: an id, or its last four or more characters.
-    /// - Throws: ``CommandError`` if no session fits, or several do.
+    /// - Throws: ``CommandError`` if no session fits, or if several sessions fit.
     func session(named name: String) async throws -> SessionRecord {
         let name = name.lowercased()
         let fits = (4...64).contains(name.utf8.count) ? try await sessions(endingIn: name) : []

@@ -16,7 +16,7 @@ extension LibraryFile {
     /// Returns the book that the words name.
     ///
     /// - Parameter words: the words that name the book, or no words for the only book being read.
-    /// - Throws: ``CommandError`` if there is no such book, or several fit.
+    /// - Throws: ``CommandError`` if there is no such book, or if several books fit.
     func trackedBook(_ words: some Collection<String>) async throws -> Book {
         // An empty name is not the same as no name.
         guard words.isEmpty else { return try await book(named: words.joined(separator: " ")) }

@@ -127,7 +127,7 @@ package struct CaptureRun: Sendable {
         }
     }
 
-    /// Prints one piece of news.
+    /// Prints one piece of news from the station.
     ///
     /// - Throws: the error that ends the run.
     func show(_ news: Station.News) async throws {

@@ -64,7 +64,7 @@ struct Prompt {
     private var change: ID<Change>?
     private var hasQuit = false
     private var haveNewsEnded = false
-    /// The failure of the last act; the next act that succeeds clears it.
+    /// The error of the last act, if it failed. The next act that succeeds clears it.
     private var failure: (any Error)?
 
     private var station: Station { run.station }

@@ -25,7 +25,7 @@ package actor LiveTerminal {
     private var cardChange: CardChange?
     private var burst = KeyBurst()
     private var lastKey: Duration = .zero
-    /// The failure of the last act; the next act that succeeds clears it.
+    /// The error of the last act, if it failed. The next act that succeeds clears it.
     private var failure: (any Error)?
     private let closing = AsyncChannel<Void>()
 
@@ -51,7 +51,7 @@ package actor LiveTerminal {
     private static let drawInterval: Duration = .milliseconds(200)
 
     /// - Parameters:
-    ///   - keyboard: nil for a terminal without a person, such as in a test.
+    ///   - keyboard: the keyboard; nil if no person is at the terminal, such as in a test.
     ///   - isStream: true if the station's frames come from standard input, which ends at some time.
     ///   - hubBacklog: the number of captures that the hub does not have yet; nil if books are captured into the station's own library.
     package init(

@@ -5,9 +5,9 @@ import Station
 struct StatusStyle {
     /// The shape: ✓ for new, ● for owned, ▲ for needs attention, – for answered.
     let mark: String
-    /// The text on the card.
+    /// The status in words, for the card.
     let word: String
-    /// The text in the list: the reason why the book is not ready to be saved, or an empty string.
+    /// The remark in the list: the reason why the book is not ready to be saved, or an empty string.
     let note: String
     let ink: Ink
 
