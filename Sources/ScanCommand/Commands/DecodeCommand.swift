@@ -22,8 +22,8 @@ struct DecodeCommand: AsyncParsableCommand {
               scan decode --ocr imprint.jpg
 
             --explain shows for each stage of the decoder how many places it examined,
-            what it read, and how much CPU time it took. docs/decoding.md describes the
-            stages. --picture draws the same on the photo, for a browser.
+            what it read, and how much CPU time it took. The stages are described in
+            docs/decoding.md. --picture draws the same on the photo, for a browser.
 
               scan decode --explain --picture seen.svg cover.jpg
             """)
