@@ -7,7 +7,7 @@ import Terminal
 /// The exit status of the program. If several apply, the first in the order of the cases wins.
 enum ExitStatus: Int32, CaseIterable {
     case usage = 64
-    /// A newer schema, or invalid settings.
+    /// The library has a newer schema, or the settings are invalid.
     case configuration = 78
     case corrupt = 65
     case permission = 77
@@ -23,7 +23,7 @@ enum ExitStatus: Int32, CaseIterable {
     case nothing = 3
     case success = 0
 
-    /// Returns the status that wins when both apply.
+    /// Returns the more important one of this status and the other status.
     func and(_ other: ExitStatus) -> ExitStatus {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }
@@ -53,8 +53,8 @@ final class ExitReport: Sendable {
 }
 
 extension EventPrinter {
-    /// Prints errors as ``CommandError`` describes them, and records issues for the exit code.
-    convenience init(json: Bool, report: ExitReport, undoHint: String = "scan undo takes back the last change.") {
+    /// Creates a printer that describes errors as ``CommandError`` does, and records issues for the exit code.
+    convenience init(json: Bool, report: ExitReport, undoHint: String = "To undo the last change, run 'scan undo'.") {
         self.init(
             json: json, undoHint: undoHint, describe: { CommandError(describing: $0).description },
             report: { report.record(issue: $0) })
@@ -85,44 +85,48 @@ extension CommandError {
 
     private static func message(for refusal: any Refusal) -> String {
         guard let advice = Self.advice(on: refusal) else { return sentence(refusal.description) }
-        // The command that helps replaces the suggestion of a localized error.
+        // The advice with a command replaces the suggestion of a localized error.
         let description = (refusal as? any LocalizedError)?.errorDescription ?? refusal.description
         return advice.hasPrefix(":") ? description + advice : sentence(description) + advice
     }
 
     private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
-    /// Names the command that helps.
+    /// Returns advice that gives the command that helps; nil if there is none. If the advice begins with a colon, it continues the sentence
+    /// of the refusal.
     private static func advice(on refusal: any Refusal) -> String? {
         let arguments = refusal.arguments
         return switch refusal.code {
-        case "alreadyUndone": " scan undo --list shows the changes; scan undo ID takes another one back."
+        case "alreadyUndone": " To list the changes, run 'scan undo --list'. To undo another one, run 'scan undo ID'."
         case "changedSince":
             if case .text(let later)? = arguments["later"] {
-                " scan undo \(later.suffix(8)) does so; scan undo --list shows the other changes."
+                " To do so, run 'scan undo \(later.suffix(8))'. To list the other changes, run 'scan undo --list'."
             } else {
-                " scan undo --list shows the changes; scan undo ID takes another one back."
+                " To list the changes, run 'scan undo --list'. To undo another one, run 'scan undo ID'."
             }
-        case "closed": " scan reading start starts it again; scan undo takes the last change back."
-        case "wrongEndOpen": " Use scan reading finish --on DAY or scan reading drop --on DAY."
-        case "noReading": " scan reading start starts it."
-        case "noSuchReading": " scan reading history shows them."
-        case "lastReading": " Use scan reading reset."
-        case "sessionRunning": " Use scan session stop or scan session delete."
+        case "closed":
+            " To start it again, run 'scan reading start'. To undo the last change, run 'scan undo'."
+        case "wrongEndOpen": " Use 'scan reading finish --on DAY' or 'scan reading drop --on DAY'."
+        case "noReading": " To start it, run 'scan reading start'."
+        case "noSuchReading": " To list the readings, run 'scan reading history'."
+        case "lastReading": " Use 'scan reading reset'."
+        case "sessionRunning": " Use 'scan session stop' or 'scan session delete'."
         case "labelNone" where arguments["near"] == .list([]):
-            " scan \(text(arguments["kind"])) list shows them all."
+            " To see all of them, run 'scan \(text(arguments["kind"])) list'."
         case "labelTaken":
-            " Use scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
-                + "--into \"\(text(arguments["by"]).oneLine)\"."
-        case "noRemark": " scan \(text(arguments["kind"])) list shows them."
-        case "inTrash": ": scan library restore."
-        case "alreadyActive": " scan session status shows it; scan session stop ends it."
-        case "notActive": " scan session start BOOK starts one."
+            " Use 'scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
+                + "--into \"\(text(arguments["by"]).oneLine)\"'."
+        case "noRemark":
+            " To list the \(text(arguments["kind"]))s, run 'scan \(text(arguments["kind"])) list'."
+        case "inTrash": ": run 'scan library restore'."
+        case "alreadyActive": " To see it, run 'scan session status'. To end it, run 'scan session stop'."
+        case "notActive": " To start one, run 'scan session start BOOK'."
         case "clockWentBackwards":
-            " Check the date and time of this device; --end TIME says when the session ended."
-        case "stillRunning": " scan session stop ends it."
-        case "noSuchSession": " scan session list shows them."
-        case "stationBadID", "stationNone", "stationTooMany": " scan hub stations lists them."
+            " Check the date and time of this device, or give the time at which the session ended with --end TIME."
+        case "stillRunning": " To end it, run 'scan session stop'."
+        case "noSuchSession": " To list the sessions, run 'scan session list'."
+        case "stationBadID", "stationNone", "stationTooMany":
+            " To list the stations, run 'scan hub stations'."
         default: nil
         }
     }
@@ -133,6 +137,6 @@ extension CommandError {
 }
 
 extension ExitStatus {
-    /// The status of the kind in the table of ``RefusalKind``, each of which is one of these.
+    /// Creates the status of a kind of refusal. Each exit status in the table of ``RefusalKind`` is one of these cases.
     init(_ kind: RefusalKind) { self = ExitStatus(rawValue: kind.exitStatus) ?? .inputOutput }
 }

@@ -7,7 +7,7 @@ import Station
 import Synchronization
 import Terminal
 
-/// Wires the modules together by the settings: which technology stands behind which port.
+/// Connects the modules as the settings say. It chooses the technology behind each port.
 struct Wiring {
     let settings: Settings
     private let configuration: LookupConfiguration
@@ -48,13 +48,16 @@ struct Wiring {
         return library
     }
 
-    /// - Returns: `nil` if there is no library yet; none is created.
+    /// Opens the library if there is one.
+    ///
+    /// - Returns: `nil` if there is no library yet. In that case none is created.
     func openExistingLibrary() throws -> LibraryFile? {
         guard let path = settings[.library], FileManager.default.fileExists(atPath: path) else { return nil }
         return try openLibrary()
     }
 
-    /// Opens the library for a command that works on books in it; creates none, since such a command would fail on it.
+    /// Opens the library for a command that works on books that are already in it. If there is no library, it does not create one, because
+    /// the command would fail on an empty library.
     ///
     /// - Throws: ``CommandError`` if there is no library yet.
     func requireLibrary() throws -> LibraryFile {
@@ -65,11 +68,12 @@ struct Wiring {
         return library
     }
 
-    /// The advice for a library without a book.
-    static let firstBook = "To add the first book, use scan --isbn, scan --image, scan library add or scan import."
+    /// The advice for a library that has no books yet.
+    static let firstBook =
+        "To add the first book, use 'scan --isbn', 'scan --image', 'scan library add' or 'scan import'."
 
-    /// Returns all sources in their order. Without a library neither answers nor rate limits are kept. An offline index that
-    /// cannot be read is reported and left out, so that capturing goes on.
+    /// Returns the chain of all sources, in the order in which they are asked. Without a library, answers and rate limits are not stored.
+    /// An offline index that cannot be read is reported and left out, so that capturing can continue.
     func lookup(_ library: LibraryFile?) -> LookupChain {
         var index: OfflineIndex?
         var notAsked: [NotAsked] = []
@@ -101,8 +105,8 @@ struct Wiring {
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
 
-    /// Looks up the queued items that are due and fetches covers of the books just saved, each within 8 seconds, at the end of
-    /// a run. The next run does the rest; a failure is printed and does not change the exit status.
+    /// Looks up the queued items that are due, and fetches the covers of the books that were just saved. Called at the end of a run. Each
+    /// part takes at most 8 seconds, and the next run does the rest. A failure is printed, but does not change the exit status.
     func catchUp(_ library: LibraryFile, saved: Int) async {
         guard !isOffline else { return }
         do {
@@ -123,15 +127,14 @@ struct Wiring {
     }
 }
 
-/// The libraries that this run has opened. When the run ends, whatever the command, a library that was changed gets its daily
-/// backup.
+/// The libraries that this run has opened. At the end of every command, a library that was changed gets its daily backup.
 enum OpenedLibraries {
     private struct Opened {
         let library: LibraryFile
         let backupFolder: String?
     }
 
-    /// `nil` until a command begins: a library opened without one, such as by a test, is not registered.
+    /// `nil` until a command begins. A library that is opened without a command, such as by a test, is not registered.
     private static let opened = Mutex<[Opened]?>(nil)
 
     static func start() { opened.withLock { $0 = [] } }
@@ -140,16 +143,16 @@ enum OpenedLibraries {
         opened.withLock { $0?.append(Opened(library: library, backupFolder: backupFolder)) }
     }
 
-    /// Makes the daily backup if it is missing, with a progress bar if it takes long. A failure is printed and does not change
+    /// Makes the daily backup if there is none for today, with a progress bar if it takes long. A failure is printed, but does not change
     /// the exit status.
     static func backUpWhatChanged() async {
-        // Taken out, since a library is closed cleanly when its last reference is released.
+        // The list is emptied, because a library is closed cleanly when its last reference is released.
         let libraries = opened.withLock { opened in
             defer { opened = nil }
             return opened ?? []
         }
-        // A task that is still ending may hold the library; closing it explicitly folds its write-ahead log in. If that fails nothing
-        // is lost: the next opening reads the log.
+        // A task that is still ending may hold a reference to the library. Therefore the library is closed explicitly, which merges its
+        // write-ahead log into it. If that fails, nothing is lost, because the log is read when the library is opened again.
         defer {
             for opened in libraries {
                 do { try opened.library.close() } catch {
@@ -160,11 +163,13 @@ enum OpenedLibraries {
         guard let changed = libraries.first(where: { $0.library.hasChanges }) else { return }
         Interrupts.release()
         Interrupts.onEnd { changed.library.abandonBackups() }
-        Interrupts.handle { "Today's backup was interrupted; the next change makes it. Everything saved is safe." }
+        Interrupts.handle {
+            "Today's backup was interrupted. The next change will make it. Everything that was saved is safe."
+        }
         let bar = ProgressBar("% of today's backup", total: 100)
         defer {
             bar.finish()
-            // The handler holds the library, which is closed when its last reference is released.
+            // The handler holds a reference to the library, which is closed when its last reference is released.
             Interrupts.release()
         }
         do {

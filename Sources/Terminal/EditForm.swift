@@ -1,6 +1,7 @@
 import Bookplate
 
-/// The terminal's form for a book: a few fields, one line each. The other fields can be edited in the library.
+/// The form in which a person edits a book at the terminal. It has the most important fields, one on each line. The other fields can be
+/// edited when the book is in the library.
 struct EditForm {
     enum Step: Equatable {
         case editing, nextField, done, cancelled
@@ -14,7 +15,7 @@ struct EditForm {
             switch self {
             case .title: "Title"
             case .subtitle: "Subtitle"
-            case .authors: "Authors (; between)"
+            case .authors: "Authors (separated by ;)"
             case .publisher: "Publisher"
             case .published: "Published"
             case .pages: "Pages"
@@ -56,7 +57,7 @@ struct EditForm {
         }
     }
 
-    /// Enters a whole line: an empty one keeps the field, `-` clears it, `.` cancels.
+    /// Handles a whole line that a person entered. An empty line keeps the field, `-` clears it, and `.` cancels the form.
     mutating func enter(_ line: String) -> Step {
         switch line {
         case ".": .cancelled
@@ -77,7 +78,7 @@ struct EditForm {
         return .nextField
     }
 
-    /// Returns the reason why the text is not a value of the field; nil if it is one.
+    /// Returns the reason why the text is not a valid value of the field; nil if it is valid.
     private static func refusal(of text: String, for field: Field) -> String? {
         var metadata = Metadata()
         do {
@@ -88,7 +89,7 @@ struct EditForm {
         }
     }
 
-    /// The changed fields.
+    /// The edit that makes the changes in the form. Fields that were not changed are not part of it.
     var edit: MetadataEdit {
         get throws { try Self.edit(of: texts.filter { $0.value != before[$0.key] }) }
     }

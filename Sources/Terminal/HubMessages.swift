@@ -1,9 +1,9 @@
 import Bookplate
 
-/// Messages about the hub, on the screen and as lines.
+/// The messages about the hub, for the full screen and for output in lines.
 package enum HubMessages {
     package static let unpaired =
-        "the hub no longer knows this station. Captures wait in the outbox until you pair it again with scan hub pair."
+        "the hub no longer knows this station. Captures wait in the outbox until you pair the station again with 'scan hub pair'."
 }
 
 extension HubNews {
@@ -11,9 +11,9 @@ extension HubNews {
     package var message: String? {
         switch self {
         case .answered: nil
-        case .owned(_, let reason): "It waits in the hub's intake: \(reason.printable)."
+        case .owned(_, let reason): "The book waits in the hub's intake queue: \(reason.printable)."
         case .kept(_, let reason): "Undone only on this device: \(reason.printable)."
-        case .refused(_, let reason): "The hub refused it: \(reason.printable)."
+        case .refused(_, let reason): "The hub refused the book: \(reason.printable)."
         }
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// The handling of Control-C, a closed terminal and `kill`: the terminal is restored, one line says what is kept, and the process ends with
-/// the same signal, so that the caller sees 128 + its number. Nothing needs to be saved: what was acknowledged is on disk.
+/// Handles Control-C, a closed terminal and `kill`. The terminal is restored, and one line says what was kept. Then the process ends with
+/// the same signal, so that the caller sees the exit status 128 + the number of the signal. Nothing has to be saved at that point, because
+/// everything that was acknowledged is already on disk.
 package enum Interrupts {
     private struct State {
         var isListening = false
@@ -11,18 +12,20 @@ package enum Interrupts {
         var lastMessage: (@Sendable () -> String?)?
         /// Releases devices before the program ends.
         var release: (@Sendable () -> Void)?
-        // No closure that does nothing: Swift 6.3.1, optimising, keeps a null pointer for it in a global, and its call ends the program.
+        // Nil is used instead of an empty closure. The optimiser of Swift 6.3.1 stores a null pointer for an empty closure in a global, and
+        // calling it ends the program.
         var resume: (@Sendable () -> Void)?
-        /// Called before the terminal is restored.
+        /// Closes the full screen; called before the terminal is restored.
         var leave: (@Sendable () -> Void)?
-        /// Called by the first signal, instead of ending the program.
+        /// Called when the first signal arrives, which then does not end the program.
         var first: (@Sendable () -> Void)?
     }
 
     private static let state = Mutex(State())
     private static let ends = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Starts to handle signals. `lastMessage` returns the line to print, nil for none.
+    /// Starts to handle signals. When a signal ends the program, the line that `lastMessage` returns is printed, or nothing if it returns
+    /// nil.
     package static func handle(lastMessage: @escaping @Sendable () -> String?) {
         let isFirst = state.withLock { state in
             state.lastMessage = lastMessage
@@ -40,7 +43,7 @@ package enum Interrupts {
         }
     }
 
-    /// Has the first signal shut a service down in order; only the second ends the program at once.
+    /// Sets what happens at the first signal, so that a service can shut down in order. Only a second signal ends the program at once.
     package static func onFirst(_ first: @escaping @Sendable () -> Void) { state.withLock { $0.first = first } }
 
     private static func takeFirst() -> (@Sendable () -> Void)? {
@@ -50,10 +53,11 @@ package enum Interrupts {
         }
     }
 
-    /// Sets what is called before the program ends, whether by a signal or normally, such as restoring the camera's controls.
+    /// Sets the closure that is called before the program ends, whether normally or because of a signal. It can restore the camera's
+    /// controls, for example.
     package static func onEnd(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.release = release } }
 
-    /// Calls the closure of ``onEnd(_:)`` now, once.
+    /// Calls the closure that was set with ``onEnd(_:)`` now, and removes it so that it is not called again.
     package static func release() {
         let release = state.withLock { state in
             defer { state.release = nil }
@@ -62,7 +66,7 @@ package enum Interrupts {
         release?()
     }
 
-    /// Sets the terminal to restore; nil if it is restored already.
+    /// Sets the terminal to restore when a signal ends the program; nil if no terminal needs to be restored.
     static func restoreOnSignal(terminal: Int32?, to settings: termios) {
         state.withLock { state in
             state.terminal = terminal
@@ -70,17 +74,17 @@ package enum Interrupts {
         }
     }
 
-    /// Sets what is called when the program continues after Control-Z; nil for nothing.
+    /// Sets the closure that is called when the program continues after Control-Z; nil to call nothing.
     static func onResume(_ resume: (@Sendable () -> Void)?) { state.withLock { $0.resume = resume } }
 
-    /// Sets what is called before the terminal is restored because of a signal that ends the program or of Control-Z: closes a full screen.
-    /// nil if there is no full screen any more.
+    /// Sets the closure that closes a full screen. It is called before the terminal is restored, because of Control-Z or of a signal that
+    /// ends the program. Pass nil when the full screen has been closed.
     static func onLeaving(_ leave: (@Sendable () -> Void)?) {
         state.withLock { $0.leave = leave }
         if leave == nil { Signals.useDefault(SIGTSTP) } else { Signals.install(SIGTSTP) }
     }
 
-    /// Handles Control-Z: restores the terminal, and stops the program as the system would have.
+    /// Handles Control-Z: restores the terminal, and stops the program, as the system would have done.
     private static func stop() {
         let isScreen = state.withLock { state in
             guard let leave = state.leave else { return false }
@@ -89,7 +93,7 @@ package enum Interrupts {
             return true
         }
         guard isScreen else { return }
-        // The kernel stops no process that no shell could continue: the signal is then lost, and this continues at once.
+        // The kernel does not stop a process that no shell could continue. The signal is then lost, and the program goes on here at once.
         Signals.useDefault(SIGTSTP)
         Signals.raise(SIGTSTP)
         Signals.install(SIGTSTP)

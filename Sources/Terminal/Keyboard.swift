@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// Reads a person's keys from the terminal one by one and without echo, while standard input may carry data.
+/// Reads keys from the terminal one by one, without echo. Standard input is not used, so it can carry data.
 ///
 /// The terminal is restored when the keyboard is closed, and by ``Interrupts`` when a signal ends the program.
 package final class Keyboard: Sendable {
@@ -11,15 +11,17 @@ package final class Keyboard: Sendable {
         case character(Character)
         case enter, escape, backspace
         case up, down, pageUp, pageDown, top, bottom
-        /// Pasted text, if the terminal marks it (bracketed paste, xterm's private mode 2004); never handled as keys.
+        /// Pasted text, which is never handled as keys. It is recognised on terminals that mark it (bracketed paste, xterm's private mode
+        /// 2004).
         case paste(String)
-        /// Control-D, or the terminal was closed.
+        /// Control-D was pressed, or the terminal was closed.
         case end
-        /// The program was stopped and continues: the screen has to be drawn again.
+        /// The program continues after it was stopped, so the screen has to be drawn again.
         case resumed
     }
 
-    /// A key and the time when it was read, on the monotonic clock: a burst is recognised by its times, however late it is handled.
+    /// A key and the time when it was read, on the monotonic clock. With these times, a burst of keys from a scanner is recognised even if
+    /// the keys are handled late.
     struct Press: Sendable {
         let key: Key
         let time: Duration
@@ -27,16 +29,18 @@ package final class Keyboard: Sendable {
 
     private let descriptor: Int32
     private let saved: termios
-    /// The keys with their times, for one consumer of this or of ``keys``.
+    /// The keys with the times when they were read. Only one task may iterate over this stream or over ``keys``.
     let presses: AsyncStream<Press>
     private let wakePipe: (read: Int32, write: Int32)
 
-    /// - Returns: nil if there is no terminal.
+    /// Opens the terminal of this process.
+    ///
+    /// - Returns: nil if there is no terminal, or if the program runs in the background.
     package static func open() -> Keyboard? {
         let descriptor = Foundation.open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var settings = termios()
-        // A background job must not touch the terminal: it would be stopped (SIGTTOU).
+        // A background job must not touch the terminal, because the system would stop it (SIGTTOU).
         guard tcgetattr(descriptor, &settings) == 0, tcgetpgrp(descriptor) == getpgrp() else {
             Foundation.close(descriptor)
             return nil
@@ -50,7 +54,7 @@ package final class Keyboard: Sendable {
         var raw = saved
         // Signals stay on, so that Control-C ends the program as usual.
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-        // Control-S would block drawing, and everything that waits for it.
+        // Control-S is off, because it would block drawing, and everything that waits for drawing.
         raw.c_iflag &= ~tcflag_t(IXON)
         tcsetattr(descriptor, TCSANOW, &raw)
         var ends: [Int32] = [0, 0]
@@ -61,7 +65,7 @@ package final class Keyboard: Sendable {
         presses = stream
         Interrupts.restoreOnSignal(terminal: descriptor, to: saved)
         Interrupts.onResume { [raw] in
-            // The shell used the terminal meanwhile: keys typed there were not meant for this program.
+            // Meanwhile the shell used the terminal. Keys that were typed then were not meant for this program, so they are dropped.
             var raw = raw
             tcsetattr(descriptor, TCSAFLUSH, &raw)
             continuation.yield(Press(key: .resumed, time: .monotonicNow))
@@ -70,7 +74,7 @@ package final class Keyboard: Sendable {
         Thread { Self.readKeys(from: descriptor, until: wake, into: continuation) }.start()
     }
 
-    /// The keys, for one consumer of this or of ``presses``.
+    /// The keys without their times. Only one task may iterate over this sequence or over ``presses``.
     var keys: some AsyncSequence<Key, Never> { presses.map(\.key) }
 
     /// Restores the terminal.
@@ -82,7 +86,8 @@ package final class Keyboard: Sendable {
         Foundation.close(wakePipe.write)
     }
 
-    /// The time, in milliseconds, in which the rest of a cursor key arrives after its Esc, even over a slow connection.
+    /// The longest time, in milliseconds, that the rest of a cursor key may take to arrive after its Esc byte. It allows for a slow
+    /// connection.
     private static let restOfSequence: Int32 = 50
 
     private static func readKeys(
@@ -119,12 +124,13 @@ package final class Keyboard: Sendable {
 
     private static let pasteBegins = Array("\u{1B}[200~".utf8)
     private static let pasteEnds = Array("\u{1B}[201~".utf8)
-    /// In bytes; a longer text is not a list of numbers.
+    /// The longest pasted text that is kept, in bytes. A longer text is not a list of numbers.
     private static let longestPaste = 64 << 10
 
-    /// Removes complete keys from the front and returns them; an incomplete UTF-8 or escape sequence stays. Function keys are ignored.
+    /// Removes complete keys from the front of the bytes and returns the keys. An incomplete UTF-8 or escape sequence stays. Function keys
+    /// are ignored.
     ///
-    /// - Parameter isWhole: true if no more bytes will arrive soon, so that an Esc alone is the key Esc.
+    /// - Parameter isWhole: true if no more bytes will arrive soon, so that a single Esc byte is the key Esc.
     static func parse(_ bytes: inout [UInt8], isWhole: Bool) -> [Key] {
         var keys: [Key] = []
         while let first = bytes.first {
@@ -169,7 +175,7 @@ package final class Keyboard: Sendable {
         return keys
     }
 
-    /// Parses the bytes after `ESC [` or `ESC O`. Source: ECMA-48, and xterm's control sequences for the others.
+    /// Parses the bytes after `ESC [` or `ESC O`. Sources: ECMA-48, and xterm's control sequences for keys that ECMA-48 does not define.
     private static func cursorKey(_ sequence: ArraySlice<UInt8>) -> Key? {
         switch String(decoding: sequence, as: UTF8.self) {
         case "A": .up

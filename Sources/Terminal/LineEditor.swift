@@ -10,7 +10,7 @@ struct LineEditor {
 
     enum Step: Equatable { case editing, done, cancelled }
 
-    /// Handles a key: Enter ends, Esc cancels, Backspace deletes, Control-U deletes all.
+    /// Handles a key. Enter ends the editing, Esc cancels it, Backspace deletes a character, and Control-U deletes the whole text.
     mutating func press(_ key: Keyboard.Key) -> Step {
         switch key {
         case .enter: return .done
@@ -24,7 +24,7 @@ struct LineEditor {
         return .editing
     }
 
-    /// Returns the output that shows the field from the left margin.
+    /// Returns the output that draws the field on the current line.
     func line(width: Int) -> String {
         "\r\u{1B}[K  \(label): \(end(room: max(10, width - label.count - 4)))"
     }

@@ -3,22 +3,22 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// Writes to standard output and standard error: whole lines, from any task, with a status line at the bottom of a terminal.
+/// Writes whole lines to standard output and standard error, from any task, and can show a status line at the bottom of a terminal.
 ///
-/// If the reader of a pipe is gone (EPIPE), the process ends with SIGPIPE, as programs in a pipe do.
+/// If the program that reads from a pipe has ended (EPIPE), this process ends with SIGPIPE, as programs in a pipe do.
 package final class Output: Sendable {
     package static let shared = Output()
 
     private struct State {
-        /// The status line, without escapes; empty if there is none.
+        /// The status line, without escape sequences; empty if there is none.
         var status = ""
-        /// Receives the texts that would be printed while a screen covers the terminal.
+        /// Receives the texts that would otherwise be printed, while a full screen covers the terminal.
         var screen: (@Sendable (String) -> Void)?
     }
 
     private let state = Mutex(State())
     package let isTerminal = isatty(STDOUT_FILENO) == 1
-    /// True if a status line is shown: on standard error, so that it does not mix with data on standard output.
+    /// True if a status line can be shown. It is written to standard error, so that it does not mix with data on standard output.
     let showsStatus = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     package let style: Style
 
@@ -54,7 +54,7 @@ package final class Output: Sendable {
         }
     }
 
-    /// Prints something that is neither data nor an error, on standard error.
+    /// Prints a notice, which is neither data nor an error, on standard error.
     package func printNotice(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text) }
@@ -63,10 +63,10 @@ package final class Output: Sendable {
         }
     }
 
-    /// Prints what a command changed on standard output, and how to undo it on standard error.
+    /// Prints the results of a command on standard output, and advice on undoing its change on standard error.
     package func printChange(_ results: [String]) {
         for result in results { printLine(result) }
-        printNotice("scan undo takes it back.")
+        printNotice("To undo this, run 'scan undo'.")
     }
 
     /// Replaces the status line, if standard error is a terminal. An empty text removes it.
@@ -80,8 +80,9 @@ package final class Output: Sendable {
         }
     }
 
-    /// Covers the terminal with a full screen on the alternate buffer (xterm's private modes 1049, 25, 7, and 2004 to distinguish pasted
-    /// text from keys). Does nothing if it is open already.
+    /// Covers the terminal with a full screen on the alternate buffer. Does nothing if a full screen is open.
+    ///
+    /// This uses xterm's private modes 1049, 25 and 7, and mode 2004, with which pasted text is distinguished from keys.
     ///
     /// - Parameter receive: called with each text that would have been printed, until the screen is closed.
     func openScreen(_ receive: @escaping @Sendable (String) -> Void) {
@@ -93,7 +94,7 @@ package final class Output: Sendable {
         }
     }
 
-    /// Closes the full screen and shows the terminal's content before it. Does nothing if it is closed already.
+    /// Closes the full screen and shows the terminal's earlier content again. Does nothing if no full screen is open.
     func closeScreen() {
         state.withLock { state in
             guard state.screen != nil else { return }
@@ -102,9 +103,9 @@ package final class Output: Sendable {
         }
     }
 
-    /// Writes to the full screen, if it is open.
+    /// Writes text to the full screen, if one is open.
     ///
-    /// - Returns: true if it is open.
+    /// - Returns: true if a full screen is open.
     @discardableResult
     package func draw(_ text: String) -> Bool {
         state.withLock { state in
@@ -140,7 +141,7 @@ package final class Output: Sendable {
     }
 }
 
-/// Returns the columns and rows of the terminal; 80x24 if they are not known.
+/// Returns the number of columns and rows of the terminal, or 80x24 if they are not known.
 package func terminalSize() -> (columns: Int, rows: Int) {
     var size = winsize()
     for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO] {
@@ -151,13 +152,13 @@ package func terminalSize() -> (columns: Int, rows: Int) {
     return (80, 24)
 }
 
-/// Colours by meaning. If they are off, texts are unchanged.
+/// The colours of texts, by meaning. If colours are off, texts stay unchanged.
 package struct Style: Sendable {
     package let isOn: Bool
 
     package init(isOn: Bool) { self.isOn = isOn }
 
-    /// False with NO_COLOR (https://no-color.org) and on a terminal without colours.
+    /// False if NO_COLOR is set (https://no-color.org), or if the terminal has no colours.
     static var isWanted: Bool {
         let environment = ProcessInfo.processInfo.environment
         return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"

@@ -2,9 +2,11 @@ import Foundation
 
 /// Reads a line of standard input without showing it.
 package enum SecretLine {
-    /// True if a person types it, who may make a mistake without seeing it.
+    /// True if a person types the line, and may mistype because the characters are not shown.
     package static var isTyped: Bool { isatty(STDIN_FILENO) == 1 }
 
+    /// Prints the prompt and reads a line.
+    ///
     /// - Returns: the line without its line break; nil at the end of the input.
     package static func read(_ prompt: String) -> String? {
         var saved = termios()
@@ -13,7 +15,7 @@ package enum SecretLine {
         silent.c_lflag &= ~tcflag_t(ECHO)
         Interrupts.restoreOnSignal(terminal: STDIN_FILENO, to: saved)
         Interrupts.onResume { [silent] in
-            // The shell used the terminal meanwhile and turned the echo on.
+            // Meanwhile the shell used the terminal and turned the echo on.
             var silent = silent
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         }

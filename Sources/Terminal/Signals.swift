@@ -3,10 +3,12 @@ import SystemPackage
 
 /// Handles signals on a separate thread.
 ///
-/// Dispatch sources first ignore a signal and begin to listen some time later, noticeably later on a busy machine, so that a Control-C in
-/// between is lost (seen as a program that did not end). Here a signal is handled from the moment that `listen` returns.
+/// A dispatch source is not used, because it first ignores its signal and begins to listen only some time later. On a busy machine, a
+/// Control-C in between was lost, and the program did not end. Here a signal is handled from the moment when `listen` returns.
 enum Signals {
-    /// - Parameter handle: called on a thread that does nothing else.
+    /// Starts to handle signals.
+    ///
+    /// - Parameter handle: called with each signal, on a thread that does nothing else.
     static func listen(to numbers: [Int32], _ handle: @escaping @Sendable (Int32) -> Void) {
         if pipeEnds.write < 0 {
             var ends: [Int32] = [-1, -1]
@@ -29,11 +31,11 @@ enum Signals {
         thread.start()
     }
 
-    /// Handles a signal from now on, in place of ``useDefault(_:)``.
+    /// Handles a signal from now on, after ``useDefault(_:)`` or for the first time.
     static func install(_ number: Int32) {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
-            // Only what signal-safety(7) allows.
+            // A signal handler may call only the functions that signal-safety(7) allows.
             let code = errno
             var byte = UInt8(truncatingIfNeeded: number)
             _ = write(Signals.pipeEnds.write, &byte, 1)
@@ -46,7 +48,7 @@ enum Signals {
     /// Restores the default action of a signal.
     static func useDefault(_ number: Int32) { signal(number, SIG_DFL) }
 
-    /// Sends a signal to this process, which takes effect before this returns, whatever the calling thread blocks.
+    /// Sends a signal to this process. The signal takes effect before this function returns, even if the calling thread blocks signals.
     static func raise(_ number: Int32) {
         var (mask, old) = (sigset_t(), sigset_t())
         sigemptyset(&mask)
@@ -56,6 +58,6 @@ enum Signals {
         pthread_sigmask(SIG_SETMASK, &old, nil)
     }
 
-    // Written once, before the first handler that reads it is installed, because a handler cannot hold a lock.
+    // Written once, before the first signal handler is installed. It has no lock, because a signal handler cannot hold one.
     nonisolated(unsafe) private static var pipeEnds: (read: Int32, write: Int32) = (-1, -1)
 }

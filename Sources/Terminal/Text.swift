@@ -1,7 +1,8 @@
 import Foundation
 
 extension String {
-    /// The text without anything that could control a terminal: control characters and bidirectional overrides become spaces.
+    /// The text without characters that could control a terminal. Control characters other than line breaks, and bidirectional overrides,
+    /// become spaces.
     package var printable: String {
         String(
             String.UnicodeScalarView(
@@ -17,7 +18,7 @@ extension String {
     /// The text on one line, without control characters.
     package var oneLine: String { printable.replacingOccurrences(of: "\n", with: " ") }
 
-    /// Returns the text broken at spaces into lines of at most `width` columns.
+    /// Returns the text, broken at spaces into lines of at most `width` columns. Lines after the first `most` are dropped.
     package func wrapped(_ width: Int, atMost most: Int = 4) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -47,7 +48,7 @@ package func spoken(minutes: Int) -> String {
     return rest == 0 ? "\(hours) h" : "\(hours) h \(rest) min"
 }
 
-/// Formats a number with one digit after the point, or none if it is whole.
+/// Formats a number with one digit after the decimal point, or without a decimal point if it is whole.
 func rounded(_ value: Double) -> String {
     let tenths = (value * 10).rounded()
     guard abs(tenths) < 1e15 else { return "\(value)" }

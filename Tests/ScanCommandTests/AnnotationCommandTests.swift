@@ -34,7 +34,7 @@ import Testing
             #expect(edited["created"] as? String == object["created"] as? String)
 
             let deleted = try scan.run(what, "delete", id)
-            #expect(deleted.status == 0 && deleted.err.contains("scan undo takes it back"))
+            #expect(deleted.status == 0 && deleted.err.contains("To undo this, run 'scan undo'"))
             #expect(try scan.run(what, "list", "dune", "--json").lines.count == 1)
             try scan.run("undo")
             #expect(try scan.run(what, "list", "dune", "--json").lines.count == 2)

@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: ["*", "", " ", "...", "-\u{2014}"]) func `of punctuation alone name nothing`(name: String) throws {
         try withBooks { scan in
             let ending = try scan.run("library", "delete", "--", name)
-            #expect(ending.status == 64 && ending.err.contains("does not name a book"), "\(ending.err)")
+            #expect(ending.status == 64 && ending.err.contains("cannot identify a book"), "\(ending.err)")
             #expect(try scan.run("reading", "start", "--", name).status == 64)
             #expect(try scan.run("library", "trash", "--json").lines.isEmpty)
         }

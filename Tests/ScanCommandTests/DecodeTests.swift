@@ -49,7 +49,7 @@ import Testing
             #expect(try svg.nodes(forXPath: "//*[local-name()='path']").count >= 12)
 
             let again = try scan.run("decode", "--picture", picture, photo)
-            #expect(again.status == 64 && again.err.contains("already exists; --force replaces it"))
+            #expect(again.status == 64 && again.err.contains("already exists. To replace it, use --force"))
             #expect(try scan.run("decode", "--picture", picture, "--force", photo).status == 0)
             let two = try scan.run("decode", "--picture", picture + "2", photo, photo)
             #expect(two.status == 64 && two.err.contains("has 2. Name one photo"))
@@ -63,7 +63,7 @@ import Testing
             let original = ScanProcess.samples.appendingPathComponent("photos/frontal.jpg")
             try FileManager.default.copyItem(at: original, to: photo)
             let ending = try scan.run("decode", "--picture", photo.path, "--force", photo.path)
-            #expect(ending.status == 64 && ending.err.contains("is the photo itself. Name another file"))
+            #expect(ending.status == 64 && ending.err.contains("is the photo itself. Choose another file"))
             #expect(try Data(contentsOf: photo) == Data(contentsOf: original))
         }
     }

@@ -83,7 +83,7 @@ import Testing
             camera {
                 $0.codes = []
                 $0.meter = CameraFindings.Meter()
-            }, "book", .unknown, "no book was held up"
+            }, "book", .unknown, "no book was shown to the camera"
         ),
     ]
 
@@ -169,10 +169,10 @@ import Testing
     static let clocks: [(String, TimeInterval, [Int], Check.State, String)] = [
         ("of a machine without a battery", 0, [], .attention, "1970-01-01"),
         ("alone", 1_795_000_000, [], .ok, "no source to compare"),
-        ("like the others", 1_795_000_000, [2, -3], .ok, "in agreement with the sources' clocks"),
+        ("like the others", 1_795_000_000, [2, -3], .ok, "which agrees with the sources' clocks"),
         ("an hour slow", 1_795_000_000, [3600], .attention, "60 minutes behind"),
         ("ten minutes fast", 1_795_000_000, [-601], .attention, "10 minutes ahead"),
-        ("right, unlike one of the others", 1_795_000_000, [0, 7200], .ok, "in agreement with the sources' clocks"),
+        ("right, unlike one of the others", 1_795_000_000, [0, 7200], .ok, "which agrees with the sources' clocks"),
     ]
 
     @Test(arguments: clocks)

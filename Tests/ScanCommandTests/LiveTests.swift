@@ -66,7 +66,7 @@ import Testing
             try terminal.wait(for: "3 ticked")
             terminal.type("q")
             #expect(try terminal.finish() == 4)
-            #expect(terminal.screen.contains("3 not confirmed: scan intake confirm goes through them."))
+            #expect(terminal.screen.contains("3 not confirmed. To confirm them, run 'scan intake confirm'."))
             #expect(try titles(scan).isEmpty)
             #expect(try waiting(scan) == 3)
         }

@@ -53,23 +53,23 @@ import Testing
 
     @Test func `comes with the command that helps`() {
         for (refusal, description) in [
-            (InTrashRefusal(ID()), "the book is in the trash. Restore it first: scan library restore."),
+            (InTrashRefusal(ID()), "the book is in the trash. Restore it first: run 'scan library restore'."),
             (UndoRefusal.noSuchChange, "there is nothing to undo."),
-            (SessionError.notActive, "No active reading session found. scan session start BOOK starts one."),
-            (AnnotationRefusal.noSuchQuote("x"), "there is no quote \"x\". scan quote list shows them."),
+            (SessionError.notActive, "No active reading session found. To start one, run 'scan session start BOOK'."),
+            (AnnotationRefusal.noSuchQuote("x"), "there is no quote \"x\". To list the quotes, run 'scan quote list'."),
             (
                 LabelRefusal.none(what: "tag", name: "x", near: []),
-                "there is no tag \"x\". scan tag list shows them all."
+                "there is no tag \"x\". To see all of them, run 'scan tag list'."
             ),
             (LabelRefusal.none(what: "tag", name: "x", near: ["xy"]), "there is no tag \"x\"; similar names: xy."),
             (
                 LabelRefusal.taken(what: "tag", name: "a", by: "b"),
-                "there is already a tag \"b\"; to combine \"a\" with it, merge the two. Use scan tag merge \"a\" --into \"b\"."
+                "there is already a tag \"b\"; to combine \"a\" with it, merge the two. Use 'scan tag merge \"a\" --into \"b\"'."
             ),
-            (StationRefusal.none, "there is no such station. scan hub stations lists them."),
+            (StationRefusal.none, "there is no such station. To list the stations, run 'scan hub stations'."),
             (
                 ReadingRefusal.noReading,
-                "the book is To Read, so it has no reading yet. Start the book first, or choose an earlier reading. scan reading start starts it."
+                "the book is To Read, so it has no reading yet. Start the book first, or choose an earlier reading. To start it, run 'scan reading start'."
             ),
         ] as [(any Refusal, String)] {
             #expect(CommandError(describing: refusal).description == description)

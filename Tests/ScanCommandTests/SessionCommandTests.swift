@@ -100,7 +100,8 @@ import Testing
 
     /// The arguments, the exit status and a part of the message.
     static let refused: [([String], Int, String)] = [
-        (["add", "dune"], 64, "Give its time"), (["add", "dune", "--minutes", "99999999999"], 64, "1440"),
+        (["add", "dune"], 64, "Give the time of the session"),
+        (["add", "dune", "--minutes", "99999999999"], 64, "1440"),
         (["add", "dune", "--minutes", "0"], 64, "1 to 1440"),
         (["add", "dune", "--start", "noon", "--minutes", "5"], 64, "not a time"),
         (["add", "dune", "--start", "2026-02-30 14:30", "--minutes", "5"], 64, "2026-02 has no day 30"),
@@ -144,7 +145,7 @@ import Testing
             try scan.run("session", "start", "dune")
             let done = try scan.run(["reading"] + act + ["--json"])
             #expect(done.status == 0 && done.lines.count == 1)
-            #expect(done.err.contains("still running; scan session stop"), "\(done.err)")
+            #expect(done.err.contains("still running. To end it, run 'scan session stop"), "\(done.err)")
             #expect(try scan.run("session", "stop", "--force").status == 0)
             #expect(!(try scan.run("reading", "start", "dune").err.contains("still running")))
         }

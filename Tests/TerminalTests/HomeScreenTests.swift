@@ -67,7 +67,7 @@ extension `The pages in the terminal` {
                   You started this 30 days ago. Do you want to update your progress?
                   started 2026-04-10
 
-                  and 1 more; --limit 4 shows them all.
+                  and 1 more; use --limit 4 to see all.
 
                 Recently read
 
@@ -105,7 +105,7 @@ extension `The pages in the terminal` {
                   want to update your progress?
                   started 2026-04-10
 
-                  and 1 more; --limit 4 shows them all.
+                  and 1 more; use --limit 4 to see all.
 
                 Recently read
 
@@ -141,7 +141,7 @@ extension `The pages in the terminal` {
                   You started this 30 days ago. Do you want to update your progress?
                   started 2026-04-10
 
-                  and 1 more; --limit 4 shows them all.
+                  and 1 more; use --limit 4 to see all.
 
                 Recently read
 
@@ -158,12 +158,12 @@ extension `The pages in the terminal` {
                 Reading now
 
                   No books currently reading.
-                  scan reading start BOOK starts one.
+                  To start a book, run 'scan reading start BOOK'.
 
                 Recently read
 
                   No books read yet.
-                  scan reading finish BOOK marks one as read.
+                  To mark a book as read, run 'scan reading finish BOOK'.
                 """)
     }
 }

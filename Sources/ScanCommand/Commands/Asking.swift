@@ -1,23 +1,24 @@
 import Foundation
 import Terminal
 
-/// Asks a person for confirmation. `--yes` confirms in advance, whatever the question.
+/// Asks a person for confirmation. With `--yes`, every question is confirmed in advance.
 enum Asking {
-    /// The way to reverse an act. It also decides what applies if nobody can be asked: with `--json`, or without a terminal.
+    /// The way to reverse an act. It also decides whether the act is carried out if nobody can be asked, which is so with `--json` or
+    /// without a terminal.
     enum WayBack {
-        /// `scan undo` reverses the act, so giving the command is enough.
+        /// `scan undo` can reverse the act, so the command is enough if nobody can be asked.
         case undo
-        /// The act itself reverses another, so giving the command is enough.
+        /// The act itself reverses another act, so the command is enough if nobody can be asked.
         case isOne
-        /// The act cannot be reversed: only `--yes` is enough.
+        /// The act cannot be reversed, so `--yes` is needed if nobody can be asked.
         case forGood
-        /// The command alone does not say what to do: refused with this message.
+        /// The command alone does not say what to do. If nobody can be asked, it is refused with this message.
         case choice(String)
     }
 
     /// Returns true if the act may be carried out.
     ///
-    /// - Parameter question: such as "Delete the note?"
+    /// - Parameter question: the question, such as "Delete the note?"
     /// - Throws: ``CommandError`` if nobody can be asked and the command alone is not enough.
     static func mayGoOn(
         _ question: String, yes: Bool, json: Bool, _ wayBack: WayBack = .undo
@@ -26,13 +27,14 @@ enum Asking {
         let isAlone = json || isatty(STDIN_FILENO) != 1
         switch wayBack {
         case .undo:
-            return isAlone || ask("\(question) scan undo can take it back.")
+            return isAlone || ask("\(question) You can undo this with 'scan undo'.")
         case .isOne:
             return isAlone || ask(question)
         case .forGood:
             guard !isAlone else {
                 throw CommandError(
-                    .usage, "this cannot be undone, and there is no terminal to ask at. Confirm it with --yes.")
+                    .usage, "this cannot be undone, and there is no terminal at which to ask. To confirm it, use --yes."
+                )
             }
             return ask("\(question) This cannot be undone.")
         case .choice(let refusal):

@@ -9,10 +9,11 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup", abstract: "Write a verified copy of the library.",
         discussion: """
             Without a target, the backup is written to the folder backups beside the
-            library and, if it is set, to the folder of the setting backupFolder. Of
-            the backups that scan named, a folder keeps the newest of each of the last
-            seven days and of the last four weeks that have one; a file that you named
-            is kept. The first change of a day makes a backup automatically.
+            library and, if the setting backupFolder is set, also to that folder. Each
+            folder keeps the newest backup of each of the last seven days and of each of
+            the last four weeks in which there were backups. Other backups are removed,
+            but a file that you named yourself is always kept. The first change of a day
+            makes a backup automatically.
 
               scan backup
               scan backup /media/usb/books/
@@ -24,7 +25,7 @@ struct BackupCommand: AsyncParsableCommand {
         help: ArgumentHelp("A folder (an existing one, or a path that ends in /) or a file.", valueName: "target"),
         completion: .file())
     var target: String?
-    @Flag(help: "List backups, newest first, including those in the given folder.") var list = false
+    @Flag(help: "List the backups, newest first, including those in a folder given as the target.") var list = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -65,7 +66,7 @@ struct BackupCommand: AsyncParsableCommand {
     }
 }
 
-/// The backups in the folders in which backups of a library are kept.
+/// Lists the backups in the folders where a library's backups are kept.
 struct BackupList {
     private let settings: Settings
     private let json: Bool
@@ -75,12 +76,12 @@ struct BackupList {
         self.json = json
     }
 
-    /// The folder beside the library, then that of the setting.
+    /// The folders with backups: first the folder beside the library, then the folder in the setting backupFolder.
     var folders: [String] {
         [settings[.library].map { LibraryFile.ownBackupFolder(of: $0) }, settings[.backupFolder]].compactMap(\.self)
     }
 
-    /// Returns the backups folder by folder, newest first. A folder that cannot be read is reported and skipped.
+    /// Returns the backups, one folder after the other, and the newest first in each. A folder that cannot be read is reported and skipped.
     func backups(also folder: String? = nil) -> [StoredBackup] {
         (folders + [folder].compactMap(\.self)).flatMap { folder in
             do {
@@ -97,7 +98,7 @@ struct BackupList {
         for backup in backups { Output.shared.printLine(json ? backup.json.text : Self.line(for: backup)) }
         if backups.isEmpty, !json {
             let searched = (folders + [folder].compactMap(\.self)).joined(separator: ", ")
-            Output.shared.printNotice("There is no backup in \(searched). scan backup writes one.")
+            Output.shared.printNotice("There is no backup in \(searched). To write one, run 'scan backup'.")
         }
     }
 
@@ -134,12 +135,12 @@ func isFolder(_ path: String) -> Bool {
 
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Replace the library with a backup; the old library is moved aside.",
+        commandName: "restore", abstract: "Replace the library with a backup, and move the old library aside.",
         discussion: """
-            First close every other scan that has the library open. Without a name,
-            scan restore lists the backups of this library and, on a terminal, offers
-            to restore the newest; the backup of another library must be named. The
-            backup is verified before anything is changed.
+            First end every other scan that has the library open. Without a name, this
+            command lists the backups of this library and, on a terminal, offers to
+            restore the newest one. To restore a backup of another library, give its
+            name. The backup is verified before anything is changed.
 
               scan restore
               scan restore library-2026-11-21T093000Z.sqlite
@@ -148,10 +149,10 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A backup file, or the name of one in the folder backups or in backupFolder.", valueName: "backup"),
+            "A backup file, or the name of a backup in the folder backups or in backupFolder.", valueName: "backup"),
         completion: .file())
     var backup: String?
-    @Flag(help: "Do not ask for confirmation; without a name, restore the newest backup.") var yes = false
+    @Flag(help: "Do not ask for confirmation. Without a name, restore the newest backup.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -181,8 +182,8 @@ struct RestoreCommand: AsyncParsableCommand {
         Output.shared.printNotice("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
-    /// Returns the id of the existing library, which is opened to read it; `nil` if there is none, or it is damaged: then the
-    /// backups of this library are recognised by their names.
+    /// Returns the id of the existing library; `nil` if there is no library, or if it is damaged. Without an id, the backups of this
+    /// library are recognised by their names.
     private func identity(of path: String) async -> String? {
         guard FileManager.default.fileExists(atPath: path), let library = try? LibraryFile.open(at: path) else {
             return nil
@@ -191,6 +192,8 @@ struct RestoreCommand: AsyncParsableCommand {
         return try? await library.identity()
     }
 
+    /// Chooses the backup to restore.
+    ///
     /// - Returns: the backup file, or `nil` if the user declines.
     private func chosen(_ settings: Settings, for path: String, _ identity: String?) throws -> String? {
         let list = BackupList(settings, json: false)
@@ -201,18 +204,18 @@ struct RestoreCommand: AsyncParsableCommand {
         guard let newest = backups.first else {
             let searched = list.folders.joined(separator: ", ")
             guard found.contains(where: { $0.problem == nil }) else {
-                throw CommandError(.nothing, "there is no backup in \(searched). scan backup writes one.")
+                throw CommandError(.nothing, "there is no backup in \(searched). To write one, run 'scan backup'.")
             }
             throw CommandError(
                 .nothing,
-                "there is no backup of this library in \(searched), only of other libraries. scan backup --list shows them; name the one to restore."
+                "there is no backup of this library in \(searched), only of other libraries. To see them, run 'scan backup --list'. Then give the name of the one to restore."
             )
         }
         if own.areMixed {
             for backup in backups { Output.shared.printLine(BackupList.line(for: backup)) }
             throw CommandError(
                 .usage,
-                "these are backups of several libraries, and this library's id cannot be read. Name the backup to restore."
+                "these are backups of several libraries, and this library's id cannot be read. Give the name of the backup to restore."
             )
         }
         if yes { return newest.path }
@@ -220,7 +223,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let what = "\(newest.path.printable) with \(counted(newest.books ?? 0, "book"))"
         let isMeant = try Asking.mayGoOn(
             "Replace the library with the newest backup, \(what)?", yes: false, json: output.json,
-            .choice("name the backup to restore; --yes restores the newest."))
+            .choice("give the name of the backup to restore, or use --yes to restore the newest."))
         return isMeant ? newest.path : nil
     }
 
@@ -229,7 +232,7 @@ struct RestoreCommand: AsyncParsableCommand {
             [name] + (name.contains("/") ? [] : list.folders.flatMap { ["\($0)/\(name)", "\($0)/\(name).sqlite"] })
         guard let file = candidates.first(where: { FileManager.default.fileExists(atPath: $0) && !isFolder($0) }) else {
             throw CommandError(
-                .unreadable, "there is no backup \(name.printable). scan backup --list shows the backups.")
+                .unreadable, "there is no backup \(name.printable). To see the backups, run 'scan backup --list'.")
         }
         return file
     }

@@ -2,18 +2,18 @@ import Bookplate
 import Library
 import Terminal
 
-/// Finds the book that a user names by ISBN, by id or by words that fit no other book.
+/// Finds the book that a user names by its ISBN, by its id, or by words that fit no other book.
 extension LibraryFile {
-    /// The number of books listed when several fit.
+    /// The largest number of books that are listed if several fit a name.
     private static let listed = 10
 
-    /// Returns the one book with this name. A name is matched more narrowly than a search, since the book is then changed: words
-    /// in tags, notes and quotes do not name a book.
+    /// Returns the only book that fits a name. The rule is stricter than for a search, because a command may change the book: words in
+    /// tags, notes and quotes do not count.
     ///
     /// - Parameters:
-    ///   - name: an ISBN, an id or its last six or more characters, or words of title, subtitle, authors and series.
+    ///   - name: an ISBN, an id or its last six or more characters, or words from the title, subtitle, authors and series.
     ///   - inTrash: true to look in the trash only, false to look in the library only.
-    /// - Throws: ``CommandError`` if no book fits, or several do; then the message lists them.
+    /// - Throws: ``CommandError`` if no book fits, or if several fit, which the message lists.
     func book(named name: String, inTrash: Bool = false) async throws -> Book {
         if let book = try await book(ID(rawValue: name.lowercased())), (book.copy.deleted != nil) == inTrash {
             return book
@@ -26,7 +26,8 @@ extension LibraryFile {
         }
         let place = inTrash ? "in the trash" : "in the library"
         let advice =
-            inTrash ? "scan library trash lists those there are" : "scan library search finds books by other words"
+            inTrash
+            ? "To list the trash, run 'scan library trash'" : "To find books by other words, run 'scan library search'"
         guard let first = matches.first else {
             throw CommandError(.nothing, "there is no book \"\(name.prefix(80).printable)\" \(place). \(advice).")
         }
@@ -37,19 +38,20 @@ extension LibraryFile {
             let rest = matches.count > Self.listed ? "\n  and more" : ""
             throw CommandError(
                 .nothing,
-                "\"\(name.prefix(80).printable)\" fits several books. Name one by its id, or by the end of it:\n"
+                "\"\(name.prefix(80).printable)\" fits several books. Give the id of one of them, or the end of the id:\n"
                     + list.joined(separator: "\n") + rest)
         }
         return first
     }
 
-    /// Returns the books whose whole title is the name; without one, the books that have its words, or whose id ends in it.
+    /// Returns the books whose whole title is the name. If there are none, returns the books that contain the words of the name, and the
+    /// books whose id ends with it.
     private func books(fitting text: String, inTrash: Bool) async throws -> [Book] {
         let name = BookName(text)
         guard name.hasLetter else {
             throw CommandError(
                 .usage,
-                "\"\(text.prefix(80).printable)\" does not name a book. Give its ISBN, its id, or words of its title or authors."
+                "\"\(text.prefix(80).printable)\" cannot identify a book. Give its ISBN, its id, or words from its title or authors."
             )
         }
         var query = BookQuery()
@@ -59,7 +61,7 @@ extension LibraryFile {
         repeat {
             let page = try await books(matching: query)
             for hit in page.hits {
-                // The best matches come first; those in tags, notes and quotes only come last.
+                // The best matches come first. Books that match only in tags, notes and quotes come last.
                 isPast = !name.isBrief && (BookName.isBeside(hit) || fits.count > Self.listed)
                 if isPast { break }
                 if name.fits(hit) { fits.append(hit) }
@@ -76,7 +78,7 @@ extension LibraryFile {
     }
 }
 
-/// The words of a book's name, and the rule that says which search results they name.
+/// The words with which a user names a book, and the rule that decides if they fit a search result.
 private struct BookName {
     private let folded: String
     private let words: [Substring]
@@ -86,13 +88,13 @@ private struct BookName {
         words = Self.words(of: folded)
     }
 
-    /// False for punctuation alone, which names nothing.
+    /// False if there is only punctuation, which cannot identify a book.
     var hasLetter: Bool { !words.isEmpty }
-    /// True for a word of one or two letters, whose search results are ordered by date, not by the quality of the match.
+    /// True for a single word of one or two letters. Its search results are ordered by date instead of by the quality of the match.
     var isBrief: Bool { words.count == 1 && words[0].count <= 2 }
 
-    /// Returns true if the name fits a search result. A single letter must be the whole title, and one of two letters a whole
-    /// word, since they begin a word in half of all books.
+    /// Returns true if the name fits a search result. Words of one or two letters must be whole words, because half of all books have a
+    /// word that begins with them. A name of a single letter must be the whole title.
     func fits(_ hit: BookHit) -> Bool {
         guard !Self.isBeside(hit) else { return false }
         let metadata = hit.book.edition.metadata
@@ -107,7 +109,7 @@ private struct BookName {
         return short.allSatisfy(found.contains)
     }
 
-    /// Returns true if the book was found by what was added to it, such as a note, and not by its title, authors or series.
+    /// Returns true if the search matched something that was added to the book, such as a note, and not its title, authors or series.
     static func isBeside(_ hit: BookHit) -> Bool {
         switch hit.match?.field {
         case .title, .isbn, .author, .subtitle, .series: false
@@ -117,7 +119,7 @@ private struct BookName {
 
     private static func words(of folded: String) -> [Substring] { folded.split { !$0.isLetter && !$0.isNumber } }
 
-    /// Returns true for scripts without spaces, in which the end of a word is not visible: Thai to Khmer, Han, Kana.
+    /// Returns true if the word is in a script without spaces, in which the end of a word is not visible: from Thai to Khmer, Han and Kana.
     private static func isWithoutSpaces(_ word: Substring) -> Bool {
         word.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
@@ -130,7 +132,8 @@ private struct BookName {
 }
 
 extension Intake {
-    /// Returns the waiting items named by id, the end of an id, or ISBN; all of them without names.
+    /// Returns the waiting items with the given names. A name is an id, the end of an id, or an ISBN. Without names, all waiting items are
+    /// returned.
     ///
     /// - Throws: ``CommandError`` if a name fits no item.
     func waitingItems(named names: [String]) async throws -> [IntakeItem] {
@@ -143,7 +146,8 @@ extension Intake {
             let fits = waiting.filter { $0.isbn == isbn || (ending.count >= 4 && $0.id.rawValue.hasSuffix(ending)) }
             guard !fits.isEmpty else {
                 throw CommandError(
-                    .nothing, "\"\(name.prefix(80).printable)\" is not in the queue. scan intake list shows the queue.")
+                    .nothing,
+                    "\"\(name.prefix(80).printable)\" is not in the queue. To see the queue, run 'scan intake list'.")
             }
             chosen += fits.filter { item in !chosen.contains { $0.id == item.id } }
         }

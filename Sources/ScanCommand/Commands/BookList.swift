@@ -4,7 +4,7 @@ import Foundation
 import Library
 import Terminal
 
-/// Returns "12 days left": the time during which a book can still be taken out of the trash.
+/// Returns the time for which a book can still be taken out of the trash, as text: "12 days left".
 func timeLeft(inTrashSince deleted: Date, now: Date = Date()) -> String {
     "\(counted(Trash.daysLeft(deleted: deleted, now: now), "day")) left"
 }
@@ -14,12 +14,12 @@ struct BookList {
     let paths: PathOptions
     let json: Bool
 
-    /// The number of books read at once for JSON.
+    /// The number of books that are read at a time for JSON output.
     private static let chunkSize = 500
 
-    /// Prints the books that match, or with `--counts` their counts.
+    /// Prints the books that match, or with `--counts` the number of books for each value of each filter.
     ///
-    /// - Returns: the number of books that match in all.
+    /// - Returns: the total number of books that match.
     @discardableResult
     func show(_ options: ListOptions, text: String = "", inTrash: Bool = false) async throws -> Int {
         var query = try options.query(text: text)
@@ -56,8 +56,8 @@ struct BookList {
             left -= page.hits.count
             query.after = page.next
         } while query.after != nil && left > 0
-        // On standard error, since every line of the output is a book.
-        if let next = query.after { Output.shared.printNotice("--after \(next) shows more.") }
+        // This goes to standard error, because every line on standard output is a book.
+        if let next = query.after { Output.shared.printNotice("To show more, add this option: --after \(next)") }
         return count
     }
 
@@ -65,7 +65,7 @@ struct BookList {
         let page = try await library.books(matching: query)
         if page.hits.isEmpty {
             Output.shared.printNotice(
-                query.after == nil ? try await EmptyList(library, query).text() : "There are no more.")
+                query.after == nil ? try await EmptyList(library, query).text() : "There are no more books.")
             return page.total
         }
         let width = terminalSize().columns
@@ -75,13 +75,13 @@ struct BookList {
         }
         if let next = page.next {
             let total = page.isTotalExact ? "\(page.total)" : "more than \(page.total)"
-            Output.shared.printNotice("\(page.hits.count) of \(total); --after \(next) shows more.")
+            Output.shared.printNotice("\(page.hits.count) of \(total). To show more, add this option: --after \(next)")
         }
         return page.total
     }
 
-    /// Returns where the book matched: `Matched in notes: “…the ⟦spice⟧ must…”`, with the match in bold instead of brackets on a
-    /// terminal with colours.
+    /// Returns the line that shows the place of the match: `Matched in notes: “…the ⟦spice⟧ must…”`. On a terminal with colours, the match
+    /// is in bold instead of in brackets.
     static func reason(_ match: BookHit.Match) -> String {
         let style = Output.shared.style
         let excerpt = match.snippet.parts.map { part in
@@ -122,7 +122,7 @@ struct EmptyList {
     func text() async throws -> String {
         if !query.text.isEmpty, !query.hasWords {
             return
-                "\"\(query.text.prefix(80).printable)\" contains no word to search for. scan library list shows every book."
+                "\"\(query.text.prefix(80).printable)\" contains no word to search for. To see all books, run 'scan library list'."
         }
         let isWordless = query.text.isEmpty
         if isWordless, !query.hasFilters {
@@ -132,7 +132,7 @@ struct EmptyList {
         var wishes = BookQuery()
         wishes.isOnWishlist = true
         if isWordless, query.isOnWishlist == true, try await total(wishes) == 0 {
-            return "The wishlist is empty. scan --isbn NUMBER --wishlist puts a book on it."
+            return "The wishlist is empty. To put a book on it, run 'scan --isbn NUMBER --wishlist'."
         }
         let place = query.inTrash ? "in the trash" : "in the library"
         var text =
@@ -149,7 +149,8 @@ struct EmptyList {
         } else if query.hasFilters {
             text += " Try fewer filters."
         } else {
-            text += " Every word must match the beginning of a word; try fewer or shorter words."
+            text +=
+                " Each word that you search for must be the beginning of a word in the book. Try fewer or shorter words."
         }
         return text
     }
@@ -160,7 +161,7 @@ struct EmptyList {
         return try await search.books(matching: query).total
     }
 
-    /// The query without each of its filters, with the name of the option left out.
+    /// The queries that result if one filter is left out, each with the name of that filter's option.
     private var withoutOne: [(name: String, query: BookQuery)] {
         let drops: [(String, (inout BookQuery) -> Void)] = [
             ("--status", { $0.statuses = [] }), ("--tag", { $0.tags = [] }), ("--shelf", { $0.shelves = [] }),
@@ -198,26 +199,28 @@ struct FacetSheet {
     }
 }
 
-/// The filters and the order of a list.
+/// The options for the filters and the order of a list of books.
 struct ListOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "With this status (can be repeated: any of them).",
+            "Only books with this status (repeat it to allow several).",
             valueName: "status"))
     var status: [Copy.Status] = []
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("With this tag (can be repeated: any of them).", valueName: "name")
+        name: .customLong("tag"),
+        help: ArgumentHelp("Only books with this tag (repeat it to allow several).", valueName: "name")
     )
     var tags: [String] = []
-    @Option(help: ArgumentHelp("On this shelf (can be repeated: any of them).", valueName: "name"))
+    @Option(help: ArgumentHelp("Only books on this shelf (repeat it to allow several).", valueName: "name"))
     var shelf: [String] = []
-    @Option(help: ArgumentHelp("By this author (can be repeated: any of them).", valueName: "name"))
+    @Option(help: ArgumentHelp("Only books by this author (repeat it to allow several).", valueName: "name"))
     var author: [String] = []
-    @Option(help: ArgumentHelp("In this language: en, de, grc (can be repeated: any of them).", valueName: "code"))
+    @Option(
+        help: ArgumentHelp("Only books in this language: en, de, grc (repeat it to allow several).", valueName: "code"))
     var language: [String] = []
     @Option(
         help: ArgumentHelp(
-            "With this rating: 0 to 5 stars, where 4 means 4 to under 5, or unrated (can be repeated: any of them).",
+            "Only books with this rating: 0 to 5 stars, where 4 means 4 to under 5, or unrated (repeat it to allow several).",
             valueName: "stars"))
     var rating: [RatingBand] = []
     @Flag(help: "Only books on the wishlist.") var wishlist = false
@@ -225,25 +228,27 @@ struct ListOptions: ParsableArguments {
     @Flag(help: "Only favourites.") var favourite = false
     @Option(
         help: ArgumentHelp(
-            "Added on these days: 2024, 2024-03, today, 2024-03-01..2024-04, ..2023 or 2024-11...", valueName: "days"))
+            "Only books added on these days: 2024, 2024-03, today, 2024-03-01..2024-04, ..2023 or 2024-11...",
+            valueName: "days"))
     var added: String?
-    @Option(help: ArgumentHelp("Started on these days.", valueName: "days")) var started: String?
-    @Option(help: ArgumentHelp("Finished on these days.", valueName: "days")) var finished: String?
-    @Option(help: "The order (default: best match, or last added).")
+    @Option(help: ArgumentHelp("Only books started on these days.", valueName: "days")) var started: String?
+    @Option(help: ArgumentHelp("Only books finished on these days.", valueName: "days")) var finished: String?
+    @Option(help: "The order of the books (default: best match first for a search, otherwise last added first).")
     var sort: BookQuery.Sort?
     @Flag(help: "Reverse the order of --sort.") var reverse = false
     @Option(help: "The maximum number of books (default: 50, or all with --json).") var limit: Int?
-    @Option(help: ArgumentHelp("Continue after the page that gave this token.", valueName: "token")) var after: String?
+    @Option(help: ArgumentHelp("Continue after the page that ended with this token.", valueName: "token")) var after:
+        String?
     @Flag(help: "Show the number of books for each value of each filter instead of the books.") var counts = false
 
-    /// The limit up to which matches are counted, so that the count stays fast.
+    /// The number up to which matches are counted, so that counting stays fast.
     private static let countLimit = 100_000
 
     func query(text: String = "") throws -> BookQuery {
         let limit = limit ?? 50
-        guard limit > 0 else { throw CommandError(.usage, "--limit takes 1 or more.") }
+        guard limit > 0 else { throw CommandError(.usage, "--limit must be 1 or more.") }
         guard !reverse || sort != nil else {
-            throw CommandError(.usage, "--reverse reverses the order of --sort; give one, such as --sort added.")
+            throw CommandError(.usage, "--reverse works only with --sort, such as --sort added.")
         }
         var query = BookQuery()
         query.text = text

@@ -3,7 +3,7 @@ import Foundation
 import Library
 import Terminal
 
-/// Everything about one book, in the order of its web page; empty fields are left out.
+/// The text that shows everything about one book, in the same order as its web page. Empty fields are left out.
 struct BookSheet {
     let book: Book
     let notes: [Note]
@@ -12,8 +12,8 @@ struct BookSheet {
     var zone = TimeZone.current
     var style = Output.shared.style
 
-    /// Prints the book from the library. As JSON it is the book's object with three more keys, `notes`, `quotes` and `flags`,
-    /// which no other command prints with a book.
+    /// Prints the book from the library. As JSON, it prints the book's object with three more keys, `notes`, `quotes` and `flags`, which no
+    /// other command prints.
     static func show(_ book: Book, from library: some Annotations, json: Bool) async throws {
         let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
         if json { return Output.shared.printLine(whole.json) }
@@ -66,7 +66,7 @@ struct BookSheet {
         }
         return [
             ("With", listed(others)), ("Nationality", metadata.authorNationality),
-            ("ISBN", book.edition.isbn?.hyphenated ?? book.edition.isbnText.map { "\($0) (no valid ISBN)" }),
+            ("ISBN", book.edition.isbn?.hyphenated ?? book.edition.isbnText.map { "\($0) (not a valid ISBN)" }),
             ("Publisher", metadata.publisher),
             ("Published", metadata.publishedDateText ?? metadata.publishedDate?.description),
             ("Pages", metadata.pageCount.map(String.init)), ("Language", metadata.language),

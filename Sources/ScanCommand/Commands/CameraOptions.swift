@@ -3,27 +3,27 @@ import Bookplate
 import Capture
 import Terminal
 
-/// The camera to use, and the frames to ask it for.
+/// The options for the camera and for the frames to request from it.
 struct CameraOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The camera: /dev/video0, /dev/bookplate, or part of its name.", valueName: "device"))
     var device: String?
 
-    @Option(help: ArgumentHelp("The frame size to ask the camera for (default: 1280x720).", valueName: "WxH"))
+    @Option(help: ArgumentHelp("The frame size to request from the camera (default: 1280x720).", valueName: "WxH"))
     var size: FrameSize?
 
     @Option(
         help: ArgumentHelp(
-            "The frame rate to ask for; with --frames, the frame rate of a recording.", valueName: "number"))
+            "The frame rate to request; with --frames, the frame rate of a recording.", valueName: "number"))
     var fps: Int?
 
-    @Option(help: ArgumentHelp("The pixel format to ask for: GREY, YUYV, NV12, YU12 or MJPG.", valueName: "fourcc"))
+    @Option(help: ArgumentHelp("The pixel format to request: GREY, YUYV, NV12, YU12 or MJPG.", valueName: "fourcc"))
     var format: PixelFormat?
 
     func validate() throws {
-        if let fps, !(1...240).contains(fps) { throw ValidationError("--fps takes 1 to 240.") }
+        if let fps, !(1...240).contains(fps) { throw ValidationError("--fps must be a number from 1 to 240.") }
     }
 
-    /// Combines the options with the settings; an option wins.
+    /// Combines the options with the settings. An option overrides the setting.
     ///
     /// - Throws: ``CommandError`` for an invalid setting.
     func captureSettings(_ settings: Settings) throws -> CaptureSettings {
@@ -40,7 +40,7 @@ struct CameraOptions: ParsableArguments {
     var isUsed: Bool { device != nil || size != nil || fps != nil || format != nil }
 }
 
-/// "1280x720"
+/// A frame size, written as "1280x720".
 struct FrameSize: ExpressibleByArgument, Equatable {
     var width: Int
     var height: Int
@@ -53,6 +53,8 @@ struct FrameSize: ExpressibleByArgument, Equatable {
         (self.width, self.height) = (width, height)
     }
 
+    /// Creates the frame size from a setting.
+    ///
     /// - Throws: ``CommandError`` if the setting is not a size.
     init(setting: String?) throws {
         guard let size = setting.flatMap(FrameSize.init(argument:)) else {

@@ -7,19 +7,20 @@ import Terminal
 struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Capture books: camera, photos, typed numbers or lines (the default command).",
+        abstract: "Capture books with the camera, from photos, or from numbers (the default command).",
         discussion: """
-            Every ISBN is put into the intake queue first, then looked up, then shown as a
-            card; one key answers it: s save, e edit, k skip, c another copy, a save all,
-            u undo the last, q quit. Without a terminal, and without --yes, they stay in
-            the queue (exit code 4).
+            Every ISBN is first put into the intake queue, then looked up, and then shown
+            as a card. One key answers the card: s save, e edit, k skip, c another copy,
+            a save all, u undo the last, q quit. Without a terminal and without --yes, the
+            books stay in the queue (exit code 4).
 
-            Live (without --image, --isbn and --stdin), the books fill a list on the
-            screen while you continue scanning; books found for certain are ticked, and a
-            saves all of them. Typed numbers and handheld scanners work at any time, with
-            and without a camera; ? shows all keys. With --yes, books that are found are
-            saved at once, and u takes it back. Without a terminal, with --json or
-            TERM=dumb, the events are printed as lines instead, until a signal ends it.
+            Without --image, --isbn and --stdin, the books fill a list on the screen while
+            you continue scanning. Books that were found for certain are ticked, and the
+            key a saves all of them. Typed numbers and handheld scanners work at any time,
+            with and without a camera. The key ? shows all keys. With --yes, books are
+            saved as soon as they are found, and the key u undoes this. Without a
+            terminal, or with --json or TERM=dumb, the events are printed as lines instead
+            until a signal ends the program.
 
               scan                                    the camera, on a screen
               scan --device Logitech --shelf Attic    this camera, onto a shelf
@@ -33,7 +34,9 @@ struct CaptureCommand: AsyncParsableCommand {
               scan --hub 192.168.0.20                 into another station's library
             """)
 
-    @Option(parsing: .upToNextOption, help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Photos, folders of photos, or - for standard input.", valueName: "file"))
     var image: [String] = []
 
     @OptionGroup var print: PrintOptions
@@ -44,12 +47,12 @@ struct CaptureCommand: AsyncParsableCommand {
     @Flag(help: "Read numbers from standard input, one per line.")
     var stdin = false
 
-    @Option(help: ArgumentHelp("Capture into the library of a hub (see scan hub).", valueName: "address"))
+    @Option(help: ArgumentHelp("Capture into the library of a hub (see 'scan hub').", valueName: "address"))
     var hub: String?
 
     @OptionGroup var live: LiveOptions
 
-    @Flag(help: "No sounds.")
+    @Flag(help: "Play no sounds.")
     var quiet = false
 
     @OptionGroup var confirming: ConfirmOptions
@@ -57,21 +60,22 @@ struct CaptureCommand: AsyncParsableCommand {
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
-    /// Words that are not options: most likely a misspelt command.
+    /// Words that are not options. Most likely, the first is a misspelt command.
     @Argument(help: .hidden) var strays: [String] = []
 
     func validate() throws {
-        if image.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be named only once.") }
+        if image.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input (-) can be given only once.") }
     }
 
-    /// Checks the combination of inputs, after everything else, so that a misspelt option is reported as such.
+    /// Checks the combination of inputs. All other checks come first, so that a misspelt option is reported as such.
     private func checkInputs() throws {
         if let stray = strays.first {
             let known = Scan.configuration.subcommands.contains { $0._commandName == stray }
             throw ValidationError(
                 known
                     ? "The command must come first: scan \(stray) …"
-                    : "There is no command \"\(String(stray.prefix(40)).oneLine)\". scan --help lists them.")
+                    : "There is no command \"\(String(stray.prefix(40)).oneLine)\". To list the commands, run 'scan --help'."
+            )
         }
         if print.ocr, image.isEmpty { throw ValidationError("--ocr works only with --image.") }
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
@@ -115,7 +119,7 @@ struct CaptureCommand: AsyncParsableCommand {
         try report.end()
     }
 
-    /// Captures with a full screen.
+    /// Captures books on a full screen.
     private func captureLive(
         into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ keyboard: Keyboard, _ events: EventPrinter
     ) async throws {
@@ -141,7 +145,7 @@ struct CaptureCommand: AsyncParsableCommand {
         await terminal.conclude()
     }
 
-    /// Captures without a full screen: prints lines, and asks card by card if there is a terminal.
+    /// Captures books without a full screen. It prints lines, and asks card by card if there is a terminal.
     private func captureLines(
         into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ events: EventPrinter, _ report: ExitReport
     ) async throws {
@@ -158,7 +162,7 @@ struct CaptureCommand: AsyncParsableCommand {
         let run = CaptureRun(station: station, answer: answer, events: events)
         Interrupts.handle { target.interruptedMessage }
         if isLive || asksByLine {
-            if asksByLine { Output.shared.printNotice("Type or scan ISBNs, one per line; Control-D ends.") }
+            if asksByLine { Output.shared.printNotice("Type or scan ISBNs, one per line. Control-D ends the input.") }
             try await run.run()
         } else {
             try await run.run(source(report))
@@ -166,8 +170,8 @@ struct CaptureCommand: AsyncParsableCommand {
         if !image.isEmpty || live.frames != nil, events.total == 0 { report.record(.nothing) }
         if case .leave = answer, events.count(.queued) > 0, !output.json {
             Output.shared.printNotice(
-                "There is no terminal to ask at, so the candidates stay in the queue. \(target.confirmHint); "
-                    + "--yes saves what is found.")
+                "There is no terminal at which to ask, so the books stay in the queue. \(target.confirmHint). "
+                    + "To save all found books without asking, use --yes.")
         }
     }
 
@@ -175,7 +179,7 @@ struct CaptureCommand: AsyncParsableCommand {
         "Interrupted. Not captured, because the library is locked or its disk is full: \(numbers.joined(separator: ", ").printable)."
     }
 
-    /// True if no other input is named.
+    /// True if books are captured live, because no other input was given.
     private var isLive: Bool { image.isEmpty && isbn.isEmpty && !stdin }
 
     private func liveScan(_ settings: Settings) throws -> LiveScan {

@@ -12,23 +12,23 @@ struct DecodeCommand: AsyncParsableCommand {
             subfolders, and standard input (-). Lists every EAN-13 code in a photo, in
             reading order, with its meaning.
 
-            Books from before the 1980s have no bar code; --ocr reads their printed
+            Books from before the 1980s have no bar code. --ocr reads their printed
             ISBN or SBN if tesseract is installed (apt install tesseract-ocr). Only
-            numbers with the right check digit are listed, always marked as read from
-            print: compare them with the book.
+            numbers with the right check digit are listed. They are marked as read from
+            print, so that you can compare them with the book.
 
               scan decode cover.jpg
               scan decode --json photos/
               scan decode --ocr imprint.jpg
 
             --explain shows for each stage of the decoder how many places it examined,
-            what it read, and how much CPU time it took; docs/decoding.md describes the
-            stages. --picture draws the same on the photo, for a browser.
+            what it read, and how much CPU time it took. The stages are described in
+            docs/decoding.md. --picture draws the same on the photo, for a browser.
 
               scan decode --explain --picture seen.svg cover.jpg
             """)
 
-    @Argument(help: ArgumentHelp("Photos, folders, or -.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Photos, folders of photos, or - for standard input.", valueName: "file"))
     var files: [String]
 
     @Flag(help: "Show what each stage of the decoder read, and its CPU time.")
@@ -45,12 +45,12 @@ struct DecodeCommand: AsyncParsableCommand {
 
     func validate() throws {
         if explain, output.json {
-            throw ValidationError("--explain prints text for people; it does not go with --json.")
+            throw ValidationError("--explain prints text for people, so it cannot be used with --json.")
         }
         if let picture, picture.isEmpty || picture == "-" {
-            throw ValidationError("--picture takes the name of the file to write, such as seen.svg.")
+            throw ValidationError("--picture must be the name of the file to write, such as seen.svg.")
         }
-        if force, picture == nil { throw ValidationError("--force goes with --picture.") }
+        if force, picture == nil { throw ValidationError("--force works only with --picture.") }
         if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input (-) can be given only once.") }
     }
 
@@ -92,14 +92,14 @@ struct DecodeCommand: AsyncParsableCommand {
         guard inputs.count == 1, let photo = inputs.first else {
             throw CommandError(
                 .usage,
-                "--picture draws on one photo, but \(files.joined(separator: ", ").printable) has \(inputs.count). Name one photo."
+                "--picture draws on one photo, but there are \(inputs.count) in \(files.joined(separator: ", ").printable). Give only one photo."
             )
         }
         var (facts, other) = (stat(), stat())
         if stat(photo.name, &facts) == 0, stat(path, &other) == 0, facts.st_dev == other.st_dev,
             facts.st_ino == other.st_ino
         {
-            throw CommandError(.usage, "\(path.printable) is the photo itself. Name another file for the picture.")
+            throw CommandError(.usage, "\(path.printable) is the photo itself. Choose another file for the picture.")
         }
         return try OutputFile(path, mayReplace: force)
     }
@@ -115,7 +115,7 @@ struct DecodeCommand: AsyncParsableCommand {
         }
         print.show(result)
         if explain {
-            // Right-aligns the times.
+            // The spaces right-align the times.
             for step in result.explanation?.steps ?? [] where !step.places.isEmpty {
                 let line = step.line()
                 Output.shared.printLine(

@@ -7,8 +7,8 @@ struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices", abstract: "List cameras with their formats, and handheld scanners.",
         discussion: """
-            scan uses the first camera listed. To use another, give its path or part of
-            its name:
+            Without --device, the first camera in the list is used. To use another one,
+            give its path or part of its name:
 
               scan devices
               scan devices --json | jq 'select(.usable)'
@@ -41,13 +41,13 @@ struct DevicesCommand: ParsableCommand {
                 "permission denied for every camera. Join the group 'video' and log in again, or install udev/70-bookplate.rules."
         }
         return """
-            no usable camera. Plug in a USB webcam; for a Raspberry Pi camera module use \
+            no usable camera. Plug in a USB webcam. For a Raspberry Pi camera module, use: \
             rpicam-vid --codec mjpeg -t 0 -o - | scan --frames -
             """
     }
 }
 
-/// The list for people, within 80 columns where names and paths allow it.
+/// The list as text for people. It fits into 80 columns if the names and paths are short enough.
 struct DeviceList {
     let cameras: [CameraDevice]
     let scanners: [ScannerDevice]
@@ -102,14 +102,14 @@ struct DeviceList {
 }
 
 extension CameraDevice.Mode {
-    /// "1280x720: 30 10", with the rates in frames per second.
+    /// The mode as text, with the rates in frames per second: "1280x720: 30 10".
     fileprivate var text: String {
         rates.isEmpty ? "\(width)x\(height)" : "\(width)x\(height): " + rates.map(\.shortRate).joined(separator: " ")
     }
 }
 
 extension Double {
-    /// The rate with two decimals at most: "30", "29.97".
+    /// The rate with at most two decimals: "30", "29.97".
     fileprivate var shortRate: String {
         let hundredths = (self * 100).rounded() / 100
         return Int(exactly: hundredths).map { "\($0)" } ?? "\(hundredths)"

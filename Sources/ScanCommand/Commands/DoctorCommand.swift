@@ -6,29 +6,29 @@ import Terminal
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check camera, library, sources and clock, and advise what to do.",
+        commandName: "doctor", abstract: "Check the camera, library, sources and clock, and give advice.",
         discussion: """
-            Watches the camera for some seconds: hold the back of a book up to it.
-            Nothing is captured or saved. The library is opened as by any command,
-            which upgrades a library of an earlier version.
+            Watches the camera for some seconds. Meanwhile, hold the back of a book up
+            to it. Nothing is captured or saved. The library is opened as by other
+            commands, so a library from an earlier version is upgraded.
 
               scan doctor
               scan doctor --seconds 30    while you position the camera
               scan doctor --json          {"check","state","fact","next"}
 
-            Exit codes: 0 a book could be scanned now, 69 not.
+            Exit codes: 0 if a book could be scanned now, 69 if not.
             """)
 
     @OptionGroup var camera: CameraOptions
 
-    @Option(help: ArgumentHelp("How long to watch the camera, in seconds.", valueName: "number"))
+    @Option(help: ArgumentHelp("The time for which to watch the camera, in seconds.", valueName: "number"))
     var seconds = 5
 
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (1...3600).contains(seconds) else { throw ValidationError("--seconds takes 1 to 3600.") }
+        guard (1...3600).contains(seconds) else { throw ValidationError("--seconds must be a number from 1 to 3600.") }
     }
 
     func run() async throws {
@@ -44,7 +44,7 @@ struct DoctorCommand: AsyncParsableCommand {
         try report.end()
     }
 
-    /// Returns the settings to open the camera with. Invalid settings are reported by a check of their own.
+    /// Returns the settings with which to open the camera. A separate check reports invalid settings.
     private func captureSettings() -> CaptureSettings {
         do { return try camera.captureSettings(paths.settings()) } catch { return CaptureSettings() }
     }

@@ -5,7 +5,7 @@ import Terminal
 
 /// A text given as an argument or, with `-`, on standard input, such as from an editor or another program.
 enum EnteredText {
-    /// The limit when reading, larger than any text that is stored, so that reading an endless stream stops.
+    /// The largest number of bytes that are read, so that reading an endless stream stops. It is more than any text that can be stored.
     private static let byteLimit = 1 << 20
 
     /// Returns the text. Its length is not checked here, apart from the limit for reading.
@@ -14,7 +14,7 @@ enum EnteredText {
     static func read(_ argument: String, as what: String) throws -> String {
         guard argument == "-" else { return argument }
         if isatty(STDIN_FILENO) == 1 {
-            Output.shared.printNotice("Type the \(what); Control-D on a line of its own ends it.")
+            Output.shared.printNotice("Type the \(what). To end it, press Control-D on a line of its own.")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -6,8 +6,8 @@ struct ISBNCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "isbn", abstract: "Check and convert ISBNs.",
         discussion: """
-            Takes ISBN-10 and ISBN-13, with or without hyphens. For an invalid number it
-            says which digit or rule is wrong.
+            Accepts ISBN-10 and ISBN-13, with or without hyphens. For an invalid number,
+            it says which digit or rule is wrong.
 
               scan isbn 0-441-47812-3
               scan isbn --json 9791032305690 9780441478126
@@ -69,7 +69,7 @@ extension EnteredNumber {
 extension ISBN {
     /// Parses a number that the user typed.
     ///
-    /// - Throws: ``CommandError`` with the given status, which says which digit or rule is wrong.
+    /// - Throws: ``CommandError`` with the given status. Its message says which digit or rule is wrong.
     init(refusingWith status: ExitStatus, _ text: String) throws {
         do throws(ISBNRefusal) {
             try self.init(text)

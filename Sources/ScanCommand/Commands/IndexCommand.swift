@@ -8,8 +8,8 @@ struct IndexCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "index", abstract: "The offline index: a metadata source that needs no network.",
         discussion: """
-            Built from Open Library's dumps (https://openlibrary.org/developers/dumps):
-            editions and, optionally, authors and works, as text or gzip.
+            It is built from Open Library's dumps of editions and, optionally, of authors
+            and works, as text or gzip (https://openlibrary.org/developers/dumps).
 
               scan index build editions.txt.gz authors.txt.gz --out index.sqlite
               scan index info index.sqlite
@@ -19,8 +19,9 @@ struct IndexCommand: AsyncParsableCommand {
 
     struct Build: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "build", abstract: "Build an index; an existing one is replaced when the new one is complete.")
-        @Argument(help: ArgumentHelp("The dumps, .txt or .txt.gz.", valueName: "file")) var dumps: [String]
+            commandName: "build",
+            abstract: "Build an index, and replace an existing index when the new one is complete.")
+        @Argument(help: ArgumentHelp("The dump files, .txt or .txt.gz.", valueName: "file")) var dumps: [String]
         @Option(help: ArgumentHelp("The index file to write.", valueName: "file")) var out: String
 
         func run() throws {
@@ -49,7 +50,7 @@ struct IndexCommand: AsyncParsableCommand {
 
         func run() throws {
             guard let path = try file ?? paths.settings()[.index] else {
-                throw CommandError(.nothing, "no index is set. Name a file, or build one with scan index build.")
+                throw CommandError(.nothing, "no index is set. Give a file, or build an index with 'scan index build'.")
             }
             let info = try OfflineIndex(path: path).info()
             let json: JSONValue = [

@@ -6,13 +6,13 @@ import Terminal
 
 struct IntakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "intake", abstract: "The queue of what was captured and is not confirmed yet.",
+        commandName: "intake", abstract: "The queue of books that were captured but not yet confirmed.",
         subcommands: [List.self, Confirm.self, Edit.self, Dismiss.self, Refresh.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the queue, oldest first.")
 
-        @Flag(help: "Also what was confirmed or dismissed.")
+        @Flag(help: "Also list items that were confirmed or dismissed.")
         var all = false
 
         @OptionGroup var paths: PathOptions
@@ -43,10 +43,10 @@ struct IntakeCommand: AsyncParsableCommand {
 
     struct Confirm: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "confirm", abstract: "Go through the queue card by card, or save with --yes what is found.",
+            commandName: "confirm", abstract: "Confirm the queue card by card, or save all found books with --yes.",
             discussion: "  scan intake confirm\n  scan intake confirm --yes 9780441478125")
 
-        @Argument(help: ArgumentHelp("Ids or ISBNs; none means all.", valueName: "item"))
+        @Argument(help: ArgumentHelp("Ids or ISBNs (default: all waiting items).", valueName: "item"))
         var names: [String] = []
 
         @OptionGroup var confirming: ConfirmOptions
@@ -66,7 +66,7 @@ struct IntakeCommand: AsyncParsableCommand {
             options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
             let station = Station(flow: wiring.captureFlow(library), history: library, options: options)
             let run = CaptureRun(station: station, answer: answer, events: events)
-            Interrupts.handle { "Interrupted. What was not saved is still in the queue." }
+            Interrupts.handle { "Interrupted. Books that were not saved are still in the queue." }
             try await run.answer(items)
             await wiring.catchUp(library, saved: events.count(.saved))
             try report.end()
@@ -75,7 +75,7 @@ struct IntakeCommand: AsyncParsableCommand {
 
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Change what a waiting item would be saved with.",
+            commandName: "edit", abstract: "Change the details with which a waiting item will be saved.",
             discussion: "  scan intake edit 9783161484100 --title \"The one with the blue cover\"")
 
         @Argument(help: ArgumentHelp("The id or ISBN.", valueName: "item"))
@@ -95,7 +95,9 @@ struct IntakeCommand: AsyncParsableCommand {
             guard let item = items.first, items.count == 1 else {
                 let list = items.map { "  " + List.line(for: $0) }.joined(separator: "\n")
                 throw CommandError(
-                    .nothing, "\"\(name.printable)\" fits several items; name one by the id in front:\n\(list)")
+                    .nothing,
+                    "\"\(name.printable)\" fits several items. Give the id of one, which is at the beginning of its line:\n\(list)"
+                )
             }
             let edit = try fields.edit()
             try await library.edit(item.id) { metadata, _ in try edit.apply(to: &metadata) }
@@ -103,7 +105,7 @@ struct IntakeCommand: AsyncParsableCommand {
             if output.json {
                 Output.shared.printLine(kept.json)
             } else {
-                Output.shared.printNotice("Kept: \(List.line(for: kept)). scan intake confirm saves it.")
+                Output.shared.printNotice("Kept: \(List.line(for: kept)). To save it, run 'scan intake confirm'.")
             }
         }
     }
@@ -127,15 +129,15 @@ struct IntakeCommand: AsyncParsableCommand {
                 guard output.json, let dismissed = try await library.item(item.id) else { continue }
                 Output.shared.printLine(dismissed.json)
             }
-            if !output.json { Output.shared.printNotice("\(items.count) dismissed. scan undo takes it back.") }
+            if !output.json { Output.shared.printNotice("\(items.count) dismissed. To undo this, run 'scan undo'.") }
         }
     }
 
     struct Refresh: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "refresh", abstract: "Look up what waits, and fetch missing covers.")
+            commandName: "refresh", abstract: "Look up the waiting items, and fetch missing covers.")
 
-        @Flag(help: "Ask for everything that waits, due or not, and pass over the answer cache.")
+        @Flag(help: "Look up all waiting items, even if they are not due, and do not use the answer cache.")
         var all = false
 
         @OptionGroup var paths: PathOptions
@@ -166,7 +168,7 @@ struct IntakeCommand: AsyncParsableCommand {
             let left = try await library.items(in: [.waiting]).count
             if !output.json, left > 0 {
                 Output.shared.printNotice(
-                    "\(left) waiting. scan intake confirm goes through them; --all asks for every one.")
+                    "\(left) waiting. To confirm them, run 'scan intake confirm'. To look up all of them, add --all.")
             }
             try await wiring.fetchCovers(library, limit: 500, patience: .seconds(600))
             try report.end()

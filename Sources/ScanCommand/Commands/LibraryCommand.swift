@@ -39,8 +39,8 @@ struct LibraryCommand: AsyncParsableCommand {
             commandName: "search",
             abstract: "Search titles, authors, series, ISBNs, tags, notes and quotes.",
             discussion: """
-                Every word must match the beginning of a word; case and diacritics do
-                not matter. The best matches come first: titles before authors, series,
+                Each word must be the beginning of a word in the book. Case and diacritics
+                do not matter. The best matches come first: titles before authors, series,
                 tags and notes. Each result shows where it matched.
                 """)
         @Argument(help: "The words to search for.") var words: [String]
@@ -73,7 +73,7 @@ struct LibraryCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract:
-                "Move books to the trash, where they stay for 30 days (scan undo or scan library restore brings them back).",
+                "Move books to the trash, where they stay for 30 days (to restore them, run 'scan undo' or 'scan library restore').",
             discussion: "  scan library delete 9780441478125 \"left hand\"")
         @OptionGroup var named: NamedBooks
         @Flag(help: "Do not ask for confirmation.") var yes = false
@@ -120,7 +120,7 @@ struct LibraryCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints the books after a change: as JSON each as it is now, else a line each.
+/// Prints the books after a change: with `--json` each book as it is now, otherwise one line per book.
 private func printChanged(
     _ books: [Book], _ library: LibraryFile, _ output: OutputOptions, _ what: String
 ) async throws {
@@ -140,7 +140,7 @@ struct LibraryAddCommand: AsyncParsableCommand {
                 --rating 4.5 --note "Read it aloud."
             """)
 
-    @Option(help: ArgumentHelp("Its ISBN; an invalid one is kept as text, with a warning.", valueName: "number"))
+    @Option(help: ArgumentHelp("The ISBN. An invalid ISBN is kept as text, with a warning.", valueName: "number"))
     var isbn: String?
     @OptionGroup var fields: MetadataOptions
     @OptionGroup var preset: PresetOptions
@@ -178,7 +178,7 @@ struct LibraryAddCommand: AsyncParsableCommand {
         case .owned(let book):
             throw CommandError(
                 .nothing,
-                "you already have \(quoted([book.displayTitle])): \(book.status). --another-copy adds another copy."
+                "you already have \(quoted([book.displayTitle])): \(book.status). To add another copy, use --another-copy."
             )
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             guard let book = try await library.book(copy) else { return }
@@ -202,7 +202,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
     @OptionGroup var named: NamedBook
     @Option(
         help: ArgumentHelp(
-            "Its correct ISBN; an invalid one is kept as text, with a warning; \"\" clears it.", valueName: "number"))
+            "The correct ISBN; \"\" clears it. An invalid ISBN is kept as text, with a warning.", valueName: "number"))
     var isbn: String?
     @OptionGroup var fields: MetadataOptions
     @OptionGroup var copy: CopyOptions
@@ -212,7 +212,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
 
     func validate() throws {
         if fields.isEmpty, copy.isEmpty, facts.isEmpty, isbn == nil {
-            throw ValidationError("Give what to change, such as --title or --shelf.")
+            throw ValidationError("Say what to change, such as --title or --shelf.")
         }
     }
 
@@ -236,14 +236,15 @@ struct LibraryEditCommand: AsyncParsableCommand {
     }
 }
 
-/// Deletes books for good: only from the trash, so that one slip never loses a book, and only when confirmed, since it cannot
-/// be undone.
+/// Deletes books for good. They must be in the trash, so that a single slip never loses a book. The act must be confirmed, because it
+/// cannot be undone.
 struct LibraryPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Delete books in the trash for good, before their 30 days are over.",
         discussion: """
-            Removes the books with their readings, notes and quotes, and from the
-            change history. This cannot be undone; only backups still have them.
+            Removes the books with their readings, notes and quotes, and removes them
+            from the change history. This cannot be undone. Only backups still have the
+            books.
 
               scan library purge 9780441478125
               scan library purge --all
@@ -251,7 +252,7 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A book in the trash: an ISBN, id or words for each; quote a name of several words.", valueName: "book"))
+            "An ISBN, an id or words for each book in the trash. Put several words in quotes.", valueName: "book"))
     var names: [String] = []
     @Flag(help: "Delete everything in the trash.") var all = false
     @Flag(help: "Do not ask for confirmation.") var yes = false
@@ -264,7 +265,7 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
-        // Without a library the trash is empty, but a named book does not exist.
+        // Without a library, the trash is empty, and a book that was named does not exist.
         guard let library = try all ? wiring.openExistingLibrary() : wiring.requireLibrary() else {
             return printEmpty()
         }

@@ -5,7 +5,7 @@ import Decoder
 import Foundation
 import Station
 
-/// The options of the live camera, or of a stream in its place.
+/// The options for the live camera, or for a stream of frames instead of a camera.
 struct LiveOptions: ParsableArguments {
     @OptionGroup var camera: CameraOptions
 
@@ -14,16 +14,16 @@ struct LiveOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read a handheld scanner exclusively: other programs do not get its input.",
+            "Read this handheld scanner exclusively, so that other programs do not get its input.",
             valueName: "/dev/input/by-id/..."))
     var scanner: String?
 
     func validate() throws {
         guard let frames else { return }
-        if frames != "-" { throw ValidationError("--frames reads standard input only: --frames -.") }
+        if frames != "-" { throw ValidationError("--frames can read only standard input. Write --frames -.") }
         if camera.device != nil || camera.size != nil || camera.format != nil {
             throw ValidationError(
-                "--device, --size and --format apply to a camera; with --frames - the program that writes the frames decides."
+                "--device, --size and --format apply only to a camera. With --frames -, the program that writes the frames sets them."
             )
         }
         if isatty(STDIN_FILENO) == 1 {
@@ -50,6 +50,6 @@ struct LiveOptions: ParsableArguments {
     /// Grabs the handheld scanner and returns its events; nil without `--scanner`.
     func grabScanner() -> AsyncStream<ScannerEvent>? { scanner.map { HandheldScanner(path: $0).events() } }
 
-    /// True if any of these options was given. They go with no other input.
+    /// True if any of these options was given. They cannot be combined with another input.
     var isUsed: Bool { camera.isUsed || frames != nil || scanner != nil }
 }

@@ -18,7 +18,7 @@ struct LookupCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("ISBNs in any form.", valueName: "isbn"))
     var numbers: [String]
 
-    @Flag(help: "Ask the sources even if an answer is known.")
+    @Flag(help: "Ask the sources even if the answer is already known.")
     var refresh = false
 
     @OptionGroup var paths: PathOptions

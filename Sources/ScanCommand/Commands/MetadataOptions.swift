@@ -6,12 +6,12 @@ import Terminal
 /// The options for the fields of an edition. An empty text clears a field.
 struct MetadataOptions: ParsableArguments {
     @Option(help: "The title.") var title: String?
-    @Option(help: "The subtitle; \"\" clears it, as in the options below.") var subtitle: String?
+    @Option(help: "The subtitle. \"\" clears it; the same is true for the options below.") var subtitle: String?
 
     @Option(
         name: .customLong("author"),
         help: ArgumentHelp(
-            "An author, in the order of the title page (can be repeated); \"Name:editor\" gives a role.",
+            "An author (can be repeated, in the order of the title page). \"Name:editor\" adds a role.",
             valueName: "name"))
     var authors: [String] = []
 
@@ -26,28 +26,31 @@ struct MetadataOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The date of publication: 1969, 1969-03, or as it is printed.", valueName: "date"))
     var published: String?
     @Option(help: "The number of pages; 0 clears it.") var pages: Int?
-    @Option(help: ArgumentHelp("The ISO 639 code of its language.", valueName: "code")) var language: String?
-    @Option(help: ArgumentHelp("The ISO 639 code of the language it was written in.", valueName: "code"))
+    @Option(help: ArgumentHelp("The ISO 639 code of the book's language.", valueName: "code")) var language: String?
+    @Option(help: ArgumentHelp("The ISO 639 code of the language in which the book was written.", valueName: "code"))
     var originalLanguage: String?
     @Option(help: ArgumentHelp("The format: physical, digital or audiobook.", valueName: "format")) var format: String?
-    @Option(help: "The series it belongs to.") var series: String?
-    @Option(help: ArgumentHelp("Its number in the series.", valueName: "number")) var seriesNumber: String?
+    @Option(help: "The series to which the book belongs.") var series: String?
+    @Option(help: ArgumentHelp("The book's number in the series.", valueName: "number")) var seriesNumber: String?
 
     @Option(
         name: [.customLong("subject"), .customLong("genre")],
-        help: ArgumentHelp("A genre or subject (can be repeated); they replace those it has.", valueName: "name"))
+        help: ArgumentHelp(
+            "A genre or subject (can be repeated). These replace all present subjects of the book.", valueName: "name"))
     var subjects: [String] = []
 
     @Option(help: "The description.") var description: String?
-    @Option(name: .customLong("cover-url"), help: ArgumentHelp("The address of its cover picture.", valueName: "link"))
+    @Option(
+        name: .customLong("cover-url"),
+        help: ArgumentHelp("The address of the book's cover picture.", valueName: "link"))
     var coverURL: String?
     @Option(help: ArgumentHelp("The address of a preview.", valueName: "link")) var previewLink: String?
-    @Option(help: ArgumentHelp("The address of a page about it.", valueName: "link")) var infoLink: String?
+    @Option(help: ArgumentHelp("The address of a web page about the book.", valueName: "link")) var infoLink: String?
 
     @Option(
         name: .customLong("identifier"),
         help: ArgumentHelp(
-            "Its number in another system, such as goodreads:44767458 (can be repeated); goodreads: clears it.",
+            "The book's number in another system, such as goodreads:44767458 (can be repeated). \"goodreads:\" clears it.",
             valueName: "scheme:value"))
     var identifiers: [String] = []
 
@@ -64,7 +67,7 @@ struct MetadataOptions: ParsableArguments {
     /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for a value that is refused.
     func edit() throws -> MetadataEdit {
         var edit = MetadataEdit(title: title)
-        /// Returns the names, none for one empty name.
+        /// Returns the names. A single empty name means no names. Without names, returns nil, which keeps the field.
         func given(_ names: [String]) -> [String]? { names.isEmpty ? nil : names == [""] ? [] : names }
         edit.subtitle = subtitle
         edit.contributors = given(authors)?.map(Self.contributor)
@@ -89,17 +92,17 @@ struct MetadataOptions: ParsableArguments {
         return edit
     }
 
-    /// Any address is stored, but pictures are fetched from few hosts only.
+    /// Warns if no cover will be fetched from the given address. Any address is stored, but pictures are fetched only from a few hosts.
     private func warnAboutCoverHost() {
         guard let coverURL, !coverURL.isEmpty else { return }
         let host = coverURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
         guard !coverURL.lowercased().hasPrefix("https:") || !CoverHosts.allows(String(host)) else { return }
         Output.shared.printNotice(
-            "Covers are fetched by https from \(CoverHosts.allowed.joined(separator: ", ")) only. This address is kept, but no cover is fetched from it."
+            "Covers are fetched only by https, and only from \(CoverHosts.allowed.joined(separator: ", ")). This address is kept, but no cover is fetched from it."
         )
     }
 
-    /// Splits a role off a name: "Ann Goldstein:translator".
+    /// Separates a name from its role: "Ann Goldstein:translator".
     private static func contributor(_ name: String) -> Contributor {
         guard let colon = name.lastIndex(of: ":"),
             let role = Contributor.Role(rawValue: name[name.index(after: colon)...].lowercased()),
@@ -113,7 +116,7 @@ struct MetadataOptions: ParsableArguments {
         if text.isEmpty { return nil }
         guard let format = Metadata.Format.named(text) else {
             throw CommandError(
-                .usage, "--format takes physical, digital or audiobook, not \"\(text.prefix(40).printable)\".")
+                .usage, "--format is \"\(text.prefix(40).printable)\"; it must be physical, digital or audiobook.")
         }
         return format
     }

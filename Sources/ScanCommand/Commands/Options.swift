@@ -25,20 +25,22 @@ struct PathOptions: ParsableArguments {
     }
 }
 
-/// The one book that a command is about. Several words need no quotes, since nothing follows them.
+/// The book that a command is about. Several words need no quotes, because no other argument follows them.
 struct NamedBook: ParsableArguments {
-    @Argument(help: ArgumentHelp("An ISBN, an id or words.", valueName: "book")) var words: [String]
+    @Argument(help: ArgumentHelp("An ISBN, an id, or words from the title or authors.", valueName: "book")) var words:
+        [String]
 
     var name: String { words.joined(separator: " ") }
 }
 
 /// Several books, each named by one argument.
 struct NamedBooks: ParsableArguments {
-    @Argument(help: ArgumentHelp("An ISBN, id or words for each; quote a name of several words.", valueName: "book"))
+    @Argument(
+        help: ArgumentHelp("An ISBN, an id or words for each book. Put several words in quotes.", valueName: "book"))
     var names: [String]
 }
 
-/// `--json`
+/// The option `--json`.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object per line.")
     var json = false
@@ -59,7 +61,9 @@ struct PresetOptions: ParsableArguments {
     @Flag(help: "Put the books on the wishlist instead of marking them as owned.")
     var wishlist = false
 
-    /// - Throws: ``CommandError`` when a name is empty or too long.
+    /// Returns the preset with checked names.
+    ///
+    /// - Throws: ``CommandError`` if a name is empty or too long.
     func preset() throws -> Preset {
         do {
             return try Preset(shelf: shelf, tags: tags, status: status, isWishlist: wishlist).checked()
@@ -75,7 +79,7 @@ extension Copy.Status: ExpressibleByArgument {
 
 /// The options that confirm candidates in advance.
 struct ConfirmOptions: ParsableArguments {
-    @Flag(help: "Save every book that is found without asking; never add a second copy.")
+    @Flag(help: "Save all books that are found, without asking. A second copy is never added.")
     var yes = false
 
     @Flag(help: "Save another copy of books that you already own (with --yes).")
@@ -83,11 +87,11 @@ struct ConfirmOptions: ParsableArguments {
 
     func validate() throws {
         if anotherCopy, !yes {
-            throw ValidationError("--another-copy goes with --yes; at the prompt, press c instead.")
+            throw ValidationError("--another-copy works only with --yes. At the prompt, press c instead.")
         }
     }
 
-    /// Returns who confirms: the user in advance, the user at the keyboard, or nobody.
+    /// Returns the way in which books are answered: in advance, at the keyboard, or not at all.
     func answer(json: Bool) -> CaptureRun.Answer {
         if yes { return .advance }
         if json { return .leave }
@@ -97,21 +101,27 @@ struct ConfirmOptions: ParsableArguments {
 
 /// The facts about a copy that can be given when it is entered and changed later.
 struct CopyFactOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The rating in stars, 0.25 to 5 in quarters; 0 clears it.", valueName: "stars"))
+    @Option(
+        help: ArgumentHelp("The rating in stars, from 0.25 to 5 in steps of 0.25; 0 clears it.", valueName: "stars"))
     var rating: Double?
-    @Flag(inversion: .prefixedNo, help: "Mark it as owned or not.") var owned: Bool?
-    @Flag(inversion: .prefixedNo, help: "Mark it as a favourite or not.") var favourite: Bool?
-    @Option(help: ArgumentHelp("Who recommended it; \"\" clears it.", valueName: "name")) var recommendedBy: String?
-    @Flag(help: "Say whether you would recommend it.") var recommendation: Recommendation?
-    @Flag(name: .customLong("public"), inversion: .prefixedNo, help: "Allow or forbid it in exports for others.")
+    @Flag(inversion: .prefixedNo, help: "Mark the book as owned or not owned.") var owned: Bool?
+    @Flag(inversion: .prefixedNo, help: "Mark the book as a favourite or not.") var favourite: Bool?
+    @Option(help: ArgumentHelp("The person who recommended the book; \"\" clears it.", valueName: "name"))
+    var recommendedBy: String?
+    @Flag(help: "Say whether you would recommend the book.") var recommendation: Recommendation?
+    @Flag(
+        name: .customLong("public"), inversion: .prefixedNo,
+        help: "Include the book in exports for others, or leave it out.")
     var isPublic: Bool?
-    @Option(help: ArgumentHelp("The number of pages that you want to read a day; 0 clears it.", valueName: "pages"))
+    @Option(help: ArgumentHelp("The number of pages that you want to read per day; 0 clears it.", valueName: "pages"))
     var dailyGoal: Int?
     @Option(
-        help: ArgumentHelp("Count it towards a cultural goal, such as \"African Literature\".", valueName: "category"))
+        help: ArgumentHelp(
+            "Count the book towards a cultural goal, such as \"African Literature\".", valueName: "category"))
     var culturalGoal: String?
-    @Flag(help: "Count it towards no cultural goal.") var noCulturalGoal = false
-    @Option(help: ArgumentHelp("The day on which it was added: 2026-01-15, today or yesterday.", valueName: "day"))
+    @Flag(help: "Do not count the book towards a cultural goal.") var noCulturalGoal = false
+    @Option(
+        help: ArgumentHelp("The day on which the book was added: 2026-01-15, today or yesterday.", valueName: "day"))
     var added: String?
 
     enum Recommendation: EnumerableFlag {
@@ -141,7 +151,8 @@ struct CopyFactOptions: ParsableArguments {
 
     func validate() throws {
         if culturalGoal != nil, noCulturalGoal {
-            throw ValidationError("--cultural-goal and --no-cultural-goal contradict each other; give one of them.")
+            throw ValidationError(
+                "--cultural-goal and --no-cultural-goal contradict each other. Give only one of them.")
         }
     }
 
@@ -151,7 +162,7 @@ struct CopyFactOptions: ParsableArguments {
     /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for an invalid value.
     func change(in zone: TimeZone = .current) throws -> @Sendable (inout Copy) -> Void {
         if let rating, rating != 0, !Copy.isRating(rating) {
-            throw CommandError(.usage, "--rating takes 0.25 to 5 in quarters, or 0 for none.")
+            throw CommandError(.usage, "--rating must be from 0.25 to 5 in steps of 0.25, or 0 for no rating.")
         }
         if dailyGoal != 0 { try NumberLimit.check(dailyGoal, as: "daily goal", in: NumberLimit.goal) }
         func text(_ text: String?, _ what: String) throws -> String?? {
@@ -181,16 +192,16 @@ struct CopyFactOptions: ParsableArguments {
     }
 }
 
-/// The facts about a copy that can be changed later, besides ``CopyFactOptions``.
+/// The facts about a copy that can be changed later, in addition to ``CopyFactOptions``.
 struct CopyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The shelf it stands on; \"\" takes it off its shelf.", valueName: "name")) var shelf:
-        String?
+    @Option(help: ArgumentHelp("The shelf on which the book stands; \"\" takes it off its shelf.", valueName: "name"))
+    var shelf: String?
     @Option(name: .customLong("tag"), help: ArgumentHelp("Add this tag (can be repeated).", valueName: "name"))
     var tags: [String] = []
     @Option(name: .customLong("untag"), help: ArgumentHelp("Remove this tag (can be repeated).", valueName: "name"))
     var untags: [String] = []
     @Option(help: ArgumentHelp("The status of the copy.", valueName: "status")) var status: Copy.Status?
-    @Flag(inversion: .prefixedNo, help: "Put it on the wishlist or take it off.") var wishlist: Bool?
+    @Flag(inversion: .prefixedNo, help: "Put the book on the wishlist, or take it off.") var wishlist: Bool?
 
     var isEmpty: Bool { shelf == nil && tags.isEmpty && untags.isEmpty && status == nil && wishlist == nil }
 

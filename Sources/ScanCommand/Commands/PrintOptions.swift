@@ -6,14 +6,14 @@ import Foundation
 import PrintedText
 import Terminal
 
-/// `--ocr`
+/// The option `--ocr`, with which printed ISBNs are read.
 struct PrintOptions: ParsableArguments {
-    @Flag(help: "Read printed ISBNs, with tesseract, in photos without the bar code of a book.")
+    @Flag(help: "Read printed ISBNs with tesseract, in photos in which no bar code is an ISBN.")
     var ocr = false
 
-    /// Returns a function that reads the print of a photo, or `nil` without `--ocr`.
+    /// Returns a function that reads the printed ISBNs in a photo, or `nil` without `--ocr`.
     ///
-    /// If tesseract is missing, the first photo that needs it prints an error: photos with a bar code are read without it.
+    /// If tesseract is missing, an error is printed at the first photo that needs it. Photos with a bar code are read without it.
     func reader() -> (@Sendable (PhotoFile) throws -> [PrintedISBN])? {
         guard ocr else { return nil }
         do throws(TesseractError) {
@@ -32,13 +32,13 @@ struct PrintOptions: ParsableArguments {
         }
     }
 
-    /// Prints the printed numbers, each marked as read from print.
+    /// Shows the numbers that were read from print, each marked as such.
     func show(_ result: PhotoResult) {
         for number in result.printed {
             Output.shared.printLine(
                 "\(result.name.oneLine): isbn \(number.isbn.hyphenated) (read from print: \(number.text))")
         }
-        // A missing tesseract has been reported already.
+        // If tesseract is missing, this was reported before.
         if let error = result.printTrouble, error != .notInstalled {
             Output.shared.printError("\(result.name): \(error).".oneLine)
         }
@@ -49,7 +49,7 @@ extension PhotoResult {
     /// True if an error was printed for this photo.
     var hasError: Bool { error != nil || (printTrouble != nil && printTrouble != .notInstalled) }
 
-    /// The reasons why the photo or its print could not be read, or not completely.
+    /// The reasons why the photo, or the print in it, could not be read completely.
     var errorText: String? {
         let reasons = [error, printTrouble?.description].compactMap { $0 }
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
@@ -57,7 +57,7 @@ extension PhotoResult {
 }
 
 extension PrintedISBN {
-    /// `corrected` is true if letters were read as the digits they resemble.
+    /// The number as JSON. `corrected` is true if letters were read as the digits that they resemble.
     var json: JSONValue {
         ["isbn13": .string(isbn.digits), "text": .string(text), "corrected": .bool(isCorrected)]
     }

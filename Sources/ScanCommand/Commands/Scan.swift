@@ -1,12 +1,12 @@
 import ArgumentParser
 import Terminal
 
-/// The program. Without a command it captures: `scan`, `scan --image cover.jpg`.
+/// The program. Without a command it captures books: `scan`, `scan --image cover.jpg`.
 @main
 struct Scan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
-        abstract: "Point a camera at a book; confirm; it is in your library.",
+        abstract: "Point a camera at a book, confirm it, and it is in your library.",
         usage: """
             scan [--device CAMERA] [--frames -] [the options below]
             scan --image FILE... [--yes] [--shelf NAME] [--tag NAME] [--wishlist]
@@ -16,7 +16,7 @@ struct Scan: AsyncParsableCommand {
             scan COMMAND ...
             """,
         discussion: """
-            Ways to capture (scan capture --help shows all options):
+            Ways to capture (to see all options, run 'scan capture --help'):
               scan                        the camera, live
               scan --image cover.jpg      photos, folders of photos, - for standard input
               scan --isbn 9780441478125   typed numbers
@@ -61,13 +61,13 @@ struct Scan: AsyncParsableCommand {
         } catch {
             failure = error
         }
-        // Printed before the backup, which takes a while on a large library.
+        // The error is printed before the backup, which takes some time for a large library.
         let error = failure.flatMap { exitCode(for: $0) == .failure ? CommandError(describing: $0) : nil }
         Output.shared.showStatus("")
         if let error { Output.shared.printError(error.description) }
         await OpenedLibraries.backUpWhatChanged()
         if let error { exit(withError: ExitCode(error.status.rawValue)) }
-        // Thrown by the argument parser: exit codes, help, wrong usage.
+        // The argument parser throws these: exit codes, help, and wrong usage.
         if let failure { exit(withError: failure) }
     }
 }
@@ -75,5 +75,5 @@ struct Scan: AsyncParsableCommand {
 /// The version of the program.
 let productVersion = "0.1.0"
 
-/// The project's address. Sources ask for it in the User-Agent.
+/// The project's address. Sources ask clients to give it in the User-Agent header.
 let productURL = "https://github.com/bookplate/bookplate"

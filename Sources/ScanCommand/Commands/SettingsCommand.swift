@@ -6,11 +6,12 @@ import Terminal
 
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "settings", abstract: "Show every setting with its value and origin; set, unset.",
+        commandName: "settings", abstract: "Settings: show, set, unset.",
         discussion: """
-            A flag wins over the environment, the environment over the file, the file
-            over the default. Goals, automatic dates and the guest view are settings of
-            the library and are stored in it; scan undo takes their changes back.
+            A flag overrides the environment, the environment overrides the settings
+            file, and the file overrides the default. Goals, automatic dates and the
+            guest view are settings of the library and are stored in it. To undo a
+            change of these settings, run 'scan undo'.
 
               scan settings
               scan settings set contact me@example.org
@@ -20,7 +21,8 @@ struct SettingsCommand: AsyncParsableCommand {
         subcommands: [Show.self, Set.self, Unset.self], defaultSubcommand: Show.self)
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show every setting.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show every setting with its value and origin.")
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -36,7 +38,7 @@ struct SettingsCommand: AsyncParsableCommand {
             if !output.json { Output.shared.printNotice("The settings file is \(settings.paths.settingsFile).") }
         }
 
-        /// Shows the library's settings. If the library cannot be opened, throws after all settings are shown.
+        /// Shows the library's settings. If the library cannot be opened, the error is thrown after all settings are shown.
         private func showLibrarySettings(_ settings: Settings) async throws {
             var stored: [String: String] = [:]
             var failure: (any Error)?
@@ -78,18 +80,19 @@ struct SettingsCommand: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Write a setting to the settings file or, if it belongs to the library, to the library.",
+            abstract: "Change a setting, in the settings file or, for a setting of the library, in the library.",
             discussion: "  scan settings set backupFolder /media/usb/books\n  scan settings set dailyGoal 30")
         @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
             NamedSetting
-        @Argument(help: "Its value; - reads it from standard input, which keeps a key out of the shell history.")
+        @Argument(help: "The value; - reads it from standard input, which keeps a key out of the shell history.")
         var value: String
         @OptionGroup var paths: PathOptions
 
         func run() async throws {
             let given = (value == "-" ? (readLine() ?? "") : value).cleaned
             guard !given.isEmpty else {
-                throw CommandError(.usage, "the value is empty. scan settings unset \(name.name) removes the setting.")
+                throw CommandError(
+                    .usage, "the value is empty. To remove the setting, run 'scan settings unset \(name.name)'.")
             }
             guard given.utf8.count <= 4096 else { throw CommandError(.usage, "the value is longer than 4096 bytes.") }
             switch name {
@@ -112,7 +115,7 @@ struct SettingsCommand: AsyncParsableCommand {
             guard let value = setting.value(parsing: given) else {
                 throw CommandError(
                     .configuration,
-                    "\"\(given.prefix(40).printable)\" is not a value for \(setting.rawValue); it takes \(setting.allowed)."
+                    "\"\(given.prefix(40).printable)\" is not a value for \(setting.rawValue); it must be \(setting.allowed)."
                 )
             }
             let library = try Wiring(settings: paths.settings()).openLibrary()
@@ -124,7 +127,7 @@ struct SettingsCommand: AsyncParsableCommand {
     struct Unset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Remove a setting from the settings file, or reset a setting of the library to its default.",
+            abstract: "Remove a setting from the settings file, or set a setting of the library back to its default.",
             discussion: "  scan settings unset yearlyGoal")
         @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
             NamedSetting

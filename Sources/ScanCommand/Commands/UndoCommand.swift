@@ -6,12 +6,12 @@ import Terminal
 
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo", abstract: "Take back the last change in the library.",
+        commandName: "undo", abstract: "Undo the last change in the library.",
         discussion: """
-            Shows the change and the station that made it, and on a terminal asks
-            before it takes it back. A batch or an import is one change. Changes are
-            kept for 30 days. With an id it takes back an earlier change, unless a
-            later one touched the same data.
+            Shows the change and the station that made it. On a terminal, it asks for
+            confirmation before it undoes the change. A batch or an import is one
+            change. Changes are kept for 30 days. To undo an earlier change, give its
+            id. This fails if a later change touched the same data.
 
               scan undo
               scan undo --list --limit 100
@@ -28,8 +28,10 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more.") }
-        if list, name != nil { throw ValidationError("--list lists changes, an id takes one back; give one of them.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+        if list, name != nil {
+            throw ValidationError("--list and an id cannot be combined: --list lists changes, and an id undoes one.")
+        }
     }
 
     func run() async throws {
@@ -41,7 +43,7 @@ struct UndoCommand: AsyncParsableCommand {
         let library = try wiring.requireLibrary()
         let change = try await chosen(library)
         if !output.json { Output.shared.printLine(Self.line(for: change)) }
-        guard try Asking.mayGoOn("Take it back?", yes: yes, json: output.json, .isOne) else { return }
+        guard try Asking.mayGoOn("Undo this change?", yes: yes, json: output.json, .isOne) else { return }
         let bar = ProgressBar("rows undone", total: 0)
         defer { bar.finish() }
         let undone = try await library.undo(change.id, at: Date()) { bar.set($0, of: $1) }
@@ -58,7 +60,7 @@ struct UndoCommand: AsyncParsableCommand {
         guard let name else {
             guard let last = try await library.lastChange() else {
                 throw CommandError(
-                    .nothing, "nothing to undo: no change of the last 30 days can be taken back.")
+                    .nothing, "there is nothing to undo: no change of the last 30 days can be undone.")
             }
             return last
         }
@@ -66,13 +68,13 @@ struct UndoCommand: AsyncParsableCommand {
         guard let change = fits.first else {
             throw CommandError(
                 .nothing,
-                "there is no change \"\(name.prefix(80).printable)\". scan undo --list shows the changes with their ids."
+                "there is no change \"\(name.prefix(80).printable)\". To see the changes with their ids, run 'scan undo --list'."
             )
         }
         guard fits.count == 1 else {
             throw CommandError(
                 .nothing,
-                "\"\(name.prefix(80).printable)\" is the end of several ids. Give more characters of one:\n"
+                "several ids end with \"\(name.prefix(80).printable)\". Give more characters of one of them:\n"
                     + fits.map { "  \($0.id)  \($0.summary.oneLine)" }.joined(separator: "\n"))
         }
         return change

@@ -2,7 +2,7 @@ import Bookplate
 import Capture
 import Decoder
 
-/// Judges what the camera delivered: the camera itself, the light, and a book that was held up.
+/// Judges the camera, the light, and how well a book in front of the camera could be read.
 struct CameraChecks {
     let findings: CameraFindings
 
@@ -30,27 +30,28 @@ struct CameraChecks {
         return Check("camera", .ok, "\(name) delivers \(format)")
     }
 
-    /// Compares the requested frame format with the delivered one.
+    /// Compares the requested frame format with the format that the camera delivers.
     func format(_ given: CaptureFormat) -> Check {
         let fact = "requested \(findings.requested.width)x\(findings.requested.height), got \(given)"
         if given.width < findings.requested.width || given.height < findings.requested.height {
             return Check(
                 "format", .attention, fact,
-                next: "Hold books closer. scan devices lists the sizes that the camera offers.")
+                next: "Hold books closer. To see the sizes that the camera offers, run 'scan devices'.")
         }
         if given.isConverted {
             return Check(
                 "format", .attention, fact,
                 next:
-                    "Converting costs time: prefer a camera or --size that delivers GREY, YUYV, NV12 or MJPG directly.")
+                    "Converting takes time. Prefer a camera or a --size that delivers GREY, YUYV, NV12 or MJPG directly."
+            )
         }
         return Check("format", .ok, fact)
     }
 
-    /// Compares the measured frame rate with the announced one.
+    /// Compares the measured frame rate with the rate that the camera announced.
     func rate(_ given: CaptureFormat) -> Check {
         guard findings.elapsed >= .seconds(1) else {
-            return Check("rate", .unknown, "too few frames to measure", next: "Watch longer: --seconds 10.")
+            return Check("rate", .unknown, "too few frames to measure", next: "Watch longer, with --seconds 10.")
         }
         let rate = Double(findings.counts.delivered + findings.counts.skipped) / (findings.elapsed / .seconds(1))
         let announced = given.framesPerSecond.map { " of \($0.rounded(to: 1)) announced" } ?? ""
@@ -73,11 +74,11 @@ struct CameraChecks {
         if counts.dropped * 10 > counts.delivered + counts.skipped {
             return Check(
                 "decoding", .attention, fact,
-                next: "Cables and hubs damage frames: plug the camera in directly.")
+                next: "Cables and hubs can damage frames. Plug the camera in directly.")
         }
         if counts.restarts > 0 {
             return Check(
-                "decoding", .attention, "\(fact); the stream was restarted \(counts.restarts) times",
+                "decoding", .attention, "\(fact); the stream had to be restarted \(counts.restarts) times",
                 next: "Try another cable and USB port; the kernel log (dmesg) shows the errors.")
         }
         if latency < .zero || latency > .seconds(60) {
@@ -93,7 +94,7 @@ struct CameraChecks {
         return Check("decoding", .ok, fact)
     }
 
-    /// The mean grey level below which a camera begins to lengthen its exposure.
+    /// The mean grey level below which a camera begins to expose its frames longer.
     static let dim = 70.0
 
     var light: Check {
@@ -112,7 +113,7 @@ struct CameraChecks {
     }
 }
 
-/// Judges how well the book that was held up could be read.
+/// Judges how well the book in front of the camera could be read.
 struct BookCheck {
     let findings: CameraFindings
 
@@ -124,24 +125,25 @@ struct BookCheck {
         if let pixels = meter.pixelsPerModule { facts.append("\(pixels.rounded(to: 1)) px per module") }
         guard !facts.isEmpty else {
             return Check(
-                "book", .unknown, "no book was held up",
-                next: "Run scan doctor --seconds 15 and hold the back of a book up to the camera.")
+                "book", .unknown, "no book was shown to the camera",
+                next: "Run 'scan doctor --seconds 15', and hold the back of a book up to the camera.")
         }
-        if findings.codes.isEmpty { facts.insert("something like a bar code, not read", at: 0) }
+        if findings.codes.isEmpty { facts.insert("something looked like a bar code, but was not read", at: 0) }
         let fact = facts.joined(separator: ", ")
         if let pixels = meter.pixelsPerModule, pixels < HintRules.pixelsPerModule {
             let more = findings.requested.width < 1920 ? ", or request a larger picture with --size 1920x1080" : ""
-            return Check("book", .attention, fact, next: "Hold it closer\(more).")
+            return Check("book", .attention, fact, next: "Hold the book closer\(more).")
         }
         if let sharpness = meter.sharpness, sharpness < HintRules.sharpness {
             return Check(
                 "book", .attention, fact,
                 next:
-                    "Hold it still, at a distance where the picture is sharp; a fixed-focus camera is often sharp only beyond 40 cm."
+                    "Hold the book still, at a distance where the picture is sharp; a fixed-focus camera is often sharp only beyond 40 cm."
             )
         }
         guard findings.codes.isEmpty else { return Check("book", .ok, fact) }
         return Check(
-            "book", .attention, fact, next: "If it was a book: hold it flat and still, with all of its code in view.")
+            "book", .attention, fact,
+            next: "If this was a book, hold it flat and still, with the whole bar code in view.")
     }
 }

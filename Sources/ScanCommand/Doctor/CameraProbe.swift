@@ -6,13 +6,13 @@ import Station
 import Synchronization
 import Terminal
 
-/// Watches a camera for a while, as the station does, and measures what it delivers.
+/// Watches a camera for some time, as the station does, and measures the frames that it delivers.
 struct CameraProbe {
     let source: any FrameSource
     let requested: CaptureSettings
-    /// The time to watch, from the first frame on.
+    /// The time for which the camera is watched, counted from the first frame.
     let duration: Duration
-    /// The time in which the camera must deliver its first frame.
+    /// The longest time that the camera may take to deliver its first frame.
     let patience: Duration
     private let scan: LiveScan
 
@@ -23,9 +23,11 @@ struct CameraProbe {
         scan = LiveScan(source: source, makeDecoder: { try FrameReader() })
     }
 
-    /// - Parameter show: called ten times a second with the latest state.
+    /// Watches the camera and returns the results.
+    ///
+    /// - Parameter show: called ten times per second with the latest state.
     func run(show: (LiveScan.Snapshot, CameraFindings) -> Void) async throws -> CameraFindings {
-        // Also if the task is cancelled.
+        // This also runs if the task is cancelled.
         defer { source.stop() }
         let recorder = CameraRecorder(CameraFindings(requested: requested))
         let watching = Task { [scan] in
@@ -41,16 +43,16 @@ struct CameraProbe {
             show(scan.snapshot, recorder.findings)
             try await Task.sleep(for: .milliseconds(100))
         }
-        // The camera gets its controls back; one that hangs is abandoned.
+        // This restores the camera's controls. A camera that hangs is abandoned.
         source.stop()
         _ = await withTimeLimit(.seconds(2)) { await watching.value }
         watching.cancel()
         return recorder.findings
     }
 
-    /// Gives the camera its controls back before the program ends. Blocks until that is done, but no longer than `limit`.
+    /// Restores the camera's controls before the program ends. Blocks until this is done, but not longer than `limit`.
     ///
-    /// - Returns: true if the camera has them back.
+    /// - Returns: true if the controls are restored.
     @discardableResult
     func leave(within limit: Duration = .seconds(1)) -> Bool { scan.leave(within: limit) }
 }
@@ -58,21 +60,22 @@ struct CameraProbe {
 /// The results of watching a camera.
 struct CameraFindings: Sendable {
     var requested = CaptureSettings()
-    /// The camera that delivered frames, as its driver names it.
+    /// The name of the camera that delivered frames, as its driver gives it.
     var name: String?
     var format: CaptureFormat?
     /// The error that prevented or ended the stream.
     var error: CameraError?
-    /// The frames in the measured time.
+    /// The numbers of frames in the measured time.
     var counts = FrameCounts()
     var elapsed: Duration = .zero
     /// The median of the measured latencies.
     var latency: Duration?
     /// The light in the last frame.
     var light = FrameResult.Light()
-    /// The measurements of the last frame with a code that was read; without one, of the last frame with something like bars.
+    /// The measurements of the last frame in which a code was read. If no code was read, they are of the last frame with something that
+    /// looked like bars.
     var meter = Meter()
-    /// The codes that were read, of books and others, each once.
+    /// The codes that were read, from books and from other things. Each code is listed once.
     var codes: [String] = []
 
     struct Meter: Sendable, Equatable {
@@ -108,7 +111,7 @@ private final class CameraRecorder: Sendable {
         var isFinished = false
     }
 
-    /// The number of latencies kept: recent ones show the current speed, and they are sorted with every snapshot.
+    /// The number of latencies that are kept. Recent latencies show the current speed, and all that are kept are sorted for every snapshot.
     private static let latencyLimit = 256
     private let state: Mutex<State>
 
@@ -133,6 +136,8 @@ private final class CameraRecorder: Sendable {
         }
     }
 
+    /// Records a snapshot.
+    ///
     /// - Returns: true if the camera was watched long enough.
     func record(
         _ snapshot: LiveScan.Snapshot, _ now: Duration, from start: Duration, for duration: Duration,

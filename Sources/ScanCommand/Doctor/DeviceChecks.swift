@@ -24,14 +24,14 @@ struct DeviceChecks {
                 ? Check("cameras", .attention, "none connected", next: "Plug in a USB webcam; it needs no driver.")
                 : Check(
                     "cameras", .attention, "none can be used: \(refused.joined(separator: ", "))",
-                    next: "scan devices shows details of each.")
+                    next: "To see details of each, run 'scan devices'.")
         }
         let left = refused.isEmpty ? "" : "; not used: \(refused.joined(separator: ", "))"
         let names = usable.map { "\($0.path) \($0.name) (\($0.bus))" }.joined(separator: ", ")
         return Check("cameras", .ok, names + left)
     }
 
-    /// The check of the permission to open a camera; `nil` if there is none to open.
+    /// The check of the permission to open a camera; `nil` if there is no camera to open.
     var permission: Check? {
         guard !access.isEmpty else { return nil }
         if let open = access.first(where: \.isOpen) {
@@ -54,36 +54,39 @@ extension DeviceAccess {
         if isMember, !isInSession {
             return Check(
                 "permission", .broken,
-                "\(path) is for the group \(group): this account joined it after this session began",
+                "\(path) is for the group \(group), which this account joined after this session began",
                 next: "Log out and in again.")
         }
         guard !isMember else {
             return Check(
                 "permission", .broken, "\(path) cannot be opened, although this account is in the group \(group)",
-                next: "Something else denies it, such as a container or a security policy; dmesg may show what.")
+                next:
+                    "Something else denies access, such as a container or a security policy. The kernel log (dmesg) may show the reason."
+            )
         }
         return Check(
             "permission", .broken, "\(path) is for the group \(group), and this account is not in it",
-            next: "sudo usermod -aG \(group) $USER, then log out and in again.")
+            next: "Run 'sudo usermod -aG \(group) $USER', then log out and in again.")
     }
 }
 
 extension String {
-    /// The reason without the advice: a refusal up to its semicolon.
+    /// The reason in a refusal, without the advice: the text before the first semicolon.
     var brief: String { split(separator: ";", maxSplits: 1).first.map(String.init) ?? self }
 }
 
-/// The permission of this process to open a device, and the reasons if it may not.
+/// The permission of this process to open a device, with the facts that explain a missing permission.
 struct DeviceAccess: Equatable {
     var path: String
     var isOpen: Bool
-    /// The group that the device belongs to; `nil` if it has no name.
+    /// The name of the group that the device belongs to; `nil` if the group has no name.
     var group: String?
-    /// True if that group may read and write the device.
+    /// True if the device's group may read and write the device.
     var isGroupEnough: Bool
-    /// True if the account is in the group by the machine's group file, which takes effect at the next log-in.
+    /// True if the account belongs to the device's group according to the machine's group file. A change in that file takes effect at the
+    /// next log-in.
     var isMember: Bool
-    /// True if this process is in the group.
+    /// True if this process belongs to the device's group.
     var isInSession: Bool
 
     init(path: String, isOpen: Bool, group: String?, isGroupEnough: Bool, isMember: Bool, isInSession: Bool) {
@@ -91,6 +94,8 @@ struct DeviceAccess: Equatable {
         (self.isGroupEnough, self.isMember, self.isInSession) = (isGroupEnough, isMember, isInSession)
     }
 
+    /// Examines a device.
+    ///
     /// - Returns: `nil` if there is no such device.
     init?(path: String) {
         var facts = stat()
@@ -103,23 +108,23 @@ struct DeviceAccess: Equatable {
     }
 }
 
-/// Returns the name of a group. The corresponding call is getgrgid_r(3).
+/// Returns the name of a group, with getgrgid_r(3).
 private func groupName(_ id: gid_t) -> String? {
     var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
-    // Large enough for a group with a thousand members.
+    // The buffer is large enough for a group with a thousand members.
     var buffer = [CChar](repeating: 0, count: 64 << 10)
     guard getgrgid_r(id, &entry, &buffer, buffer.count, &found) == 0, let found else { return nil }
     return String(cString: found.pointee.gr_name)
 }
 
-/// Returns the groups of this process. The corresponding call is getgroups(2), which may leave out the effective group.
+/// Returns the groups of this process. The effective group is added, because getgroups(2) may leave it out.
 private func sessionGroups() -> Set<gid_t> {
     var groups = [gid_t](repeating: 0, count: 65_536)
     let count = getgroups(Int32(groups.count), &groups)
     return Set(groups.prefix(max(0, Int(count)))).union([getegid()])
 }
 
-/// Returns the groups that a new session of this account would have. The corresponding call is getgrouplist(3).
+/// Returns the groups that a new session of this account would have, with getgrouplist(3).
 private func accountGroups() -> Set<gid_t> {
     var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
     var buffer = [CChar](repeating: 0, count: 64 << 10)

@@ -6,7 +6,7 @@ import Library
 import Lookup
 import Terminal
 
-/// Prints checks as they complete, and counts those that prevent scanning.
+/// Prints checks as they complete, and counts the problems.
 struct DoctorReport {
     let json: Bool
     private(set) var broken = 0
@@ -14,7 +14,9 @@ struct DoctorReport {
 
     init(json: Bool) { self.json = json }
 
-    /// - Parameter section: a heading for people; JSON has none.
+    /// Prints checks.
+    ///
+    /// - Parameter section: the heading above the checks; JSON has no headings.
     mutating func add(_ checks: [Check], under section: String? = nil) {
         broken += checks.count { $0.state == .broken }
         attention += checks.count { $0.state == .attention }
@@ -30,7 +32,7 @@ struct DoctorReport {
         }
     }
 
-    /// Prints a summary, and ends the command with 69 if no book can be scanned now.
+    /// Prints a summary, and ends the command with exit status 69 if no book can be scanned now.
     func end() throws {
         if !json { Output.shared.printLine(summary) }
         if broken > 0 { throw ExitCode(ExitStatus.unavailable.rawValue) }
@@ -53,11 +55,11 @@ struct Check: Sendable, Equatable {
         case attention
         /// No book can be scanned until this is fixed.
         case broken
-        /// It was not checked, or could not be.
+        /// It was not checked, or could not be checked.
         case unknown
     }
 
-    /// One word, the same in every release, since scripts look for it.
+    /// The name of the check: one word, which is the same in every release, because scripts look for it.
     var name: String
     var state: State
     /// The observed fact, without a full stop.
@@ -69,21 +71,22 @@ struct Check: Sendable, Equatable {
         (self.name, self.state, self.fact, self.next) = (name, state, fact, next)
     }
 
-    /// Splits a message of the form *what, where, what next*: its first sentence is the fact, the others are the advice.
+    /// Creates a check from a message of the form *what, where, what next*. The first sentence is the fact, and the other sentences are the
+    /// advice.
     init(_ name: String, _ state: State, message: String) {
         var sentences = message.split(separator: ". ", maxSplits: 1, omittingEmptySubsequences: true).map(String.init)
         if sentences.count == 1, sentences[0].hasSuffix(".") { sentences[0].removeLast() }
         self.init(name, state, sentences.first ?? message, next: sentences.count > 1 ? sentences[1] : nil)
     }
 
-    /// The result as JSON, with all keys in this order.
+    /// The result as JSON. All keys are always present, in this order.
     var json: JSONValue {
         [
             "check": .string(name), "state": .string(state.rawValue), "fact": .string(fact), "next": JSONValue(next),
         ]
     }
 
-    /// Returns the result for people: the state by colour and shape, the fact, and below it the advice.
+    /// Returns the result as text for people: the state as a coloured shape, the fact, and the advice on the next line.
     ///
     /// - Parameter columns: the width of the terminal, or `nil` if lines may have any length.
     func text(_ style: Style, columns: Int? = nil) -> String {
@@ -109,7 +112,7 @@ extension Check.State {
 }
 
 extension Double {
-    /// Returns the number with this many decimals; "0" or "0.0" for one that is not finite.
+    /// Returns the number with `digits` decimals. A number that is not finite becomes "0" or "0.0".
     func rounded(to digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
@@ -121,7 +124,7 @@ extension Double {
     }
 }
 
-/// Returns "12 kB", "3.4 MB" or "56 GB".
+/// Returns a number of bytes as text: "12 kB", "3.4 MB" or "56 GB".
 func byteText(_ bytes: Int64) -> String {
     let (kilo, mega, giga) = (1_000.0, 1_000_000.0, 1_000_000_000.0)
     let count = Double(bytes)
@@ -132,18 +135,19 @@ func byteText(_ bytes: Int64) -> String {
     }
 }
 
-/// Checks settings, library and sources while the camera is being watched. Does not wait for a disk or a network that hangs.
+/// Checks settings, library and sources while the camera is being watched. It does not wait for a disk or a network that hangs.
 struct DoctorFindings: Sendable {
     struct Findings: Sendable {
         var library: [Check] = []
         var metadata: [Check] = []
-        /// The amounts by which the clocks of the sources that answered are ahead of this machine's.
+        /// The times by which the clocks of the sources are ahead of this machine's clock, for the sources that answered.
         var clockLeads: [Duration] = []
     }
 
     /// The time limits for opening the library, and then for checking it and asking the sources.
     static let patience: (opening: Duration, asking: Duration) = (.seconds(6), .seconds(10))
-    /// The time limit for a source's turn, and again for its answer; both together end before ``patience`` does.
+    /// The time limit for waiting until a source may be asked, and the time limit for its answer. Both together are shorter than
+    /// ``patience``.
     static let sourcePatience: Duration = .seconds(4)
 
     let paths: PathOptions

@@ -21,7 +21,7 @@ struct LibraryChecks {
         case .unfinished:
             Check(
                 "library", .attention, "\(facts.path) is still being checked",
-                next: "You can scan meanwhile; scan backup checks the whole library.")
+                next: "You can scan meanwhile. To check the whole library, run 'scan backup'.")
         }
     }
 
@@ -31,7 +31,7 @@ struct LibraryChecks {
     var disk: Check {
         guard let free = facts.free else { return Check("disk", .unknown, "the free space cannot be determined") }
         let fact = "\(byteText(free)) free"
-        let room = "Make room on the disk of \(facts.path), or move the library to another."
+        let room = "Make room on the disk of \(facts.path), or move the library to another disk."
         if free < Self.least { return Check("disk", .broken, fact, next: room) }
         return free < Self.little ? Check("disk", .attention, fact, next: room) : Check("disk", .ok, fact)
     }
@@ -45,12 +45,12 @@ struct LibraryChecks {
                 next: "Check its permissions.")
         }
         guard let backup = facts.backup else {
-            return Check("backup", .unknown, "none in the folder backups", next: "scan backup writes one.")
+            return Check("backup", .unknown, "none in the folder backups", next: "To write one, run 'scan backup'.")
         }
         let days = Int(now.timeIntervalSince(backup) / 86_400)
         let fact = "the last one was made on \(backup.utcDay)"
         return days > 30
-            ? Check("backup", .attention, "\(fact), \(days) days ago", next: "scan backup writes a new one.")
+            ? Check("backup", .attention, "\(fact), \(days) days ago", next: "To write a new one, run 'scan backup'.")
             : Check("backup", .ok, fact)
     }
 }
@@ -58,7 +58,7 @@ struct LibraryChecks {
 /// The facts about the library, which ``LibraryChecks`` judges.
 struct LibraryFacts: Sendable {
     enum Status: Sendable, Equatable {
-        /// There is none yet, and it can be created.
+        /// There is no library yet, but one can be created.
         case missing
         case open(books: Int, waiting: Int)
         case failed(LibraryError)
@@ -68,7 +68,7 @@ struct LibraryFacts: Sendable {
 
     var path: String
     var status: Status
-    /// The free space on its disk for this account, in bytes; `nil` if it cannot be determined.
+    /// The free space for this account on the library's disk, in bytes; `nil` if it cannot be determined.
     var free: Int64?
     /// The date of the newest backup; `nil` if there is none.
     var backup: Date?
@@ -79,9 +79,10 @@ struct LibraryFacts: Sendable {
         (self.path, self.status, self.free, self.backup) = (path, status, free, backup)
     }
 
-    /// Checks all of a library that was opened as by any command.
+    /// Checks a whole library, which was opened in the same way as for other commands.
     ///
-    /// - Parameter opening: the result of opening it: no library if there is none yet; `nil` if opening took too long.
+    /// - Parameter opening: the result of opening the library, which contains no library if there is none yet; `nil` if opening took too
+    ///   long.
     init(_ path: String, _ opening: Result<LibraryFile?, any Error>?) async {
         self.init(path: path, status: .unfinished, free: freeBytes(at: path))
         guard let opening else { return }
@@ -115,7 +116,7 @@ struct LibraryFacts: Sendable {
     }
 }
 
-/// Returns the free space at the nearest folder that exists. The corresponding call is statvfs(3).
+/// Returns the free space on the disk of a path, with statvfs(3). If the path does not exist, the nearest folder above it counts.
 private func freeBytes(at path: String) -> Int64? {
     var (path, facts) = (path as NSString, statvfs())
     while statvfs(path as String, &facts) != 0 {
@@ -128,7 +129,7 @@ private func freeBytes(at path: String) -> Int64? {
 
 /// Returns the date of the newest library file in the folder of `path`.
 ///
-/// - Throws: if the folder exists and cannot be read.
+/// - Throws: an error if the folder exists but cannot be read.
 private func newestFile(beside path: String) throws -> Date? {
     let folder = (path as NSString).deletingLastPathComponent
     let names: [String]

@@ -3,9 +3,9 @@ import Foundation
 import Lookup
 import Terminal
 
-/// Judges whether the metadata sources answer. Since scanning works without them, no result is worse than attention.
+/// Judges whether the metadata sources answer. Scanning works without them, so no result is worse than ``Check/State/attention``.
 enum SourceChecks {
-    /// A book in every catalogue: The Left Hand of Darkness.
+    /// A book that is in every catalogue: The Left Hand of Darkness.
     static let book = try! ISBN("9780441478125")  // The check digit is right.
 
     /// - Parameter finding: the answer of the source to a request for ``book``.
@@ -24,12 +24,12 @@ enum SourceChecks {
             return Check(
                 name, .attention, failure.reason,
                 next:
-                    "Open a web page and sign in to the network if it asks you to; else check contact and key with scan settings. \(later)"
+                    "Open a web page, and sign in if you are asked to. Otherwise check contact and key with 'scan settings'. \(later)"
             )
         case .badData(let failure):
             return Check(
                 name, .attention, failure.reason,
-                next: "Check its address with scan settings, and what answers at that address. \(later)")
+                next: "Check the source's address with 'scan settings', and check what answers there. \(later)")
         }
     }
 
@@ -41,17 +41,17 @@ enum SourceChecks {
         case .failure(let error):
             return Check(
                 "offlineIndex", .attention, error.description,
-                next: "Build it again with scan index build, or run scan settings unset index.")
+                next: "Build it again with 'scan index build', or run 'scan settings unset index'.")
         case nil where isOffline:
             return Check(
                 "offlineIndex", .attention, "none, and no online source is asked, so scanned books get no title",
-                next: "Build one with scan index build, or run scan settings unset offline.")
-        case nil: return Check("offlineIndex", .ok, "none; the sources are asked online")
+                next: "Build one with 'scan index build', or run 'scan settings unset offline'.")
+        case nil: return Check("offlineIndex", .ok, "none; the online sources are asked")
         }
     }
 }
 
 extension String {
-    /// The text with a capital and a full stop.
+    /// The text as a sentence, with a capital letter and a full stop.
     fileprivate var sentence: String { prefix(1).uppercased() + dropFirst() + (hasSuffix(".") ? "" : ".") }
 }

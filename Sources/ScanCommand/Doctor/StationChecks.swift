@@ -5,13 +5,13 @@ import Terminal
 
 /// Judges whether this machine's clock is right. Certificates, dates of captures and the order of changes depend on it.
 enum ClockCheck {
-    /// A date before the program was written.
+    /// A date from before the program was written.
     static let earliest = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
 
-    /// - Parameter leads: the amounts by which the sources' clocks are ahead of this one, as far as they are known.
+    /// - Parameter leads: the amounts by which the sources' clocks are ahead of this machine's clock, if they are known.
     static func check(now: Date, leads: [Duration]) -> Check {
         let advice =
-            "Set it: timedatectl set-ntp true. A machine without a battery-backed clock needs the network to start."
+            "To set it, run 'timedatectl set-ntp true'. A machine without a battery-backed clock needs the network when it starts."
         guard now >= earliest else {
             return Check(
                 "clock", .attention,
@@ -28,19 +28,19 @@ enum ClockCheck {
                 "\(now.formatted(.iso8601)) is \(abs(lead).components.seconds / 60) minutes \(direction) the sources' clocks",
                 next: advice)
         }
-        return Check("clock", .ok, "\(now.formatted(.iso8601)), in agreement with the sources' clocks")
+        return Check("clock", .ok, "\(now.formatted(.iso8601)), which agrees with the sources' clocks")
     }
 }
 
 private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 
-/// Judges handheld scanners, sounds and the terminal. They are for information, since scanning works without them.
+/// Judges handheld scanners, sounds and the terminal. These checks are only for information, because scanning works without such devices.
 enum StationChecks {
     static func scanners(_ devices: [ScannerDevice]) -> Check {
         let likely = devices.filter(\.isLikely)
         guard !likely.isEmpty else {
             let count = devices.isEmpty ? "none" : "none recognised by name among \(counted(devices.count, "keyboard"))"
-            return Check("scanners", .ok, "\(count); any scanner that types works with scan --stdin")
+            return Check("scanners", .ok, "\(count); a scanner that types like a keyboard works with 'scan --stdin'")
         }
         let names = likely.map { device in
             "\(device.byID ?? device.path) \(device.name)"
@@ -49,7 +49,7 @@ enum StationChecks {
         return Check("scanners", .ok, names.joined(separator: ", "))
     }
 
-    /// - Parameter player: the program that plays sounds; `nil` for none.
+    /// - Parameter player: the program that plays sounds; `nil` if there is none.
     static func sound(player: String?) -> Check {
         let players = Sounds.players.map(\.name).joined(separator: ", ")
         return Check("sound", .ok, player ?? "the terminal's bell (over SSH, or none of \(players) is installed)")
@@ -57,7 +57,7 @@ enum StationChecks {
 
     /// - Parameters:
     ///   - size: the size of the terminal; `nil` if standard output is not a terminal.
-    ///   - locale: the first of LC_ALL, LC_CTYPE and LANG that is set.
+    ///   - locale: the value of the first of LC_ALL, LC_CTYPE and LANG that is set.
     static func terminal(size: (columns: Int, rows: Int)?, hasColour: Bool, locale: String) -> Check {
         guard let size else { return Check("terminal", .ok, "none: the output goes to a file or program") }
         let fact =
@@ -65,12 +65,12 @@ enum StationChecks {
         guard locale.lowercased().replacing("-", with: "").contains("utf8") else {
             return Check(
                 "terminal", .attention, "\(fact): titles may be displayed wrongly",
-                next: "Set a UTF-8 locale: export LANG=C.UTF-8.")
+                next: "Set a UTF-8 locale, such as with 'export LANG=C.UTF-8'.")
         }
         return Check("terminal", .ok, fact)
     }
 
-    /// Returns the locale by the rules of POSIX (XBD 8.2): the first variable that is set and not empty.
+    /// Returns the locale by the rules of POSIX (XBD 8.2). The first of LC_ALL, LC_CTYPE and LANG that is not empty decides.
     static func locale(_ environment: [String: String]) -> String {
         ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     }

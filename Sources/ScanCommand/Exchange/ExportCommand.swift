@@ -9,14 +9,14 @@ import Terminal
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write the library as JSON or CSV, or the reading timeline.",
+        commandName: "export", abstract: "Export the library as JSON or CSV, or export the reading timeline.",
         discussion: """
-            json: everything, as one array with one object per line; the same library
-            gives the same bytes, and scan import restores all of it.
-            csv: one row per book, with Goodreads' columns first and then Bookplate's;
-            safe to open in a spreadsheet.
-            timeline: starts, sessions, finishes and books given up, in order; as CSV,
-            or with --json one object per line.
+            json: everything, as one array with one object per line. The same library
+            always gives the same bytes, and 'scan import' restores all of it.
+            csv: one row per book, with Goodreads' columns first and then Bookplate's.
+            The file is safe to open in a spreadsheet.
+            timeline: the start of each book, its sessions, and its end (finished or
+            given up), in order of time, as CSV or with --json as one object per line.
 
               scan export > library.json
               scan export csv --to books.csv
@@ -37,9 +37,9 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var paths: PathOptions
 
     func validate() throws {
-        if isJSON, format == .csv { throw ValidationError("--json goes with timeline, not with csv.") }
+        if isJSON, format == .csv { throw ValidationError("--json works with timeline, but not with csv.") }
         if isPublic, format == .timeline {
-            throw ValidationError("--public goes with json and csv; the timeline always covers all books.")
+            throw ValidationError("--public works only with json and csv. The timeline always covers all books.")
         }
     }
 
@@ -51,7 +51,7 @@ struct ExportCommand: AsyncParsableCommand {
         defer { bar.finish() }
         let total = try await library.editionCount()
         let file = try to.map { try OutputFile($0, mayReplace: force) }
-        // The library exports its records one after the other; the lock only proves that to the compiler.
+        // The library exports its records one after the other. The lock only proves this to the compiler.
         let writer = Mutex(try RecordWriter(format: format, isForOthers: isPublic, file: file))
         try await library.export { record in
             let editions = try writer.withLock { writer in
@@ -70,7 +70,7 @@ struct ExportCommand: AsyncParsableCommand {
     private func exportTimeline(of library: LibraryFile) async throws {
         var text = TextWriter(file: try to.map { try OutputFile($0, mayReplace: force) })
         if !isJSON { try text.write(CSVWriter.line(TimelineEvent.columns)) }
-        // As in run(): one event after the other.
+        // The events also come one after the other, and the lock only proves this to the compiler.
         let writer = Mutex(text)
         try await library.timeline(in: .current) { [isJSON] event in
             try writer.withLock { try $0.write(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells)) }
@@ -110,7 +110,7 @@ struct ExportCommand: AsyncParsableCommand {
         private var json = JSONWriter()
         /// The number of editions so far, which the progress bar shows.
         private(set) var editions = 0
-        /// The number of copies so far, called books as in backup, import and lists.
+        /// The number of copies so far. The program calls them books, as for backups, imports and lists.
         private(set) var books = 0
 
         init(format: Format, isForOthers: Bool, file: OutputFile?) throws {
@@ -136,7 +136,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 }
 
-/// A file that is replaced atomically: written beside its final path, synced, then renamed.
+/// A file that is replaced atomically. It is written beside its final path, synced, and then renamed.
 final class OutputFile {
     private let path: String
     private let partial: String
@@ -187,9 +187,9 @@ final class OutputFile {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return }
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw CommandError(.usage, "\(path) is not a regular file, so it cannot be replaced. Name another file.")
+            throw CommandError(.usage, "\(path) is not a regular file, so it cannot be replaced. Choose another file.")
         }
-        guard mayReplace else { throw CommandError(.usage, "\(path) already exists; --force replaces it.") }
+        guard mayReplace else { throw CommandError(.usage, "\(path) already exists. To replace it, use --force.") }
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw error(errno) }
         defer { close(file) }
@@ -197,7 +197,8 @@ final class OutputFile {
         let count = read(file, &head, head.count)
         guard count < head.count || !head.elementsEqual("SQLite format 3".utf8) else {
             throw CommandError(
-                .usage, "\(path) is a database, possibly the library itself, so it is not replaced. Name another file.")
+                .usage,
+                "\(path) is a database, possibly the library itself, so it is not replaced. Choose another file.")
         }
     }
 

@@ -12,11 +12,11 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Import books from another tracker, or from an export.",
         discussion: """
             Reads the exports of Goodreads, StoryGraph, LibraryThing (tab-delimited)
-            and Openreads, and Bookplate's own CSV and JSON; the format is recognised
+            and Openreads, and Bookplate's own CSV and JSON. The format is recognised
             by the columns. In books that you already have, only empty fields are
-            filled; importing the same file again changes nothing. Values that were cut
-            or are doubtful are flagged, and the original is kept. scan undo takes the
-            whole import back.
+            filled, so importing the same file again changes nothing. Values that were
+            cut or are doubtful are flagged, and the original is kept. To undo a whole
+            import, run 'scan undo'.
 
               scan import goodreads_library_export.csv --dry-run
               scan import goodreads_library_export.csv --tag goodreads
@@ -34,14 +34,14 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"))
     var tags: [String] = []
-    @Flag(help: "Mark the books as owned, whatever the file says.") var owned = false
+    @Flag(help: "Mark the books as owned, even if the file says otherwise.") var owned = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if files.isEmpty { throw ValidationError("Name a file to import.") }
         if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input (-) can be given only once.") }
-        if format == .json { throw ValidationError("JSON is always recognised; --format is for tables.") }
+        if format == .json { throw ValidationError("JSON is always recognised. --format works only for tables.") }
     }
 
     func run() async throws {
@@ -105,7 +105,7 @@ struct ImportCommand: AsyncParsableCommand {
         defer { bar.finish() }
         if !output.json { Output.shared.printNotice("\(input.name.oneLine): \(file.format.displayName).") }
         var run = ImportRun(file, into: PatientImport(library: library, saved: saved))
-        // Counts the rows before an error too.
+        // This also counts the rows before an error.
         defer { total.add(run.summary) }
         while let results = try await run.next(at: Date()) {
             for result in results { printResult(result) }
@@ -145,7 +145,7 @@ struct ImportCommand: AsyncParsableCommand {
         ].joined(separator: ", ")
         let isChange = total.new + total.merged + total.others > 0
         let outcome =
-            dryRun ? " Nothing was changed." : isChange ? " scan undo takes it back." : " Nothing was changed."
+            dryRun ? " Nothing was changed." : isChange ? " To undo this, run 'scan undo'." : " Nothing was changed."
         Output.shared.printNotice((dryRun ? "Would be: " : "") + counts + "." + outcome)
     }
 }
@@ -170,7 +170,7 @@ extension ExchangeFormat: ExpressibleByArgument {
     }
 }
 
-/// An import that waits while another process keeps the library locked, or its disk is full: it is retried every second.
+/// An import that waits while another process keeps the library locked, or while its disk is full. It is tried again every second.
 struct PatientImport: BookImport {
     let library: any BookImport
     let saved: SavedCount
@@ -179,7 +179,7 @@ struct PatientImport: BookImport {
     func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
         do {
             let results = try await Self.retryWhileBusy(limit) { try await library.importRows(rows, at: now) }
-            // Counted before anything is printed, so that the count is right if the user interrupts.
+            // The books are counted before anything is printed, so that the count is right if the user interrupts the import.
             saved.add(results)
             return results
         } catch let error as LibraryError where error.isTransient {
@@ -188,7 +188,7 @@ struct PatientImport: BookImport {
         }
     }
 
-    /// Retries while the error is transient.
+    /// Carries out an act. If it fails with a transient error, tries again every second.
     ///
     /// - Throws: the last error when the time is up.
     static func retryWhileBusy<Result: Sendable>(
@@ -208,7 +208,7 @@ struct PatientImport: BookImport {
     }
 }
 
-/// Counts the books imported so far, for the message when the import is interrupted.
+/// Counts the books that were imported so far, for the message that is printed if the import is interrupted.
 final class SavedCount: Sendable {
     private let books = Mutex(0)
 
@@ -223,7 +223,7 @@ final class SavedCount: Sendable {
     }
 }
 
-/// A file, or standard input, read in chunks.
+/// A file, or standard input, that is read in chunks.
 final class InputFile {
     /// The name in error messages.
     let name: String
@@ -232,7 +232,7 @@ final class InputFile {
     private let descriptor: Int32
     private static let chunk = 256 << 10
 
-    /// - Parameter path: `-` for standard input.
+    /// - Parameter path: the path of the file, or `-` for standard input.
     /// - Throws: ``CommandError`` if it cannot be opened or is a folder.
     init(_ path: String) throws {
         name = path == "-" ? "standard input" : path
@@ -241,7 +241,7 @@ final class InputFile {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw Self.error(name, errno) }
         guard facts.st_mode & S_IFMT != S_IFDIR else {
-            throw CommandError(.unreadable, "cannot read \(name): it is a folder. Name the file in it.")
+            throw CommandError(.unreadable, "cannot read \(name): it is a folder. Name a file in it.")
         }
         size = facts.st_mode & S_IFMT == S_IFREG ? Int(facts.st_size) : 0
     }

@@ -8,12 +8,12 @@ import Terminal
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hub",
-        abstract: "Capture into another station's library, and let others capture into this one.",
+        abstract: "Capture into another station's library, and allow other stations to capture into this one.",
         discussion: """
-            A hub is a library that scan kiosk serves. Pair with it once, using its
-            access code; then scan --hub ADDRESS captures into it. Captured books are
-            stored on this device first, and sent to the hub once when it can be
-            reached. Use https over the internet; at home, http will do.
+            A hub is a library that 'scan kiosk' serves. Pair this station with it once,
+            using its access code. Then capture into it with 'scan --hub ADDRESS'.
+            Captured books are first stored on this device, and sent to the hub when it
+            can be reached. Use https over the internet; at home, http is enough.
 
               scan hub pair 192.168.0.20            on the station
               scan --hub 192.168.0.20 --shelf Attic
@@ -31,7 +31,7 @@ struct HubCommand: AsyncParsableCommand {
 
 /// The hub to use, if this station is paired with several.
 struct NamedHub: ParsableArguments {
-    @Argument(help: ArgumentHelp("The hub's address; not needed if there is only one.", valueName: "address"))
+    @Argument(help: ArgumentHelp("The hub's address; not needed if there is only one hub.", valueName: "address"))
     var address: String?
 }
 
@@ -39,7 +39,7 @@ struct HubPairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Pair this station with a hub, using the hub's access code.",
         discussion: """
-            Asks for the code without showing it, or reads one line of standard input.
+            Asks for the code without showing it, or reads a line from standard input.
             The token that the hub returns is stored in hub.json beside the settings;
             only you can read the file. Pairing again replaces the token.
             """)
@@ -58,7 +58,7 @@ struct HubPairCommand: AsyncParsableCommand {
         let name = try (name ?? ProcessInfo.processInfo.hostName).checked(
             as: "station name", limit: PairedStation.longestName)
         let station = try wiring.hubs.hub(at: address)?.station ?? ID()
-        guard let code = SecretLine.read("Access code of \(address): "), !code.isEmpty else {
+        guard let code = SecretLine.read("Access code for \(address): "), !code.isEmpty else {
             throw CommandError(.usage, "no access code was given.")
         }
         let client = HubClient(
@@ -67,7 +67,8 @@ struct HubPairCommand: AsyncParsableCommand {
         try wiring.hubs.save(
             PairedHub(address: address.description, token: paired.token, name: paired.name, station: station))
         Output.shared.printNotice(
-            "Paired with \(address) as \"\(paired.name.printable)\". scan --hub \(self.address) captures into it.")
+            "Paired with \(address) as \"\(paired.name.printable)\". To capture into it, run 'scan --hub \(self.address)'."
+        )
     }
 }
 
@@ -123,14 +124,14 @@ struct HubStatusCommand: AsyncParsableCommand {
 
 struct HubSendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send the captures that wait for a hub now.")
+        commandName: "send", abstract: "Send the waiting captures to a hub now.")
 
     @OptionGroup var hub: NamedHub
     @OptionGroup var paths: PathOptions
 
     func run() async throws {
         let run = try await Wiring(settings: paths.settings()).openHub(hub.address)
-        // A hub that no longer knows this station does not have everything, even if nothing waits.
+        // If the hub no longer knows this station, it cannot have received everything, even if nothing waits.
         let hasAll = try await run.finish()
         guard hasAll, run.link.status != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }
         Output.shared.printNotice("The hub has everything.")
@@ -139,11 +140,11 @@ struct HubSendCommand: AsyncParsableCommand {
 
 struct HubLeaveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "leave", abstract: "Give this station's token back and forget it.",
+        commandName: "leave", abstract: "End the pairing with a hub, and delete this station's token.",
         discussion: """
-            Captures that wait in the outbox stay there; pairing again sends them. If
-            the hub cannot be reached, the token is forgotten here only; revoke it at
-            the hub with scan hub revoke.
+            Captures that wait in the outbox stay there, and are sent when you pair
+            again. If the hub cannot be reached, the token is deleted only here. To
+            revoke it at the hub, run 'scan hub revoke' there.
             """)
 
     @OptionGroup var hub: NamedHub
@@ -161,7 +162,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
         } catch {
             if error != .revoked {
                 Output.shared.printError(
-                    "\("\(error)".printable). The token is forgotten here. Revoke it at the hub with scan hub revoke \"\(hub.name.printable)\"."
+                    "\("\(error)".printable). The token was deleted here. To revoke it at the hub, run 'scan hub revoke \"\(hub.name.printable)\"' there."
                 )
             }
         }
@@ -182,7 +183,7 @@ struct HubStationsCommand: AsyncParsableCommand {
         let stations = try await Wiring(settings: paths.settings()).openExistingLibrary()?.pairedStations() ?? []
         if stations.isEmpty, !output.json {
             Output.shared.printNotice(
-                "No station is paired with this library. To pair one, run scan hub pair ADDRESS on it.")
+                "No station is paired with this library. To pair a station, run 'scan hub pair ADDRESS' on it.")
         }
         for station in stations {
             let used = station.lastUsed.map { "last seen \($0.rfc3339)" } ?? "not seen since"
@@ -197,9 +198,9 @@ struct HubStationsCommand: AsyncParsableCommand {
 
 struct HubRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revoke a station's token; what it sent stays.")
+        commandName: "revoke", abstract: "Revoke a station's token, but keep the books that it sent.")
 
-    @Argument(help: ArgumentHelp("The station, as listed by scan hub stations.", valueName: "name")) var name: String
+    @Argument(help: ArgumentHelp("The station, as 'scan hub stations' lists it.", valueName: "name")) var name: String
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -212,7 +213,8 @@ struct HubRevokeCommand: AsyncParsableCommand {
                 .nothing,
                 "there is no station \"\(name.prefix(80).printable)\". "
                     + (near.isEmpty
-                        ? "scan hub stations lists them." : "Did you mean \(near.joined(separator: ", ").printable)?"))
+                        ? "To list the stations, run 'scan hub stations'."
+                        : "Did you mean \(near.joined(separator: ", ").printable)?"))
         }
         let revoked = try await library.revoke(station.id, at: Date())
         if output.json {

@@ -7,12 +7,12 @@ import Lookup
 import Station
 import Terminal
 
-/// A run of `scan --hub`: it captures into an outbox, whose content a background task sends to the hub.
+/// A run of `scan --hub`. It captures books into an outbox, and a background task sends the content of the outbox to the hub.
 struct HubRun: Sendable {
     let hub: PairedHub
     let outbox: LibraryFile
     let link = HubLink()
-    /// Receives the events of the hub.
+    /// Receives the events from the hub.
     private let listener: SharedValue<@Sendable (HubEvent) -> Void>
     private let printer: HubEventPrinter
     private let sending = SharedValue<Task<Void, Never>?>(nil)
@@ -20,7 +20,7 @@ struct HubRun: Sendable {
     private let sender: HubSender<ContinuousClock>
     private let lookup: LookupChain
 
-    /// The time for which the end of a run waits for the hub.
+    /// The longest time that the end of a run waits for the hub.
     private static let patience: Duration = .seconds(8)
 
     init(_ hub: PairedHub, outbox: LibraryFile, lookup: LookupChain, wiring: Wiring) throws {
@@ -36,14 +36,14 @@ struct HubRun: Sendable {
         (self.hub, self.outbox, self.listener, self.printer, self.lookup) = (hub, outbox, listener, printer, lookup)
     }
 
-    /// Redirects events to a screen, until ``printEvents()``.
+    /// Redirects the events from the hub to a screen, until ``printEvents()`` is called.
     func redirectEvents() -> AsyncStream<HubEvent> {
         let (events, continuation) = AsyncStream.makeStream(of: HubEvent.self)
         listener.withLock { $0 = { continuation.yield($0) } }
         return events
     }
 
-    /// Prints events as lines on standard error again.
+    /// Prints the events from the hub as lines on standard error again.
     func printEvents() {
         let printer = printer
         listener.withLock { $0 = { printer.show($0) } }
@@ -55,32 +55,32 @@ struct HubRun: Sendable {
             lookup: HubLookup(client: client, link: link, own: lookup))
     }
 
-    /// Starts to send the content of the outbox to the hub, until ``finish()``.
+    /// Starts to send the content of the outbox to the hub, until ``finish()`` is called.
     func begin() {
         let sender = sender
         sending.withLock { $0 = Task { await sender.run() } }
     }
 
-    /// Sends the rest after the run, as far as the hub accepts it now, and prints how many captures wait.
+    /// Sends the rest of the outbox after the run, if the hub accepts it now, and prints how many captures still wait.
     ///
-    /// - Returns: true if the hub has all of them.
+    /// - Returns: true if the hub has all captures.
     func finish() async throws -> Bool {
         sending.value?.cancel()
         await sending.value?.value
         let sender = sender
-        // If it is cut short, the next run continues.
+        // If sending is cut short, the next run continues it.
         _ = await withTimeLimit(Self.patience) { await sender.flush() }
         let waiting = try await outbox.undeliveredCount()
         if waiting > 0 {
             Output.shared.printNotice(
-                "\(waiting) \(waiting == 1 ? "waits" : "wait") for the hub at \(hub.address), safe in \(outbox.path ?? "memory"). "
-                    + "scan hub send sends \(waiting == 1 ? "it" : "them"); so does the next scan --hub.")
+                "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") for the hub at \(hub.address), stored in \(outbox.path ?? "memory"). "
+                    + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or capture with --hub again.")
         }
         return waiting == 0
     }
 }
 
-/// Prints the events of the hub if there is no screen, each change of its status once.
+/// Prints the events from the hub if there is no full screen. Each change of the hub's status is printed once.
 private final class HubEventPrinter: Sendable {
     private let last = SharedValue(HubStatus.unknown)
 
@@ -110,7 +110,7 @@ extension Wiring {
 
     var userAgent: String { "Bookplate/\(productVersion) (+\(productURL))" }
 
-    /// Returns a function that reads the token each time, so that a run continues after the station was paired again.
+    /// Returns a function that reads the token again each time it is called, so that a run can continue after the station was paired again.
     func token(of address: HubAddress) -> @Sendable () -> String? {
         let hubs = hubs
         return {
@@ -125,26 +125,27 @@ extension Wiring {
 
     /// Returns the hub with this address.
     ///
-    /// - Parameter text: nil for the only hub.
-    /// - Throws: ``CommandError`` if this station is not paired with it.
+    /// - Parameter text: the address; nil for the only hub.
+    /// - Throws: ``CommandError`` if this station is not paired with the hub.
     func pairedHub(_ text: String?) throws -> PairedHub {
         let all = try hubs.all()
         guard let text else {
-            // A hub that was left is meant only if there is no other.
+            // A hub that this station has left is used only if there is no other hub.
             let paired = all.filter { $0.token != nil }
             if paired.count == 1 { return paired[0] }
             if all.count == 1 { return all[0] }
             throw CommandError(
                 .usage,
                 all.isEmpty
-                    ? "this station is not paired with a hub. To pair it, run scan hub pair ADDRESS."
-                    : "there are \(all.count) hubs; name one: \(all.map(\.address).joined(separator: ", ")).")
+                    ? "this station is not paired with a hub. To pair it, run 'scan hub pair ADDRESS'."
+                    : "there are \(all.count) hubs. Give the address of one: \(all.map(\.address).joined(separator: ", "))."
+            )
         }
         let address = try HubAddress(text)
         guard let hub = all.first(where: { $0.address == address.description }) else {
             throw CommandError(
                 .configuration,
-                "this station is not paired with \(address). To pair it, run scan hub pair \(text.printable).")
+                "this station is not paired with \(address). To pair it, run 'scan hub pair \(text.printable)'.")
         }
         return hub
     }
@@ -162,7 +163,7 @@ extension Wiring {
     func openHub(_ text: String?) async throws -> HubRun {
         let hub = try pairedHub(text)
         let outbox = try await LibraryFile.openOutbox(at: outboxPath(of: hub), hub: hub.address)
-        // Rate limits of the station's own sources are kept in its library, or in the outbox if it has none.
+        // The rate limits of the station's own sources are stored in its library, or in the outbox if it has no library.
         let lookup = lookup(try openExistingLibrary() ?? outbox)
         return try HubRun(hub, outbox: outbox, lookup: lookup, wiring: self)
     }

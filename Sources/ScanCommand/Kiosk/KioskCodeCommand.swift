@@ -7,17 +7,17 @@ struct KioskCodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "code", abstract: "Set the access code that other devices need to sign in to the kiosk.",
         discussion: """
-            Asks for the code twice, without showing it; without a terminal, reads one
-            line of standard input. The library stores only a slow hash of the code.
-            All devices are signed out and must sign in again. Paired stations have
-            their own tokens and stay paired: scan hub stations lists them, scan hub
-            revoke removes one.
+            Asks for the code twice, without showing it. Without a terminal, it reads
+            one line from standard input. The library stores only a slow hash of the
+            code. All devices are signed out and must sign in again. Paired stations
+            have their own tokens and stay paired. To list them, run 'scan hub
+            stations'. To remove one, run 'scan hub revoke'.
 
               scan kiosk code
               scan kiosk code --clear                  no other device can sign in
             """)
 
-    @Flag(help: "Remove the code: only this machine can use the kiosk.")
+    @Flag(help: "Remove the code, so that only this machine can use the kiosk.")
     var clear = false
 
     @OptionGroup var paths: PathOptions
@@ -39,11 +39,12 @@ struct KioskCodeCommand: AsyncParsableCommand {
     }
 
     private static let stations =
-        "Paired stations stay paired: 'scan hub stations' lists them, 'scan hub revoke NAME' removes one."
+        "Paired stations stay paired. To list them, run 'scan hub stations'. "
+        + "To remove one, run 'scan hub revoke NAME'."
 
-    /// Reads the code: twice if it is typed, since it is not shown.
+    /// Reads the code. A code that is typed is read twice, because it is not shown.
     private static func readCode() throws -> String {
-        // Empty input from a program is refused as too short a code.
+        // If a program sends an empty line, the code is later refused as too short.
         guard SecretLine.isTyped else { return SecretLine.read("") ?? "" }
         let answers = try ["Access code: ", "Repeat the code: "].map { question in
             guard let answer = SecretLine.read(question) else {

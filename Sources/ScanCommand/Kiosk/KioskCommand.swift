@@ -10,33 +10,35 @@ import Terminal
 struct KioskCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kiosk",
-        abstract: "Serve the web pages: scanning station and library in a browser.",
+        abstract: "Serve the web pages, for scanning and for the library in a browser.",
         discussion: """
-            Serves http://127.0.0.1:8278 until a signal ends it, and captures with the
-            camera meanwhile. After a restart its pages show the queue again. The first
-            Control-C ends it in order, the second at once.
+            Serves http://127.0.0.1:8278 until a signal ends it. Meanwhile it captures
+            books with the camera. After a restart, its pages show the queue again. The
+            first Control-C ends it in order, and a second one ends it at once.
 
               scan kiosk                               for a browser on this machine
               scan kiosk --port 9000 --no-camera
               scan kiosk --device Logitech --scanner /dev/input/by-id/usb-...-kbd
               rpicam-vid -t 0 --codec mjpeg -n -o - | scan kiosk --frames -
 
-            Another address needs an access code first; other devices sign in with it:
+            To listen on another address, first set an access code. Other devices sign
+            in with it:
 
               scan kiosk code
               scan kiosk --listen 0.0.0.0
 
-            Requests through a web server or tunnel on this machine (nginx, ssh -R) look
-            like requests of this machine. With --behind-proxy everyone signs in:
+            Requests that come through a web server or tunnel on this machine (nginx,
+            ssh -R) look like requests from this machine. With --behind-proxy, everyone
+            must sign in:
 
               scan kiosk --behind-proxy --name shelf.example
             """,
         subcommands: [KioskCodeCommand.self])
 
-    @Option(help: ArgumentHelp("Address of this machine to listen on.", valueName: "address"))
+    @Option(help: ArgumentHelp("The address of this machine to listen on.", valueName: "address"))
     var listen = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("Port to listen on; 0 for a free one.", valueName: "number"))
+    @Option(help: ArgumentHelp("The port to listen on; 0 for any free port.", valueName: "number"))
     var port = 8278
 
     @Option(
@@ -46,19 +48,19 @@ struct KioskCommand: AsyncParsableCommand {
     var names: [String] = []
 
     @Flag(
-        help: "A proxy or tunnel on this machine forwards requests: clients on this machine sign in too.")
+        help: "Requests come through a proxy or tunnel on this machine, so everyone must sign in.")
     var behindProxy = false
 
-    @Flag(help: "Capture without a camera: numbers, photos and handheld scanners.")
+    @Flag(help: "Use no camera. Numbers, photos and handheld scanners still work.")
     var noCamera = false
 
     @OptionGroup var live: LiveOptions
     @OptionGroup var paths: PathOptions
 
     func validate() throws {
-        if !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
+        if !(0...65_535).contains(port) { throw ValidationError("--port must be a number from 0 to 65535.") }
         if noCamera, live.camera.isUsed || live.frames != nil {
-            throw ValidationError("--no-camera excludes --device, --size, --fps, --format and --frames.")
+            throw ValidationError("--no-camera cannot be used with --device, --size, --fps, --format or --frames.")
         }
         try ListenCheck.check(listen: listen, names: names)
     }
@@ -68,7 +70,7 @@ struct KioskCommand: AsyncParsableCommand {
         let library = try wiring.openLibrary()
         try await ListenCheck.requireCode(for: listen, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
-        library.onLastUseError { logger.warning("the last use of sign-ins and stations is not written: \($0)") }
+        library.onLastUseError { logger.warning("cannot store when sign-ins and stations were last used: \($0)") }
         let preview = noCamera ? nil : PreviewFeed()
         let camera = try noCamera ? nil : live.scan(wiring.settings, preview: preview)
         if noCamera { logger.notice("camera: none (--no-camera)") }
@@ -129,10 +131,11 @@ struct KioskCommand: AsyncParsableCommand {
         logger.notice("ended")
     }
 
-    /// The time from the signal to the end, whatever hangs: less than a service manager, or a person, waits before killing the process.
+    /// The longest time from the signal to the end of the process, even if something hangs. A service manager or a person waits longer than
+    /// this before killing the process.
     private static let patience: Duration = .seconds(4)
 
-    /// The time for which the last writes wait for a program that keeps the library locked.
+    /// The longest time that the last writes wait for another program that keeps the library locked.
     private static let lastWrite: Duration = .seconds(1)
 
     private enum Ending { case inOrder, late }
@@ -154,7 +157,7 @@ struct KioskCommand: AsyncParsableCommand {
     /// Makes a logger that writes to standard error.
     private static func logger() -> Logger {
         var logger = Logger(label: "kiosk", factory: { StreamLogHandler.standardError(label: $0) })
-        // Lower levels are details of the libraries.
+        // The libraries use lower levels for details.
         logger.logLevel = .notice
         return logger
     }
@@ -170,61 +173,63 @@ extension KioskCommand {
             let holder = PortHolder.name(of: failure.port).map { ": \($0)" } ?? ""
             return CommandError(
                 .unavailable,
-                "cannot listen at \(socket): another program uses the port\(holder). End it, or name another port with --port."
+                "cannot listen at \(socket): another program uses the port\(holder). End that program, or choose another port with --port."
             )
         case EADDRNOTAVAIL:
             return CommandError(
                 .unavailable,
-                "cannot listen at \(socket): this machine has no such address. Name one that it has, or 0.0.0.0 for all."
+                "cannot listen at \(socket): this machine has no such address. Use one of its addresses, or 0.0.0.0 for all."
             )
         case EACCES:
             return CommandError(
                 .permission,
-                "cannot listen at \(socket): ports below 1024 are reserved for the system. Name another with --port.")
+                "cannot listen at \(socket): ports below 1024 are reserved for the system. Choose another port with --port."
+            )
         default:
             return CommandError(
                 .unavailable,
-                "cannot listen at \(socket): \(failure.reason.printable). Name another address with --listen or port with --port."
-            )
+                "cannot listen at \(socket): \(failure.reason.printable). Choose another address with --listen, or "
+                    + "another port with --port.")
         }
     }
 }
 
 /// Checks the addresses and the access code before the kiosk listens.
 enum ListenCheck {
-    /// - Throws: if it is not an address to listen on, or a name is not a host name.
+    /// - Throws: `ValidationError` if `listen` is not an address to listen on, or if a name is not a host name.
     static func check(listen: String, names: [String]) throws {
         if listen != "localhost", bytes(of: listen) == nil {
             throw ValidationError(
-                "--listen takes an address of this machine (127.0.0.1, 192.168.1.5, 0.0.0.0 for all of them), not "
-                    + "\"\(listen.oneLine)\". Use --name for a name.")
+                "--listen must be an address of this machine, such as 192.168.1.5, or 0.0.0.0 for all of them, but it is "
+                    + "\"\(listen.oneLine)\". To give a host name, use --name.")
         }
         for name in names where !isHostName(name) {
             throw ValidationError(
-                "--name takes a host name without scheme, port and path, such as shelf.example, not \"\(name.oneLine)\"."
+                "--name must be a host name without scheme, port and path, such as shelf.example, but it is \"\(name.oneLine)\"."
             )
         }
     }
 
     /// Requires an access code unless only this machine has access.
     ///
-    /// - Throws: ``CommandError`` if there is no code.
+    /// - Throws: ``CommandError`` if a code is required but not set.
     static func requireCode(for listen: String, behindProxy: Bool = false, of access: some Access) async throws {
         if isLoopback(listen), !behindProxy { return }
         if try await access.hasAccessCode() { return }
         if isLoopback(listen) {
             throw CommandError(
                 .configuration,
-                "with --behind-proxy everyone signs in, and no access code is set. Set one with 'scan kiosk code'.")
+                "with --behind-proxy everyone must sign in, but no access code is set. To set one, run 'scan kiosk code'."
+            )
         } else {
             throw CommandError(
                 .configuration,
-                "others could reach the library at \(listen), and no access code is set. Set one with 'scan kiosk code', "
-                    + "or leave out --listen, so that only this machine has access.")
+                "other devices could reach the library at \(listen), but no access code is set. To set one, run "
+                    + "'scan kiosk code'. To give access only to this machine, leave out --listen.")
         }
     }
 
-    /// Returns true for 127.0.0.0/8 and ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+    /// Returns true for a loopback address: 127.0.0.0/8 or ::1 (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
     static func isLoopback(_ address: String) -> Bool {
         if address == "localhost" { return true }
         guard let bytes = bytes(of: address) else { return false }
@@ -239,7 +244,7 @@ enum ListenCheck {
         return nil
     }
 
-    /// Returns true for labels of letters, digits and hyphens (RFC 1123, 2.1).
+    /// Returns true if the name consists of labels of letters, digits and hyphens (RFC 1123, 2.1).
     private static func isHostName(_ name: String) -> Bool {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         return name.utf8.count <= 253
@@ -252,9 +257,9 @@ enum ListenCheck {
     }
 }
 
-/// Finds the process that listens at a TCP port of this machine, as far as this account may see.
+/// Finds the process that listens on a TCP port of this machine, if this account may see it.
 enum PortHolder {
-    /// - Returns: such as "scan (process 1234)"; nil if it cannot be seen.
+    /// - Returns: the name of the process, such as "scan (process 1234)"; nil if this account may not see it.
     static func name(of port: Int) -> String? {
         let sockets = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { listening(at: port, in: $0) })
         guard !sockets.isEmpty else { return nil }
@@ -268,8 +273,8 @@ enum PortHolder {
         return nil
     }
 
-    /// Returns the sockets, named as the links in /proc/…/fd are. Source: proc_pid_net(5); state 0A is TCP_LISTEN, the tenth field the
-    /// inode.
+    /// Returns the sockets that listen on a port, with the names that the links in /proc/…/fd have. Source: proc_pid_net(5). State 0A is
+    /// TCP_LISTEN, and the tenth field is the inode.
     static func listening(at port: Int, in table: String) -> [String] {
         guard let lines = text(of: table)?.split(separator: "\n").dropFirst() else { return [] }
         return lines.compactMap { line in
@@ -281,7 +286,7 @@ enum PortHolder {
         }
     }
 
-    // Entries that cannot be read belong to another account or have disappeared: the message then names no process.
+    // Entries that cannot be read belong to another account or have disappeared. In that case the message does not name the process.
     private static func entries(of folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }

@@ -6,7 +6,7 @@ import Library
 import Logging
 
 extension Wiring {
-    /// Returns what the kiosk's Settings page shows and does besides the library's own settings.
+    /// Returns the values and functions that the kiosk's Settings page offers besides the library's own settings.
     func maintenance(_ library: LibraryFile) -> Maintenance {
         var maintenance = Maintenance()
         let program = Setting.allCases.map { setting in
@@ -60,7 +60,7 @@ struct KioskMaintenance: Sendable {
     private static let initialDelay: Duration = .seconds(60)
     private static let interval: Duration = .seconds(3600)
 
-    /// Runs until the task is cancelled, which abandons a backup in progress; the next change or start makes it.
+    /// Runs until the task is cancelled. If a backup is in progress then, it is abandoned, and made after the next change or start.
     func run() async {
         var checked: Date?
         var pause = Self.initialDelay
@@ -89,6 +89,8 @@ struct KioskMaintenance: Sendable {
         }
     }
 
+    /// Checks the library for damage.
+    ///
     /// - Returns: true if the library was checked and is not damaged.
     private func check() async -> Bool {
         do {

@@ -9,22 +9,22 @@ import Processes
 import Synchronization
 import Terminal
 
-/// Reads uploaded photos, each in a child process, because the libraries that decode pictures are where untrusted bytes do most
-/// harm. Two photos are read at a time; others wait.
+/// Reads uploaded photos, each in a child process, because untrusted bytes do most harm in the libraries that decode pictures. Two photos
+/// are read at a time, and other photos wait.
 final class PhotoChildren: Sendable {
     private let command: ChildProcess.Command
     private let patience: Duration
     private let queue: OperationQueue
-    /// The number of photos being read or waiting.
+    /// The number of photos that are being read or wait.
     private let pending = Mutex(0)
     private let limit: Int
 
-    /// This program, even if its file was replaced after the start.
+    /// The command that runs this program, even if its file was replaced after the start.
     static let thisProgram = ChildProcess.Command(path: "/proc/self/exe", arguments: ["scan", "read-photo"])
 
     /// - Parameters:
     ///   - patience: the time limit for one photo, from the start of its process.
-    ///   - limit: the number of photos that may be read or wait at once.
+    ///   - limit: the largest number of photos that may be read or wait at the same time.
     init(_ command: ChildProcess.Command = thisProgram, patience: Duration = PhotoChildLimits.patience, limit: Int = 6)
     {
         (self.command, self.patience, self.limit) = (command, patience, limit)
@@ -32,7 +32,9 @@ final class PhotoChildren: Sendable {
         queue.maxConcurrentOperationCount = 2
     }
 
-    /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many wait.
+    /// Reads one photo.
+    ///
+    /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many photos wait.
     func read(_ photo: [UInt8]) async throws -> DecodedPhoto {
         let isFull = pending.withLock { count in
             if count >= limit { return true }
@@ -48,7 +50,7 @@ final class PhotoChildren: Sendable {
             }
         }
         switch ending {
-        // One whole line counts, however the process ended then; without one, it crashed or was killed.
+        // A whole line is an answer, even if the process failed after writing it. Without a whole line, the process crashed or was killed.
         case .answered(let line, _, _) where line.last == UInt8(ascii: "\n"):
             return try PhotoAnswer(line.dropLast()).photo()
         case .answered: throw PhotoAnswer.unreadable("reading it failed")
@@ -116,19 +118,21 @@ struct PhotoAnswer: Decodable {
     }
 }
 
-/// The resource limits of a process that reads an untrusted photo. It sets them before it reads the first byte.
+/// The resource limits of a process that reads an untrusted photo. The process sets them before it reads the first byte.
 enum PhotoChildLimits {
-    /// Memory in bytes: enough for two pictures of 50 megapixels in colour.
+    /// The memory limit in bytes. It is enough for two pictures of 50 megapixels in colour.
     static let memory: rlim_t = 1 << 30
-    /// CPU time in seconds.
+    /// The limit for CPU time, in seconds.
     static let processor: rlim_t = 20
-    /// The time from the start of the process to its end.
+    /// The longest time from the start of the process to its end.
     static let patience: Duration = .seconds(25)
 
-    /// - Throws: ``CommandError`` if a limit cannot be set; then nothing is read.
+    /// Sets the limits for this process.
+    ///
+    /// - Throws: ``CommandError`` if a limit cannot be set. In that case nothing is read.
     static func apply() throws {
-        // No file writes, no core dump, few descriptors (loading libheif and its libraries needs some), and no new privileges for
-        // a program that it might execute.
+        // The process may not write files or dump core. It may open only a few descriptors, which it needs to load libheif and its
+        // libraries. A program that it executed would get no new privileges.
         let limits: [(__rlimit_resource, rlim_t)] = [
             (RLIMIT_AS, memory), (RLIMIT_CPU, processor), (RLIMIT_NOFILE, 24), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
         ]
@@ -140,11 +144,12 @@ enum PhotoChildLimits {
     }
 
     private static func failed(_ call: String) -> CommandError {
-        CommandError(.inputOutput, "\(call): \(String(cString: strerror(errno))). No photo is read without limits.")
+        CommandError(
+            .inputOutput, "\(call): \(String(cString: strerror(errno))). No photo is read without these limits.")
     }
 }
 
-/// Reads one photo from standard input within limits and prints the result as one line of JSON. Started by the kiosk only.
+/// Reads one photo from standard input within limits, and prints the result as one line of JSON. Only the kiosk starts this command.
 struct ReadPhotoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read-photo", abstract: "Read one photo from standard input within limits (for the kiosk).",

@@ -2,16 +2,16 @@ import Bookplate
 import Foundation
 import Terminal
 
-/// Runs a service under systemd's watchdog: notifies systemd that the service is ready, that it is alive as long as its work
-/// makes progress, and that it is stopping.
+/// Runs a service under systemd's watchdog. It notifies systemd when the service is ready, regularly as long as its work makes progress,
+/// and when it is stopping.
 ///
-/// Each keep-alive follows a check of the work itself: a timer alone would keep running beside a library that hangs.
+/// Before each keep-alive message, the work itself is checked. A timer alone would keep running even if the library hangs.
 struct Watchdog: Sendable {
-    /// Returns a description of what is stuck, which explains a later restart, or `nil` if nothing is. It may hang: then no
-    /// keep-alive is sent either.
+    /// A function that returns a description of the part that is stuck, or `nil` if nothing is stuck. The description explains a later
+    /// restart. If the check itself hangs, no keep-alive message is sent either.
     typealias HealthCheck = @Sendable () async throws -> String?
 
-    /// `nil` without a service manager; then the service just runs.
+    /// The connection to systemd. It is `nil` without a service manager, and then the service just runs.
     private let notice: ServiceNotice?
     private let clock: any Clock<Duration>
     private let report: @Sendable (String) -> Void
@@ -42,7 +42,7 @@ struct Watchdog: Sendable {
         }
     }
 
-    /// Sends keep-alives three times within systemd's limit, so that one that is late does no harm.
+    /// Sends three keep-alive messages within systemd's limit, so that a single late message does no harm.
     private func sendKeepAlives(every interval: Duration, _ check: HealthCheck) async throws {
         var reported: String?
         while true {
@@ -68,8 +68,8 @@ struct Watchdog: Sendable {
         do throws(ServiceNoticeError) { try message(notice) } catch { report(error.description) }
     }
 
-    /// Returns a check that the library answers a read, and that the thread that waits for frames is not stuck, as ``LiveScan``
-    /// reports it after 15 seconds without a sign of life. A camera that is merely gone is no problem: the service keeps running.
+    /// Returns a check that the library answers a read, and that the thread that waits for frames is not stuck. ``LiveScan`` reports that
+    /// thread as stuck after 15 seconds without a sign of life. A missing camera is not a problem, because the service runs without it.
     ///
     /// - Parameter camera: the state of the camera; `nil` for a service without one.
     static func look(at library: any LibrarySettings, camera: @escaping @Sendable () -> CameraState?) -> HealthCheck {
@@ -81,19 +81,19 @@ struct Watchdog: Sendable {
     }
 }
 
-/// Notifies systemd of the service's status, in datagrams of `NAME=value` lines to the socket that it names in the environment.
+/// Notifies systemd of the service's status. It sends datagrams of `NAME=value` lines to the socket that systemd gives in the environment.
 ///
 /// Source: sd_notify(3), which guarantees that the protocol is stable and may be reimplemented, so libsystemd is not needed.
 struct ServiceNotice: Sendable {
-    /// The address of systemd's socket, as in `sockaddr_un`: a path, or after a NUL a name in the abstract namespace.
+    /// The address of systemd's socket, as in `sockaddr_un`: a path, or a NUL followed by a name in the abstract namespace.
     private let address: [UInt8]
-    /// The time without a call of ``watchdog()`` after which systemd kills and restarts the service; `nil` if it does not watch.
+    /// The time without a call of ``watchdog()`` after which systemd kills and restarts the service; `nil` if systemd does not watch it.
     let watchdogLimit: Duration?
 
     /// Reads the environment of this process.
     ///
     /// - Returns: `nil` if no service manager started the program.
-    /// - Throws: ``CommandError`` for an invalid socket, since systemd would wait in vain for the service to be ready.
+    /// - Throws: ``CommandError`` for an invalid socket, because systemd would then wait in vain for the service to be ready.
     init?(
         environment: [String: String] = ProcessInfo.processInfo.environment, process: pid_t = getpid()
     ) throws {
@@ -107,7 +107,8 @@ struct ServiceNotice: Sendable {
         }
         if address[0] == UInt8(ascii: "@") { address[0] = 0 }
         self.address = address
-        // WATCHDOG_PID names the process that is watched, since children inherit both variables (sd_watchdog_enabled(3)).
+        // WATCHDOG_PID is the id of the watched process. Child processes inherit both variables but are not watched
+        // (sd_watchdog_enabled(3)).
         let isWatched = environment["WATCHDOG_PID"].map { $0 == String(process) } ?? true
         let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init) ?? 0
         watchdogLimit = isWatched && microseconds > 0 ? .microseconds(microseconds) : nil
@@ -119,7 +120,7 @@ struct ServiceNotice: Sendable {
     /// Sets the line that `systemctl status` shows.
     func status(_ text: String) throws(ServiceNoticeError) { try send("STATUS=\(text.oneLine)") }
 
-    /// Sends a keep-alive, due within every ``watchdogLimit``.
+    /// Sends a keep-alive message. systemd expects one at least every ``watchdogLimit``.
     func watchdog() throws(ServiceNoticeError) { try send("WATCHDOG=1") }
 
     /// Notifies systemd that the service is stopping.
@@ -135,7 +136,7 @@ struct ServiceNotice: Sendable {
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
-        // An abstract name ends with its length, a path with a NUL (unix(7)).
+        // The length marks the end of an abstract name, and a NUL the end of a path (unix(7)).
         let length = MemoryLayout<sa_family_t>.size + address.count + (address[0] == 0 ? 0 : 1)
         let bytes = Array(text.utf8)
         let sent = withUnsafePointer(to: &name) { pointer in
@@ -154,12 +155,12 @@ struct ServiceNotice: Sendable {
     private static let pathSize = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 }
 
-/// The error when systemd could not be notified.
+/// The error that systemd could not be notified.
 struct ServiceNoticeError: Error, CustomStringConvertible {
     let errno: Int32
 
     var description: String {
         "cannot notify systemd: \(String(cString: strerror(errno))). "
-            + "It will restart the service if it hears nothing."
+            + "systemd will restart the service if it receives no message."
     }
 }

@@ -6,15 +6,15 @@ import Library
 import Synchronization
 import SystemPackage
 
-/// An export in an unlinked temporary file, so that a slow browser holds no transaction open and nothing is left behind. To be
-/// read by one task at a time.
+/// An export that was written to an unlinked temporary file. Because of the file, a slow browser does not hold a transaction open, and
+/// nothing is left behind. Only one task at a time may read it.
 final class WrittenExport: ExportedFile {
     private let file: FileDescriptor
     private static let chunkSize = 64 << 10
 
     /// Writes the whole export.
     ///
-    /// - Throws: ``CommandError`` if it cannot be written, or the library's error.
+    /// - Throws: ``CommandError`` if the export cannot be written, or an error from the library.
     init(of library: LibraryFile, as kind: ExportKind) async throws {
         var name = Array((NSTemporaryDirectory() + "/bookplate-export-XXXXXX").utf8CString)
         file = FileDescriptor(rawValue: mkstemp(&name))
@@ -53,7 +53,7 @@ private final class ExportWriter: Sendable {
 
     private let csv: CSVWriter?
     private let file: FileDescriptor
-    // The library exports its records one after the other; the lock only proves that to the compiler.
+    // The library exports its records one after the other. The lock only proves this to the compiler.
     private let state: Mutex<State>
 
     init(_ kind: ExportKind, to file: FileDescriptor) {

@@ -2,14 +2,14 @@ import Bookplate
 import Decoder
 import Foundation
 
-/// A photo on which the decoder's steps are drawn, as SVG for a browser: places that look like bars, codes with their text and the stage
-/// that first read them, and below the photo the stages with their costs.
+/// A picture of a photo and the decoder's steps, as SVG for a browser. It shows the places that look like bars, and each code with its text
+/// and the stage that first read it. Below the photo, it lists the stages with their costs.
 struct AnnotatedPicture {
     /// The long side of the embedded photo, in pixels.
     static let longSide = 1280
-    /// The colours of the stages that read something, in turn.
+    /// The colours of the stages that read something. If there are more stages than colours, the colours are used again.
     private static let stageColours = ["#1f9d55", "#2f6fdb", "#c026d3", "#d9480f", "#0e8a8a"]
-    /// The colour of places that were examined.
+    /// The colour of the places that the decoder examined.
     private static let placeColour = "#b7791f"
 
     let photo: [UInt8]
@@ -28,7 +28,7 @@ struct AnnotatedPicture {
             font-family="sans-serif" font-size="\(number(letter))">
             """,
             #"<rect width="100%" height="100%" fill="white"/>"#,
-            // Paths may extend beyond the photo.
+            // This clips paths that extend beyond the photo.
             #"<svg width="\#(width)" height="\#(height)" overflow="hidden">"#,
             """
             <image width="\(width)" height="\(height)" preserveAspectRatio="none" \
@@ -59,7 +59,7 @@ struct AnnotatedPicture {
     private func draw(_ symbol: Symbol, _ stage: String, _ colour: String, _ letter: Double) -> [String] {
         let (left, right, centre) = (symbol.corners.topLeft, symbol.corners.topRight, symbol.corners.centre)
         let (x, y) = (right.x - left.x, right.y - left.y)
-        // Across the bars and no longer than the code, so that the texts of many books do not overlap.
+        // The text runs across the bars and is not longer than the code, so that the texts of many books do not overlap.
         let turn = "rotate(\(number(atan2(y, x) * 180 / .pi)) \(number(centre.x)) \(number(centre.y)))"
         let size = min(letter * 1.4, hypot(x, y) / 8)
         let digits = [symbol.payload, symbol.addon].compactMap(\.self).joined(separator: " +")
@@ -74,7 +74,7 @@ struct AnnotatedPicture {
         ]
     }
 
-    /// - Parameter text: must not need escaping: our own words, and digits.
+    /// - Parameter text: text that needs no escaping: digits and words of this program.
     private func text(_ text: String, x: Double, y: Double, colour: String) -> String {
         """
         <text x="\(number(x))" y="\(number(y))" fill="\(colour)" stroke="white" stroke-width="0.12em" \
@@ -92,7 +92,7 @@ struct AnnotatedPicture {
 extension Explanation.Step {
     /// Describes the step: "1.31 ms  lines (sharp codes, at any angle), 2 places: read 9780306406157".
     ///
-    /// - Parameter mostCodes: if there are more, only their number is given.
+    /// - Parameter mostCodes: the largest number of codes that are listed. If there are more, only their number is given.
     func line(mostCodes: Int = .max) -> String {
         let cost = String(format: "%.2f", cpu / .milliseconds(1))
         let count = places.count == 1 ? "1 place" : "\(places.count) places"

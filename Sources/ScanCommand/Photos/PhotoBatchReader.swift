@@ -10,7 +10,7 @@ enum PhotoInput: Sendable {
     case file(String)
     case standardInput
 
-    /// The name as given; `-` for standard input.
+    /// The name as it was given; `-` for standard input.
     var name: String {
         switch self {
         case .file(let path): path
@@ -18,9 +18,10 @@ enum PhotoInput: Sendable {
         }
     }
 
-    /// Turns arguments into photos: a folder becomes the photos in and below it, in order of their names.
+    /// Turns arguments into photos. A folder becomes the photos in it and in its subfolders, sorted by name.
     ///
-    /// A file that cannot be opened stays in the list; reading it reports the error. Folders that cannot be opened are listed as problems.
+    /// A file that cannot be opened stays in the list of photos, and the error is reported when the file is read. A folder that cannot be
+    /// opened is listed as a problem.
     static func expand(_ arguments: [String]) -> (photos: [PhotoInput], problems: [PhotoError]) {
         var photos: [PhotoInput] = []
         var problems: [PhotoError] = []
@@ -53,29 +54,29 @@ enum PhotoInput: Sendable {
 /// The result of reading one photo.
 struct PhotoResult: Sendable {
     let name: String
-    /// In reading order.
+    /// The bar codes that were read, in reading order.
     var symbols: [Symbol] = []
-    /// A small JPEG around each symbol, in the same order; empty when none was asked for.
+    /// A small JPEG around each symbol, in the same order; empty if thumbnails were not requested.
     var thumbnails: [[UInt8]?] = []
-    /// ISBNs printed as text, if no bar code names a book and reading print was requested. They are not among the symbols, because they are
-    /// less certain than bar codes and a person has to check them.
+    /// The ISBNs that are printed as text. They are read only on request, and only if no bar code is an ISBN. They are not among the
+    /// symbols, because they are less certain than bar codes, and a person has to check them.
     var printed: [PrintedISBN] = []
-    /// A small JPEG of the whole photo, for the printed ISBNs.
+    /// A small JPEG of the whole photo, which is stored with the printed ISBNs.
     var printedThumbnail: [UInt8]?
-    /// True if the print of the photo was read.
+    /// True if the photo was searched for printed ISBNs.
     var isPrintRead = false
-    /// The reason why print was not read although it was requested.
+    /// The reason why printed ISBNs could not be read although they were requested.
     var printTrouble: TesseractError?
-    /// The decoder's steps, if requested.
+    /// The decoder's steps; nil if they were not requested.
     var explanation: Explanation?
-    /// A grey JPEG of the whole photo on which the decoder's steps can be drawn, if requested.
+    /// A grey JPEG of the whole photo, on which the decoder's steps can be drawn; nil if it was not requested.
     var picture: [UInt8]?
-    /// The reason why nothing, or not everything, could be read, for a person; nil if the whole photo was read.
+    /// The message that says why the photo, or a part of it, could not be read; nil if the whole photo was read.
     var error: String?
     /// True if the photo could not be read at all.
     var isUnreadable = false
 
-    /// True if a bar code in it names a book.
+    /// True if a bar code in the photo is an ISBN.
     var hasISBN: Bool { symbols.contains { $0.kind == .isbn } }
 }
 
@@ -86,7 +87,8 @@ struct PhotoBatchReader {
     var isExplaining = false
     /// True to make the picture on which the steps can be drawn.
     var withPicture = false
-    /// Reads the print of photos that have no ISBN among their bar codes; nil to read no print.
+    /// Returns the printed ISBNs in a photo. It is called for photos without a bar code that is an ISBN. If it is nil, printed ISBNs are
+    /// not read.
     var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
     /// - Returns: a result for each input, in the order of the inputs.
@@ -135,7 +137,7 @@ struct PhotoBatchReader {
         return reading
     }
 
-    /// Reads the print of a photo. An error here does not affect the bar codes that were read.
+    /// Searches a photo for printed ISBNs. An error here does not affect the bar codes that were read.
     private func readPrint(of photo: PhotoFile, into reading: inout PhotoResult) throws {
         guard let print, !reading.hasISBN else { return }
         do {

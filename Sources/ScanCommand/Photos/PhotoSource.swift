@@ -5,9 +5,9 @@ import Station
 import Terminal
 
 extension InputSource {
-    /// Reads photos: files, folders, and - for standard input.
+    /// Reads photos from files, from folders, or from standard input (`-`).
     ///
-    /// - Parameter print: whether to read printed ISBNs too.
+    /// - Parameter print: the options for reading printed ISBNs.
     init(photos: [String], print: PrintOptions, report: ExitReport) {
         let (inputs, problems) = PhotoInput.expand(photos)
         if inputs.isEmpty, problems.isEmpty {
@@ -23,7 +23,7 @@ extension InputSource {
             let reading = Task {
                 for await result in results {
                     bar.advance()
-                    // Printed numbers may have been missed because of it.
+                    // Because of this, printed numbers may have been missed.
                     if result.printTrouble != nil { report.record(.unavailable) }
                     continuation.yield(InputBatch(result))
                 }
@@ -37,7 +37,7 @@ extension InputSource {
 }
 
 extension InputBatch {
-    /// Collects the books in a photo, and its other codes as refused.
+    /// Collects the books in a photo as detections, and its other codes as refused inputs.
     init(_ photo: PhotoResult) {
         self.init()
         func refuse(_ name: CaptureEvent.Name, _ reason: String) {
@@ -48,7 +48,7 @@ extension InputBatch {
             return
         }
         if photo.symbols.isEmpty, photo.printed.isEmpty {
-            let nothing = photo.isPrintRead ? "no bar code and no printed ISBN found in it" : "no bar code found in it"
+            let nothing = photo.isPrintRead ? "no bar code and no printed ISBN found" : "no bar code found"
             let reasons = [photo.error ?? nothing, photo.printTrouble?.description].compactMap { $0 }
             refuse(.refused, reasons.joined(separator: "; "))
             return
@@ -64,7 +64,8 @@ extension InputBatch {
                 refused.append(CaptureEvent(refused: symbol, error, origin: .photo, image: photo.name))
             }
         }
-        // Stored as typed, with the photo: this marks a number read from print, also for the person who confirms it later.
+        // A number read from print is stored as typed, but with its photo. This combination marks it as read from print, also for the
+        // person who confirms it later.
         detections += photo.printed.map { number in
             Detection(
                 isbn: number.isbn, raw: number.text, origin: .typed, image: photo.name,

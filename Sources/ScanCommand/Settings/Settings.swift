@@ -10,7 +10,7 @@ struct Settings {
     private var values: [Setting: (value: String, level: Level)] = [:]
     let paths: Paths
 
-    /// - Parameter flags: the values from the command line, which win over all others.
+    /// - Parameter flags: the values from the command line, which override all others.
     /// - Throws: ``CommandError`` if the settings file cannot be read or is invalid.
     init(
         flags: [Setting: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment
@@ -40,23 +40,23 @@ struct Settings {
     /// Returns true for "1", "true", "yes" and "on".
     static func means(on value: String?) -> Bool { ["1", "true", "yes", "on"].contains(value?.lowercased()) }
 
-    /// Checks that a switch is on or off. A guess could use a network that must not be used.
+    /// Checks that the value of a switch clearly means on or off. A wrong guess could use a network that must not be used.
     ///
-    /// - Throws: ``CommandError`` for any other value.
+    /// - Throws: ``CommandError`` if the value is neither on nor off.
     static func checkSwitch(_ setting: Setting, _ value: String?) throws {
         guard let value, !means(on: value), !["0", "false", "no", "off"].contains(value.lowercased()) else { return }
         throw CommandError(
             .configuration, "\(setting.rawValue) is \"\(value.prefix(40).printable)\"; it must be 1 or 0.")
     }
 
-    /// Returns the value as it may be shown: a secret is masked.
+    /// Returns the value in a form that may be shown. A secret is masked.
     func shown(_ setting: Setting) -> String? {
         guard let value = self[setting] else { return nil }
         return setting.isSecret ? String(repeating: "•", count: 8) + value.suffix(value.count > 12 ? 4 : 0) : value
     }
 }
 
-/// The settings file: one JSON object of strings, readable by its owner only, since it may hold a key.
+/// The settings file: one JSON object of strings. Only its owner can read it, because it may hold a key.
 struct SettingsFile {
     let path: String
 
@@ -105,7 +105,7 @@ struct SettingsFile {
             else {
                 throw CocoaError(.fileWriteNoPermission)
             }
-            // The file may hold a key. Once it is renamed, there is nothing to remove.
+            // The temporary file may hold a key, so it is removed after an error. After the rename there is nothing to remove.
             defer { unlink(temporary) }
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
             try handle.write(contentsOf: data + Data("\n".utf8))
@@ -118,7 +118,8 @@ struct SettingsFile {
     }
 }
 
-/// The settings of the program. Flag > environment > file > default.
+/// The settings of the program. A flag overrides the environment, the environment overrides the settings file, and the file overrides the
+/// default.
 enum Setting: String, CaseIterable {
     case library, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey,
         contact, caFile,
@@ -146,26 +147,26 @@ enum Setting: String, CaseIterable {
     var explanation: String {
         switch self {
         case .library: "the library file"
-        case .backupFolder: "a second folder for backups, such as on a USB stick; used if it exists"
-        case .index: "the offline index, made by scan index build"
+        case .backupFolder: "a second folder for backups, such as one on a USB stick; it is used only if it exists"
+        case .index: "the offline index, which 'scan index build' makes"
         case .camera: "the camera: a device such as /dev/bookplate, or part of its name"
-        case .cameraSize: "the frame size to ask the camera for"
-        case .openLibraryURL: "base address of Open Library"
-        case .googleBooksURL: "base address of the Google Books API"
-        case .coversURL: "base address of Open Library's covers"
-        case .googleBooksKey: "API key for Google Books (console.cloud.google.com, Books API)"
+        case .cameraSize: "the frame size to request from the camera"
+        case .openLibraryURL: "the base address of Open Library"
+        case .googleBooksURL: "the base address of the Google Books API"
+        case .coversURL: "the base address of Open Library's covers"
+        case .googleBooksKey: "the API key for Google Books (console.cloud.google.com, Books API)"
         case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
-        case .caFile: "file of certificate authorities (PEM) to trust instead of the system's"
-        case .offline: "1 to ask no online source, 0 to ask them"
+        case .caFile: "a file of certificate authorities (PEM) to trust instead of the system's own"
+        case .offline: "1 to ask no online sources, 0 to ask them"
         }
     }
 
     var isSecret: Bool { self == .googleBooksKey }
 
-    /// True for a file or folder, which is an absolute path in the settings file.
+    /// True if the value is the path of a file or folder. The settings file stores it as an absolute path.
     var isPath: Bool { self == .library || self == .backupFolder || self == .index || self == .caFile }
 
-    /// The value of a setting that is not set; empty for none.
+    /// Returns the value that applies if the setting is not set; an empty string if there is none.
     func defaultValue(_ paths: Paths) -> String {
         switch self {
         case .library: paths.defaultLibrary
@@ -180,7 +181,8 @@ enum Setting: String, CaseIterable {
     }
 }
 
-/// A setting named on the command line: one of the program, stored in the settings file, or one of the library, stored in it.
+/// A setting named on the command line. Settings of the program are stored in the settings file, and settings of the library in the
+/// library.
 enum NamedSetting: Equatable {
     case program(Setting)
     case library(LibrarySetting)
@@ -211,13 +213,13 @@ extension NamedSetting: ExpressibleByArgument {
 struct Paths {
     let environment: [String: String]
 
-    /// `$XDG_CONFIG_HOME/bookplate/settings.json`
+    /// The settings file: `$XDG_CONFIG_HOME/bookplate/settings.json`
     var settingsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/settings.json" }
 
-    /// `$XDG_CONFIG_HOME/bookplate/hub.json`
+    /// The file with the hubs of this station: `$XDG_CONFIG_HOME/bookplate/hub.json`
     var hubsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/hub.json" }
 
-    /// The service's library if this user may use it, else one in the user's own data folder.
+    /// The service's library if this user may use it, or else a library in the user's own data folder.
     var defaultLibrary: String {
         let (folder, own) = ("/var/lib/bookplate", base("XDG_DATA_HOME", ".local/share") + "/bookplate/library.sqlite")
         let service = folder + "/library.sqlite"
@@ -227,13 +229,13 @@ struct Paths {
         return isFree && access(folder, R_OK | W_OK | X_OK) == 0 ? service : own
     }
 
-    /// `$XDG_DATA_HOME/bookplate/index.sqlite`; `nil` if there is none.
+    /// The offline index, `$XDG_DATA_HOME/bookplate/index.sqlite`; `nil` if there is no such file.
     var defaultIndex: String? {
         let path = base("XDG_DATA_HOME", ".local/share") + "/bookplate/index.sqlite"
         return access(path, R_OK) == 0 ? path : nil
     }
 
-    /// Returns a base directory. One that is not absolute counts as unset, as the specification says.
+    /// Returns a base directory. A path that is not absolute counts as unset, as the specification requires.
     private func base(_ name: String, _ fallback: String) -> String {
         if let path = environment[name], path.hasPrefix("/") { return path }
         let home =

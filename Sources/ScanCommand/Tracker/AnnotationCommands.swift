@@ -4,28 +4,31 @@ import Foundation
 import Library
 import Terminal
 
-/// `scan note list` and `scan quote list`.
+/// The commands `scan note list` and `scan quote list`.
 struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         let noun = Content.noun
         return CommandConfiguration(
             commandName: "list",
             abstract:
-                "List the \(noun)s \(Content.preposition) one book, or the latest \(Content.preposition) all books.",
+                "List the \(noun)s \(Content.preposition) one book, or the latest \(noun)s \(Content.preposition) all books.",
             discussion: "  scan \(noun) list dune\n  scan \(noun) list --limit 10")
     }
-    @Argument(help: ArgumentHelp("An ISBN, an id or words (default: all books).", valueName: "book")) var words:
+    @Argument(
+        help: ArgumentHelp(
+            "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book")) var words:
         [String] =
             []
-    @Option(help: "For all books: the maximum number, latest first (default: 50, or all with --json).") var limit: Int?
+    @Option(help: "The maximum number to list for all books, latest first (default: 50, or all with --json).")
+    var limit: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
         if limit != nil, !words.isEmpty {
             throw ValidationError(
-                "--limit applies to the list for all books; for one book all \(Content.noun)s are shown.")
+                "--limit works only for the list of all books. For one book, all \(Content.noun)s are shown.")
         }
     }
 
@@ -44,14 +47,15 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
     }
 }
 
-/// `scan note delete` and `scan quote delete`.
+/// The commands `scan note delete` and `scan quote delete`.
 struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "delete", abstract: "Delete \(Content.noun)s (scan undo takes it back).",
+            commandName: "delete", abstract: "Delete \(Content.noun)s (to undo this, run 'scan undo').",
             discussion: "  scan \(Content.noun) delete 3fa2c1")
     }
-    @Argument(help: ArgumentHelp("The ids, or the ends of them.", valueName: Content.noun)) var names: [String]
+    @Argument(help: ArgumentHelp("The ids, or the last characters of the ids.", valueName: Content.noun)) var names:
+        [String]
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -72,7 +76,7 @@ struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
     }
 }
 
-/// The common interface of notes and quotes for these commands.
+/// The interface through which commands handle both notes and quotes.
 protocol PrintedAnnotation: Sendable, Equatable {
     var id: ID<Self> { get }
     var text: String { get }
@@ -81,7 +85,7 @@ protocol PrintedAnnotation: Sendable, Equatable {
     var mark: String? { get }
     static func json(_ annotation: Annotation<Self>) -> JSONValue
     static var noun: String { get }
-    /// "on" or "from", as in "a quote from a book".
+    /// The preposition before the book: "on" as in "a note on a book", or "from" as in "a quote from a book".
     static var preposition: String { get }
     static func refusal(_ name: String) -> AnnotationRefusal
     /// Returns the annotations of one book, in their order.
@@ -139,8 +143,8 @@ struct AnnotationList {
 
     /// Returns the annotation with this name.
     ///
-    /// - Parameter name: its id, or the end of it.
-    /// - Throws: ``CommandError`` if several fit, ``AnnotationRefusal`` if none does.
+    /// - Parameter name: the id of the annotation, or the last characters of the id.
+    /// - Throws: ``CommandError`` if several annotations fit, ``AnnotationRefusal`` if none fits.
     static func find<Content: PrintedAnnotation>(
         _ name: String, in library: LibraryFile
     ) async throws -> Annotation<Content> {
@@ -149,7 +153,8 @@ struct AnnotationList {
         guard fits.count == 1 else {
             let list = fits.map { "  \($0.content.id)  \($0.book.displayTitle.oneLine)" }.joined(separator: "\n")
             throw CommandError(
-                .nothing, "\"\(name.prefix(80).printable)\" fits several. Give more characters of one id:\n\(list)")
+                .nothing,
+                "\"\(name.prefix(80).printable)\" fits several ids. Give more characters of one of them:\n\(list)")
         }
         return first
     }
@@ -182,7 +187,7 @@ struct AnnotationList {
         }
     }
 
-    /// Returns the end of the id, the date and the mark on a line, and the indented text on the next lines.
+    /// Returns the lines for an annotation: first a line with the end of its id, its date and its mark, and then its text, indented.
     static func lines(_ content: some PrintedAnnotation, _ zone: TimeZone, _ style: Style) -> [String] {
         let head = [CalendarDay(content.created, in: zone).description, content.mark].compactMap(\.self)
         return ["  " + style.faint("\(content.id.rawValue.suffix(6))  \(head.joined(separator: " · "))")]
@@ -203,7 +208,7 @@ struct AnnotationList {
     }
 
     static func printEmpty(_ noun: String, json: Bool) {
-        if !json { Output.shared.printNotice("There is no \(noun) yet. scan \(noun) add BOOK TEXT adds one.") }
+        if !json { Output.shared.printNotice("There is no \(noun) yet. To add one, run 'scan \(noun) add BOOK TEXT'.") }
     }
 }
 
@@ -225,7 +230,7 @@ struct NoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add", abstract: "Add a note on a book.",
             discussion: "  scan note add dune \"Ask Ada about the ending.\" --kind discussion")
-        @Argument(help: ArgumentHelp("An ISBN, an id or words; quote a name of several words.", valueName: "book"))
+        @Argument(help: ArgumentHelp("An ISBN, an id or words. Put several words in quotes.", valueName: "book"))
         var name: String
         @Argument(help: "The note, at most 5,000 characters; - reads it from standard input.") var text: String
         @Option(help: "The kind: note, or discussion for a book club.") var kind: Note.Kind = .note
@@ -244,16 +249,17 @@ struct NoteCommand: AsyncParsableCommand {
 
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Change a note; its date stays.",
+            commandName: "edit", abstract: "Change a note, and keep its date.",
             discussion: "  scan note edit 3fa2c1 \"It was the butler.\"")
-        @Argument(help: ArgumentHelp("Its id, or the end of it.", valueName: "note")) var name: String
+        @Argument(help: ArgumentHelp("The note's id, or the last characters of it.", valueName: "note")) var name:
+            String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
         @Option(help: "The kind: note or discussion.") var kind: Note.Kind?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            if text == nil, kind == nil { throw ValidationError("Give what to change: a text, or --kind.") }
+            if text == nil, kind == nil { throw ValidationError("Say what to change: give a text, or --kind.") }
         }
 
         func run() async throws {
@@ -289,10 +295,10 @@ struct QuoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add", abstract: "Add a quote from a book.",
             discussion: "  scan quote add dune \"Fear is the mind-killer.\" --page 8")
-        @Argument(help: ArgumentHelp("An ISBN, an id or words; quote a name of several words.", valueName: "book"))
+        @Argument(help: ArgumentHelp("An ISBN, an id or words. Put several words in quotes.", valueName: "book"))
         var name: String
         @Argument(help: "The passage, at most 5,000 characters; - reads it from standard input.") var text: String
-        @Option(help: "The page it is on.") var page: Int?
+        @Option(help: "The page of the passage.") var page: Int?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -309,16 +315,17 @@ struct QuoteCommand: AsyncParsableCommand {
 
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Change a quote; its date stays.",
+            commandName: "edit", abstract: "Change a quote, and keep its date.",
             discussion: "  scan quote edit 3fa2c1 --page 9")
-        @Argument(help: ArgumentHelp("Its id, or the end of it.", valueName: "quote")) var name: String
+        @Argument(help: ArgumentHelp("The quote's id, or the last characters of it.", valueName: "quote")) var name:
+            String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
-        @Option(help: "The page it is on; 0 clears it.") var page: Int?
+        @Option(help: "The page of the passage; 0 clears it.") var page: Int?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            if text == nil, page == nil { throw ValidationError("Give what to change: a text, or --page.") }
+            if text == nil, page == nil { throw ValidationError("Say what to change: give a text, or --page.") }
         }
 
         func run() async throws {

@@ -9,8 +9,8 @@ struct AuthorCommand: AsyncParsableCommand {
         commandName: "author", abstract: "Authors of all books: list, rename, merge, delete.",
         discussion: """
             Nothing is merged automatically: you decide which names are the same
-            author. No lookup reverts what you change here. To change the authors of
-            one book, use scan library edit BOOK --author NAME.
+            author. Later lookups do not revert your changes. To change the authors of
+            one book, use 'scan library edit BOOK --author NAME'.
 
               scan author list
               scan author rename "JRR Tolkien" "J. R. R. Tolkien"
@@ -20,7 +20,7 @@ struct AuthorCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the authors with their roles and numbers of books.")
+            commandName: "list", abstract: "List the authors with their roles and their number of books.")
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -28,7 +28,7 @@ struct AuthorCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).openExistingLibrary()
             let authors = try await library?.authors() ?? []
             if authors.isEmpty, !output.json {
-                Output.shared.printNotice("There are no authors yet; they are added with books.")
+                Output.shared.printNotice("There are no authors yet. They are added with books.")
             }
             let width = min(60, authors.map(\.name.oneLine.columns).max() ?? 0)
             for author in authors {
@@ -61,7 +61,7 @@ struct AuthorCommand: AsyncParsableCommand {
 
     struct Merge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "merge", abstract: "Merge authors into an existing one (scan undo takes it back).",
+            commandName: "merge", abstract: "Merge authors into an existing one (to undo this, run 'scan undo').",
             discussion: "  scan author merge \"J.K. Rowling\" --into \"J. K. Rowling\"")
         @Argument(help: "The authors to merge.") var names: [String]
         @Option(help: ArgumentHelp("The author to keep.", valueName: "name")) var into: String
@@ -80,7 +80,7 @@ struct AuthorCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Remove authors from all their books; the books stay (scan undo takes it back).",
+            abstract: "Remove authors from all their books, but keep the books (to undo this, run 'scan undo').",
             discussion: "  scan author delete \"Penguin Classics\"")
         @Argument(help: "The authors.") var names: [String]
         @Flag(help: "Do not ask for confirmation.") var yes = false

@@ -6,21 +6,22 @@ import Terminal
 
 struct HomeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "home", abstract: "Show the books that you are reading, and those that you read last.",
+        commandName: "home", abstract: "Show the books that you are reading, and the books that you read last.",
         discussion: """
-            Shows each book that you are reading with its progress and the expected
-            day of finishing it, latest activity first; then the five read last.
+            Shows each book that you are reading with its progress and the day on which
+            you will probably finish it, latest activity first. The five books that you
+            read last follow.
 
               scan home
               scan home --json
             """)
 
-    @Option(help: "The maximum number of books being read.") var limit = 20
+    @Option(help: "The maximum number of books to show under Reading now.") var limit = 20
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit takes 1 or more.") }
+        guard limit > 0 else { throw ValidationError("--limit must be 1 or more.") }
     }
 
     func run() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Library
 import Terminal
 
-/// The help of a command on labels, with an example.
+/// The help for a command of tags or shelves, with an example.
 struct LabelHelp {
     let abstract: String
     let example: String
@@ -15,11 +15,11 @@ struct LabelHelp {
     }
 }
 
-/// The texts in which the commands for tags and shelves differ; they do the same.
+/// The texts in which the commands for tags and for shelves differ. In other respects, the commands are the same.
 protocol LabelTexts {
     static var kind: Label.Kind { get }
     static var plural: String { get }
-    /// The text above the examples.
+    /// The help text above the examples.
     static var explanation: String { get }
     static var add: LabelHelp { get }
     static var remove: LabelHelp { get }
@@ -32,23 +32,24 @@ extension LabelTexts {
     static var noun: String { kind.rawValue }
 }
 
-/// Tags: a book has any number of them.
+/// The texts for tags. A book can have any number of tags.
 enum TagTexts: LabelTexts {
     static let kind = Label.Kind.tag
     static let plural = "tags"
     static let explanation = "Case does not matter: SF and sf are one tag, shown as it was first written."
     static let add = LabelHelp("Create a tag and add it to books.", "scan tag add sf dune 9780441478125")
-    static let remove = LabelHelp("Remove a tag from books; the tag itself stays.", "scan tag remove sf dune")
+    static let remove = LabelHelp("Remove a tag from books, but keep the tag itself.", "scan tag remove sf dune")
     static let rename = LabelHelp(
         "Rename a tag on all its books.", "scan tag rename sf \"science fiction\"")
     static let merge = LabelHelp(
-        "Merge tags into an existing one (scan undo takes it back).",
+        "Merge tags into an existing one (to undo this, run 'scan undo').",
         "scan tag merge sci-fi scifi --into \"science fiction\""
     )
-    static let delete = LabelHelp("Delete tags; their books stay (scan undo takes it back).", "scan tag delete sf")
+    static let delete = LabelHelp(
+        "Delete tags, but keep their books (to undo this, run 'scan undo').", "scan tag delete sf")
 }
 
-/// Shelves: a book stands on one or on none.
+/// The texts for shelves. A book stands on one shelf or on none.
 enum ShelfTexts: LabelTexts {
     static let kind = Label.Kind.shelf
     static let plural = "shelves"
@@ -57,21 +58,21 @@ enum ShelfTexts: LabelTexts {
         are the same shelf.
         """
     static let add = LabelHelp("Create a shelf and put books on it.", "scan shelf add Attic dune 9780441478125")
-    static let remove = LabelHelp("Take books off a shelf; the shelf itself stays.", "scan shelf remove Attic dune")
+    static let remove = LabelHelp("Take books off a shelf, but keep the shelf itself.", "scan shelf remove Attic dune")
     static let rename = LabelHelp(
         "Rename a shelf for all its books.", "scan shelf rename Attic \"Living room\"")
     static let merge = LabelHelp(
-        "Merge shelves into an existing one (scan undo takes it back).",
+        "Merge shelves into an existing one (to undo this, run 'scan undo').",
         "scan shelf merge Hall Lounge --into \"Living room\""
     )
     static let delete = LabelHelp(
-        "Delete shelves; their books stay (scan undo takes it back).", "scan shelf delete Attic")
+        "Delete shelves, but keep their books (to undo this, run 'scan undo').", "scan shelf delete Attic")
 }
 
 typealias TagCommand = LabelCommand<TagTexts>
 typealias ShelfCommand = LabelCommand<ShelfTexts>
 
-/// `scan tag` and `scan shelf`.
+/// The commands `scan tag` and `scan shelf`.
 struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
@@ -98,7 +99,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
-                commandName: "list", abstract: "List the \(Texts.plural) with their numbers of books.")
+                commandName: "list", abstract: "List the \(Texts.plural) with the number of books of each.")
         }
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -111,7 +112,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
         @Argument(help: "The \(Texts.noun).") var name: String
         @Argument(
             help: ArgumentHelp(
-                "An ISBN, id or words for each; quote a name of several words. Without books, the \(Texts.noun) is just created.",
+                "An ISBN, an id or words for each book. Put several words in quotes. Without books, the \(Texts.noun) is only created.",
                 valueName: "book"))
         var books: [String] = []
         @OptionGroup var paths: PathOptions
@@ -246,7 +247,7 @@ struct LabelActions {
     private func printEmpty() {
         if !json {
             Output.shared.printNotice(
-                "There is no \(kind.rawValue) yet. scan \(kind.rawValue) add NAME BOOK creates one.")
+                "There is no \(kind.rawValue) yet. To create one, run 'scan \(kind.rawValue) add NAME BOOK'.")
         }
     }
 

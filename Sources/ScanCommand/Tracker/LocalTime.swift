@@ -12,7 +12,7 @@ struct LocalTime {
 
     /// Parses `2026-11-21`, `2026-11`, `2026`, `today` or `yesterday`.
     ///
-    /// - Throws: ``CommandError``, which says what is wrong with the text; as do the methods below.
+    /// - Throws: ``CommandError``, which says what is wrong with the text. The methods below also throw it.
     func day(_ text: String, for option: String) throws -> CalendarDay {
         switch text.prefix(20).lowercased() {
         case "today": return CalendarDay(now, in: zone)
@@ -59,7 +59,8 @@ struct LocalTime {
         return Period(from: from, to: to)
     }
 
-    /// Parses a day of the past and returns its noon, or now if that is earlier: an event entered afterwards has no time.
+    /// Parses a day in the past and returns noon of that day, or the current time if it is earlier. Noon stands for the unknown time of an
+    /// event that is entered on a later day.
     func noon(of text: String, for option: String) throws -> Date {
         let day = try wholeDay(text, for: option)
         guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
@@ -68,7 +69,7 @@ struct LocalTime {
         return min(now, day.noon(in: zone))
     }
 
-    /// Parses a day; "" clears it, and `nil` keeps it.
+    /// Parses an edit of a day: "" clears the day, and `nil` keeps it.
     func edit(_ text: String?, for option: String) throws -> Edit<CalendarDay> {
         guard let text else { return .keep }
         return text.isEmpty ? .clear : .set(try day(text, for: option))
@@ -88,8 +89,8 @@ struct LocalTime {
         return ". Write YYYY-MM-DD, or YYYY-MM or YYYY when that is all you know"
     }
 
-    /// Parses RFC 3339 (`2026-11-21T14:30:00Z`) or a local time: `14:30`, `2026-11-21 14:30`. A time without a day means today,
-    /// or yesterday if that is more than twelve hours ahead.
+    /// Parses a time in the format of RFC 3339 (`2026-11-21T14:30:00Z`), or a local time (`14:30`, `2026-11-21 14:30`). A time without a
+    /// day means today, or yesterday if that time is still more than twelve hours ahead today.
     func time(_ text: String, for option: String) throws -> Date {
         let error = CommandError(
             .usage,
@@ -111,7 +112,7 @@ struct LocalTime {
         try refuseSkipped(day, clock, for: option)
         guard day.number != nil else { throw error }
         for fractional in [false, true] {
-            // The error below covers both forms.
+            // If neither form can be parsed, the error below is thrown.
             if let date = try? Date.ISO8601FormatStyle(includingFractionalSeconds: fractional).parse(text.uppercased())
             {
                 return date
@@ -120,8 +121,10 @@ struct LocalTime {
         throw error
     }
 
+    /// Returns the instant of a local time.
+    ///
     /// - Parameter clock: `14:30` or `14:30:15`.
-    /// - Returns: `nil` if it is not a time, or if daylight saving time skips it on that day.
+    /// - Returns: `nil` if the text is not a time, or if daylight saving time skips it on that day.
     private func instant(_ day: CalendarDay, _ clock: Substring) -> Date? {
         let fields = clock.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(fields.count), let month = day.month, let dayOfMonth = day.day,
@@ -147,10 +150,10 @@ struct LocalTime {
         )
     }
 
-    /// Formats as `2026-11-21 14:30`.
+    /// Formats a date as `2026-11-21 14:30`.
     func dateTime(_ date: Date) -> String { "\(CalendarDay(date, in: zone)) \(date.clockTime(in: zone))" }
 
-    /// Formats as `12:34` (minutes and seconds), or from an hour on as `1:02:34`.
+    /// Formats a number of seconds as `12:34` (minutes and seconds), or as `1:02:34` from one hour on.
     static func elapsed(_ seconds: Int) -> String {
         let tail = "\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
         return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"

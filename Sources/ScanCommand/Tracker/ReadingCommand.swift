@@ -9,9 +9,9 @@ struct ReadingCommand: AsyncParsableCommand {
         commandName: "reading",
         abstract: "Readings: start, page, percent, finish, hold, drop, reset, dates, history, add, delete.",
         discussion: """
-            Write days as 2026-11-21, 2026-11, 2026, today or yesterday. Changes of
-            status date the reading automatically, unless the library's setting
-            automaticDates is off; your own dates are never overwritten.
+            Write days as 2026-11-21, 2026-11, 2026, today or yesterday. When the status
+            changes, the dates of the reading are set automatically, unless the setting
+            automaticDates of the library is off. Your own dates are never overwritten.
 
               scan reading start dune
               scan reading page 145
@@ -22,7 +22,7 @@ struct ReadingCommand: AsyncParsableCommand {
             ReadingDates.self, ReadingHistory.self, ReadingAdd.self, ReadingDelete.self,
         ])
 
-    /// The day of a change of status.
+    /// The option for the day on which the status changed.
     struct DayOption: ParsableArguments {
         @Option(help: ArgumentHelp("The day on which it happened (default: today).", valueName: "day")) var on: String?
 
@@ -34,8 +34,8 @@ struct ReadingCommand: AsyncParsableCommand {
             commandName: "start",
             abstract: "Start a book, resume one on hold, or read one again.",
             discussion: """
-                A book that is Read or Did Not Finish gets another reading; earlier ones
-                keep their dates.
+                A book that is Read or Did Not Finish gets another reading. Its earlier
+                readings keep their dates.
 
                   scan reading start dune --on 2026-11-01
                 """)
@@ -61,7 +61,7 @@ struct ReadingCommand: AsyncParsableCommand {
 
     struct Hold: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "hold", abstract: "Put a book on hold; scan reading start resumes it.",
+            commandName: "hold", abstract: "Put a book on hold (to resume it, run 'scan reading start').",
             discussion: "  scan reading hold dune")
         @OptionGroup var book: NamedBook
         @OptionGroup var paths: PathOptions
@@ -72,7 +72,8 @@ struct ReadingCommand: AsyncParsableCommand {
 
     struct Drop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drop", abstract: "Give up a book: Did Not Finish.", discussion: "  scan reading drop dune")
+            commandName: "drop", abstract: "Give up a book, and set its status to Did Not Finish.",
+            discussion: "  scan reading drop dune")
         @OptionGroup var book: NamedBook
         @OptionGroup var day: DayOption
         @OptionGroup var paths: PathOptions
@@ -84,7 +85,9 @@ struct ReadingCommand: AsyncParsableCommand {
     struct Reset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reset", abstract: "Set a book back to To Read, without dates and progress.",
-            discussion: "The reading is cancelled, not deleted: scan undo brings it back.\n\n  scan reading reset dune")
+            discussion:
+                "The reading is cancelled, not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
+        )
         @OptionGroup var book: NamedBook
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -116,11 +119,12 @@ struct ReadingDates: AsyncParsableCommand {
     @OptionGroup var book: TrackedBook
     @Option(
         help: ArgumentHelp(
-            "The number of the reading, from 1, the oldest (default: the one that is shown).", valueName: "n"))
+            "The number of the reading, from 1 for the oldest (default: the reading that the book shows).",
+            valueName: "n"))
     var number: Int?
-    @Option(help: ArgumentHelp("The day on which it was started.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("The day on which it was finished.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("The day on which it was given up.", valueName: "day")) var stopped: String?
+    @Option(help: ArgumentHelp("The day on which the book was started.", valueName: "day")) var started: String?
+    @Option(help: ArgumentHelp("The day on which the book was finished.", valueName: "day")) var finished: String?
+    @Option(help: ArgumentHelp("The day on which the book was given up.", valueName: "day")) var stopped: String?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -153,16 +157,16 @@ struct ReadingDates: AsyncParsableCommand {
 
 struct ReadingAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add an earlier reading of a book; its status does not change.",
+        commandName: "add", abstract: "Add an earlier reading of a book, without changing its status.",
         discussion: """
-            Without --stopped the book counts as finished. All days may be left out.
+            Without --stopped, the reading counts as finished. All days may be left out.
 
               scan reading add dune --started 1999-07 --finished 1999-08
             """)
     @OptionGroup var book: NamedBook
-    @Option(help: ArgumentHelp("The day on which it was started.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("The day on which it was finished.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("The day on which it was given up.", valueName: "day")) var stopped: String?
+    @Option(help: ArgumentHelp("The day on which the book was started.", valueName: "day")) var started: String?
+    @Option(help: ArgumentHelp("The day on which the book was finished.", valueName: "day")) var finished: String?
+    @Option(help: ArgumentHelp("The day on which the book was given up.", valueName: "day")) var stopped: String?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -185,13 +189,13 @@ struct ReadingDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a reading with its progress and sessions.",
         discussion: """
-            The reading that gives the book its status cannot be deleted; use scan
-            reading reset instead.
+            The reading that gives the book its status cannot be deleted. Use 'scan
+            reading reset' instead.
 
               scan reading delete dune --number 1
             """)
     @OptionGroup var book: NamedBook
-    @Option(help: ArgumentHelp("The number of the reading, from 1, the oldest.", valueName: "n")) var number: Int
+    @Option(help: ArgumentHelp("The number of the reading, from 1 for the oldest.", valueName: "n")) var number: Int
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -207,25 +211,29 @@ struct ReadingDelete: AsyncParsableCommand {
     }
 }
 
-/// The days of the reading of a book that is added by hand.
+/// The options for the days of a reading, for a book that is added by hand.
 struct ReadingDayOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The day on which it was started; not with --status toRead.", valueName: "day"))
+    @Option(help: ArgumentHelp("The day on which the book was started; not with --status toRead.", valueName: "day"))
     var started: String?
-    @Option(help: ArgumentHelp("The day on which it was finished; with --status read.", valueName: "day")) var finished:
-        String?
-    @Option(help: ArgumentHelp("The day on which it was given up; with --status dnf.", valueName: "day")) var stopped:
-        String?
+    @Option(help: ArgumentHelp("The day on which the book was finished; with --status read.", valueName: "day"))
+    var finished: String?
+    @Option(help: ArgumentHelp("The day on which the book was given up; with --status dnf.", valueName: "day"))
+    var stopped: String?
 
-    /// - Throws: `ValidationError` for a day that a book of this status cannot have.
+    /// Checks that the given days fit the status of the book.
+    ///
+    /// - Throws: `ValidationError` if a book with this status cannot have one of the days.
     func check(with status: Copy.Status) throws {
         if started != nil, status == .toRead {
             throw ValidationError(
-                "--started goes with --status reading, read, onHold or dnf.")
+                "--started works only with --status reading, read, onHold or dnf.")
         }
-        if finished != nil, status != .read { throw ValidationError("--finished goes with --status read.") }
-        if stopped != nil, status != .dnf { throw ValidationError("--stopped goes with --status dnf.") }
+        if finished != nil, status != .read { throw ValidationError("--finished works only with --status read.") }
+        if stopped != nil, status != .dnf { throw ValidationError("--stopped works only with --status dnf.") }
     }
 
+    /// Returns the days as an edit of dates.
+    ///
     /// - Throws: ``CommandError`` for an invalid day.
     func edit(_ localTime: LocalTime) throws -> DateEdit {
         func day(_ text: String?, _ option: String) throws -> Edit<CalendarDay> {
@@ -241,16 +249,17 @@ struct ReadingPage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page", abstract: "Record the page you are on.",
         discussion: """
-            Starts a book that is To Read, and resumes one on hold.
+            Starts a book that is To Read, and resumes a book that is on hold.
 
               scan reading page 145
               scan reading page dune 145
               scan reading page dune 100 --on yesterday
             """)
     @Argument(
-        help: ArgumentHelp("The book (default: the only one you are reading), then the page.", valueName: "book page"))
+        help: ArgumentHelp("The book (default: the only book you are reading), then the page.", valueName: "book page"))
     var words: [String]
-    @Option(help: ArgumentHelp("The day on which you were there (default: now).", valueName: "day")) var on: String?
+    @Option(help: ArgumentHelp("The day on which you had read this far (default: now).", valueName: "day")) var on:
+        String?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -258,7 +267,8 @@ struct ReadingPage: AsyncParsableCommand {
         guard let text = words.last, let page = Int(text) else {
             throw CommandError(
                 .usage,
-                "\"\((words.last ?? "").prefix(40).printable)\" is not a page. Write a number: scan reading page 145.")
+                "\"\((words.last ?? "").prefix(40).printable)\" is not a page. Write a number, as in 'scan reading page 145'."
+            )
         }
         try await record(.page(page), words.dropLast(), on: on, paths, output)
     }
@@ -270,9 +280,10 @@ struct ReadingPercent: AsyncParsableCommand {
         discussion: "  scan reading percent 38\n  scan reading percent dune 37.5")
     @Argument(
         help: ArgumentHelp(
-            "The book (default: the only one you are reading), then the percentage.", valueName: "book percent"))
+            "The book (default: the only book you are reading), then the percentage.", valueName: "book percent"))
     var words: [String]
-    @Option(help: ArgumentHelp("The day on which you were there (default: now).", valueName: "day")) var on: String?
+    @Option(help: ArgumentHelp("The day on which you had read this far (default: now).", valueName: "day")) var on:
+        String?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -281,7 +292,7 @@ struct ReadingPercent: AsyncParsableCommand {
         let number = (text.hasSuffix("%") ? text.dropLast() : text).replacingOccurrences(of: ",", with: ".")
         guard let percent = Double(number) else {
             throw CommandError(
-                .usage, "\"\(text.printable)\" is not a percentage. Write a number: scan reading percent 38.")
+                .usage, "\"\(text.printable)\" is not a percentage. Write a number, as in 'scan reading percent 38'.")
         }
         try await record(.percent(percent), words.dropLast(), on: on, paths, output)
     }
@@ -297,7 +308,7 @@ private func record(
         do {
             book = try await library.trackedBook(words)
         } catch let error as CommandError where words.count > 1 && words.last.flatMap({ Double($0) }) != nil {
-            // "dune 5 6" is Dune and one number too many; "catch 22 145" was found above.
+            // "dune 5 6" means the book Dune and one number too many. "catch 22 145" was found above, because 22 belongs to the title.
             guard (try? await library.trackedBook(words.dropLast())) != nil else { throw error }
             throw CommandError(
                 .usage, "\"\(words.last?.printable ?? "")\" is one number too many. Give the book, then one number.")
@@ -312,13 +323,14 @@ struct ReadingHistory: AsyncParsableCommand {
         commandName: "history", abstract: "Show each reading of a book with its progress, newest first.",
         discussion: "  scan reading history dune\n  scan reading history dune --number 1 --json")
     @OptionGroup var book: TrackedBook
-    @Option(help: ArgumentHelp("Only this reading, from 1, the oldest.", valueName: "n")) var number: Int?
+    @Option(help: ArgumentHelp("Only the reading with this number, from 1 for the oldest.", valueName: "n")) var number:
+        Int?
     @Option(help: "The maximum number of entries per reading (default: 50, or all with --json).") var limit: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more.") }
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
 
     func run() async throws {
@@ -340,10 +352,11 @@ struct ReadingHistory: AsyncParsableCommand {
     }
 
     static func printUnread(_ book: Book) {
-        Output.shared.printNotice("\(quoted([book.displayTitle])) has no reading yet. scan reading start starts it.")
+        Output.shared.printNotice(
+            "\(quoted([book.displayTitle])) has no reading yet. To start it, run 'scan reading start'.")
     }
 
-    /// Returns `Reading 1 of 2 · Read · started 2026-01-02 · finished 2026-02`
+    /// Returns the heading of a reading: `Reading 1 of 2 · Read · started 2026-01-02 · finished 2026-02`.
     static func title(of reading: Reading, in book: Book) -> String {
         let number = book.copy.number(of: reading.id).map { "Reading \($0) of \(book.copy.countedReadings.count)" }
         let words = [number, book.stateName(of: reading)].compactMap(\.self) + ReadingAction.days(of: reading)
@@ -370,25 +383,25 @@ struct ReadingAction {
     ) async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         guard let result = try await change(library, .current) else { return }
-        // On standard error, hence with JSON too.
+        // This goes to standard error, so it is printed with JSON too.
         if result.sessionStillRuns {
-            Output.shared.printNotice("Its session is still running; scan session stop ends it.")
+            Output.shared.printNotice("Its session is still running. To end it, run 'scan session stop'.")
         }
         if output.json { return Output.shared.printLine(result.json) }
         Output.shared.printLine(Self.line(for: result.book, result.reading))
         if result.isBeyondLastPage {
             Output.shared.printNotice(
-                "That is beyond the last page; it is recorded as given. scan library edit --pages corrects a wrong page count."
+                "This is beyond the last page, but it was recorded. To correct a wrong page count, use 'scan library edit --pages'."
             )
         }
         if result.change == nil {
             Output.shared.printNotice(unchanged ?? "Nothing changed.")
         } else {
-            Output.shared.printNotice("scan undo takes it back.")
+            Output.shared.printNotice("To undo this, run 'scan undo'.")
         }
     }
 
-    /// Returns `Dune · Reading · started 2026-11-21 · Page 145 of 382 ████░░░░░░ 38 %`
+    /// Returns the line for a book and its reading: `Dune · Reading · started 2026-11-21 · Page 145 of 382 ████░░░░░░ 38 %`.
     static func line(for book: Book, _ reading: Reading?) -> String {
         let parts = [book.displayTitle.oneLine, book.copy.status.displayName] + (reading.map { days(of: $0) } ?? [])
         let bar = reading.flatMap { $0.state == .cancelled ? nil : $0.progress }
@@ -396,7 +409,7 @@ struct ReadingAction {
         return (parts + [bar].compactMap(\.self)).joined(separator: " · ")
     }
 
-    /// Returns the known days of a reading; none for a cancelled one.
+    /// Returns the known days of a reading; none for a cancelled reading.
     static func days(of reading: Reading) -> [String] {
         guard reading.state != .cancelled else { return [] }
         let days = [("started", reading.started), ("finished", reading.finished), ("stopped", reading.stopped)]
@@ -405,7 +418,7 @@ struct ReadingAction {
 }
 
 extension Book {
-    /// Returns the state of a reading, as the name of the status that the book has or had with it.
+    /// Returns the state of a reading as the name of a status: the status that the reading gives the book, or gave it earlier.
     func stateName(of reading: Reading) -> String {
         switch reading.state {
         case .open: reading.id == copy.reading?.id ? copy.status.displayName : Copy.Status.reading.displayName

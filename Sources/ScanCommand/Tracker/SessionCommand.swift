@@ -8,7 +8,7 @@ struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session", abstract: "Reading sessions: start, stop, status, list, add, edit, delete.",
         discussion: """
-            Only one session runs at a time in a library. It keeps running while the
+            Only one session can run at a time in a library. It keeps running while the
             machine is off. Write times as 14:30, 2026-11-21 14:30 or
             2026-11-21T14:30:00Z.
 
@@ -24,12 +24,13 @@ struct SessionCommand: AsyncParsableCommand {
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "start", abstract: "Start a reading session; sets the book to Reading.",
+            commandName: "start", abstract: "Start a reading session, and set the book's status to Reading.",
             discussion: "  scan session start dune\n  scan session start dune --page 145 --start 14:30")
         @OptionGroup var book: TrackedBook
-        @Option(help: ArgumentHelp("The page on which it begins (default: the current page).", valueName: "n"))
+        @Option(help: ArgumentHelp("The page on which the session begins (default: the current page).", valueName: "n"))
         var page: Int?
-        @Option(help: ArgumentHelp("The time at which it began (default: now).", valueName: "time")) var start: String?
+        @Option(help: ArgumentHelp("The time at which the session began (default: now).", valueName: "time")) var start:
+            String?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -53,8 +54,9 @@ struct SessionCommand: AsyncParsableCommand {
                   scan session stop 180 --end 15:10
                 """)
         @Argument(help: ArgumentHelp("The page you are on now.", valueName: "page")) var page: Int?
-        @Option(help: ArgumentHelp("The time at which it ended (default: now).", valueName: "time")) var end: String?
-        @Flag(help: "Keep a session of less than a minute, as one minute.") var force = false
+        @Option(help: ArgumentHelp("The time at which the session ended (default: now).", valueName: "time")) var end:
+            String?
+        @Flag(help: "Keep a session of less than a minute, and count it as one minute.") var force = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -67,7 +69,7 @@ struct SessionCommand: AsyncParsableCommand {
                 record = try await library.stopSession(page: page, end: end, forced: force, at: localTime.now)
             } catch SessionError.sessionTooShort {
                 let reason = SessionError.sessionTooShort.errorDescription ?? ""
-                throw CommandError(.nothing, "\(reason) --force keeps it as one minute.")
+                throw CommandError(.nothing, "\(reason) To keep it as one minute, use --force.")
             }
             SessionReport(output: output, localTime: localTime).printChanged(record)
         }
@@ -86,7 +88,7 @@ struct SessionCommand: AsyncParsableCommand {
                 SessionReport(output: output, localTime: .current).show(record)
             } else if !output.json {
                 Output.shared.printNotice(
-                    "\(SessionError.notActive.errorDescription ?? "") scan session start BOOK starts one.")
+                    "\(SessionError.notActive.errorDescription ?? "") To start one, run 'scan session start BOOK'.")
             }
         }
     }
@@ -97,24 +99,24 @@ struct SessionReport {
     let output: OutputOptions
     let localTime: LocalTime
 
-    /// Prints a session after a change, and how to take the change back.
+    /// Prints a session after a change, with advice on undoing the change.
     func printChanged(_ record: SessionRecord) {
         show(record)
-        if !output.json { Output.shared.printNotice("scan undo takes it back.") }
+        if !output.json { Output.shared.printNotice("To undo this, run 'scan undo'.") }
     }
 
-    /// Prints a session, and how to end it if it is running.
+    /// Prints a session, with advice on ending it if it is running.
     func show(_ record: SessionRecord) {
         if output.json { return Output.shared.printLine(record.json(at: localTime.now)) }
         Output.shared.printLine(line(for: record))
         if record.session.isRunning {
             Output.shared.printNotice(
-                (record.isInTrash ? "The book is in the trash; scan library restore restores it. " : "")
-                    + "scan session stop PAGE ends it.")
+                (record.isInTrash ? "The book is in the trash. To restore it, run 'scan library restore'. " : "")
+                    + "To end the session, run 'scan session stop PAGE'.")
         }
     }
 
-    /// Returns `Session • 12:34 · Dune · from page 145 of 382 · since 14:30`, or for an ended session
+    /// Returns the line for a session: `Session • 12:34 · Dune · from page 145 of 382 · since 14:30`, or for an ended session
     /// `2026-11-21 14:30–15:00 · 30 min · pages 145–180 · 70 pages an hour · Dune · 1f2e3d4c`.
     func line(for record: SessionRecord) -> String {
         let session = record.session
@@ -141,7 +143,9 @@ struct SessionList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the sessions of one book or of all books, newest first.",
         discussion: "  scan session list dune\n  scan session list --limit 10")
-    @Argument(help: ArgumentHelp("An ISBN, an id or words (default: all books).", valueName: "book")) var words:
+    @Argument(
+        help: ArgumentHelp(
+            "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book")) var words:
         [String] = []
     @Option(help: "The maximum number of sessions (default: 50, or all with --json).") var limit: Int?
     @Option(help: "The number of sessions to skip.") var offset = 0
@@ -149,7 +153,7 @@ struct SessionList: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if limit ?? 1 < 1 || offset < 0 { throw ValidationError("--limit takes 1 or more, --offset 0 or more.") }
+        if limit ?? 1 < 1 || offset < 0 { throw ValidationError("--limit must be 1 or more, and --offset 0 or more.") }
     }
 
     func run() async throws {
@@ -170,7 +174,9 @@ struct SessionList: AsyncParsableCommand {
     }
 
     private func printEmpty() {
-        if !output.json { Output.shared.printNotice("There is no session yet. scan session start BOOK starts one.") }
+        if !output.json {
+            Output.shared.printNotice("There is no session yet. To start one, run 'scan session start BOOK'.")
+        }
     }
 
     private func printTotals(_ totals: SessionTotals) {
@@ -182,20 +188,22 @@ struct SessionList: AsyncParsableCommand {
     }
 }
 
-/// The times and pages of a session.
+/// The options for the times and pages of a session.
 struct SessionTimes: ParsableArguments {
-    @Option(help: ArgumentHelp("The time at which it began.", valueName: "time")) var start: String?
-    @Option(help: ArgumentHelp("The time at which it ended.", valueName: "time")) var end: String?
-    @Option(help: ArgumentHelp("Its length in minutes, instead of its end.", valueName: "n")) var minutes: Int?
-    @Option(help: ArgumentHelp("The page on which it began.", valueName: "n")) var fromPage: Int?
+    @Option(help: ArgumentHelp("The time at which the session began.", valueName: "time")) var start: String?
+    @Option(help: ArgumentHelp("The time at which the session ended.", valueName: "time")) var end: String?
+    @Option(help: ArgumentHelp("The length of the session in minutes, instead of its end.", valueName: "n"))
+    var minutes: Int?
+    @Option(help: ArgumentHelp("The page on which the session began.", valueName: "n")) var fromPage: Int?
     @Option(
-        help: ArgumentHelp("The page on which it ended; \"\" clears it (0 means nothing read).", valueName: "n"))
+        help: ArgumentHelp(
+            "The page on which the session ended; \"\" clears it (0 means that nothing was read).", valueName: "n"))
     var toPage: String?
 
     func validate() throws {
-        // A session of more than a day is refused anyway; this keeps the sum within the range of a date.
+        // A session of more than a day is refused later anyway. This check keeps the computed times within the range of a date.
         if let minutes, !(1...1440).contains(minutes) {
-            throw ValidationError("--minutes takes 1 to 1440, which is a day.")
+            throw ValidationError("--minutes must be a number from 1 to 1440, which is one day.")
         }
         if minutes != nil, start != nil, end != nil {
             throw ValidationError("Give only two of --start, --end and --minutes.")
@@ -220,8 +228,8 @@ struct SessionAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a session that was not timed.",
         discussion: """
-            With --minutes alone, it ended just now. Adding a session never moves the
-            current page back.
+            With --minutes alone, the session ended just now. Adding a session never
+            moves the current page back.
 
               scan session add dune --start 14:30 --minutes 45 --to-page 180
               scan session add dune --start "2026-11-20 21:00" --end "2026-11-20 22:15"
@@ -233,7 +241,7 @@ struct SessionAdd: AsyncParsableCommand {
 
     func validate() throws {
         if times.minutes == nil, times.start == nil || times.end == nil {
-            throw ValidationError("Give its time: --minutes, or --start with --end or --minutes.")
+            throw ValidationError("Give the time of the session: --minutes, or --start with --end or --minutes.")
         }
     }
 
@@ -261,7 +269,8 @@ struct SessionEditing: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Edit a session; the progress that it recorded changes with it.",
         discussion: "  scan session edit 1f2e3d4c --minutes 40 --to-page 175")
-    @Argument(help: ArgumentHelp("Its id, or the end of it.", valueName: "session")) var name: String
+    @Argument(help: ArgumentHelp("The session's id, or the last characters of it.", valueName: "session")) var name:
+        String
     @OptionGroup var times: SessionTimes
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -276,7 +285,7 @@ struct SessionEditing: AsyncParsableCommand {
             (edit.start, edit.minutes) = (end.addingTimeInterval(TimeInterval(-minutes * 60)), nil)
         }
         guard edit != SessionEdit() else {
-            throw CommandError(.usage, "give what to change, such as --minutes or --to-page.")
+            throw CommandError(.usage, "say what to change, such as --minutes or --to-page.")
         }
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         let session = try await library.session(named: name)
@@ -289,7 +298,8 @@ struct SessionDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a session, even the running one, with the progress that it recorded.",
         discussion: "  scan session delete 1f2e3d4c")
-    @Argument(help: ArgumentHelp("Its id, or the end of it.", valueName: "session")) var name: String
+    @Argument(help: ArgumentHelp("The session's id, or the last characters of it.", valueName: "session")) var name:
+        String
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -311,16 +321,18 @@ extension LibraryFile {
     /// Returns the session with this name.
     ///
     /// - Parameter name: an id, or its last four or more characters.
-    /// - Throws: ``CommandError`` if no session fits, or several do.
+    /// - Throws: ``CommandError`` if no session fits, or if several sessions fit.
     func session(named name: String) async throws -> SessionRecord {
         let name = name.lowercased()
         let fits = (4...64).contains(name.utf8.count) ? try await sessions(endingIn: name) : []
         guard let first = fits.first else {
             throw CommandError(
-                .nothing, "there is no session \"\(name.prefix(80).printable)\". scan session list shows them.")
+                .nothing,
+                "there is no session \"\(name.prefix(80).printable)\". To list the sessions, run 'scan session list'.")
         }
         guard fits.count == 1 else {
-            throw CommandError(.nothing, "\"\(name.printable)\" fits several sessions. Name one by its whole id.")
+            throw CommandError(
+                .nothing, "\"\(name.printable)\" fits several sessions. Give the whole id of one of them.")
         }
         return first
     }

@@ -20,7 +20,7 @@ struct StatsCommand: AsyncParsableCommand {
         ], defaultSubcommand: StatsOverview.self)
 }
 
-/// The period of the statistics.
+/// The options for the period of the statistics.
 struct PeriodOptions: ParsableArguments {
     @Option(help: ArgumentHelp("This year only.", valueName: "YYYY")) var year: Int?
     @Option(help: ArgumentHelp("This month only.", valueName: "YYYY-MM")) var month: String?
@@ -30,7 +30,7 @@ struct PeriodOptions: ParsableArguments {
 
     func validate() throws {
         let ways = [year != nil, month != nil, from != nil || to != nil].filter { $0 }.count
-        guard ways <= 1 else { throw ValidationError("Give --year, or --month, or --from and --to.") }
+        guard ways <= 1 else { throw ValidationError("Give only --year, or only --month, or only --from and --to.") }
     }
 
     /// - Throws: ``CommandError`` for an invalid date.
@@ -57,7 +57,7 @@ struct PeriodOptions: ParsableArguments {
 
 struct StatsOverview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "overview", abstract: "Show everything at a glance (the default of scan stats).")
+        commandName: "overview", abstract: "Show everything at a glance (the default of 'scan stats').")
     @OptionGroup var period: PeriodOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -73,7 +73,7 @@ struct StatsOverview: AsyncParsableCommand {
 struct StatsChallenge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "challenge",
-        abstract: "Show this year's books against the yearly goal, and today's pages against the daily one.")
+        abstract: "Compare this year's books with the yearly goal, and today's pages with the daily goal.")
     @Option(help: ArgumentHelp("The year (default: this year).", valueName: "YYYY")) var year: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -92,7 +92,7 @@ struct StatsChallenge: AsyncParsableCommand {
 }
 
 extension PathOptions {
-    /// Opens the library for statistics; an empty one in memory if there is no library yet.
+    /// Opens the library for statistics, or an empty library in memory if there is no library yet.
     func stats() throws -> LibraryFile {
         try Wiring(settings: settings()).openExistingLibrary() ?? LibraryFile.inMemory()
     }
@@ -143,7 +143,8 @@ struct StatsBook: AsyncParsableCommand {
         guard let stats = try await library.stats(of: book.id, at: now, in: zone) else {
             throw CommandError(
                 .nothing,
-                "\(quoted([book.displayTitle])) is no longer in the library. scan undo --list shows what happened.")
+                "\(quoted([book.displayTitle])) is no longer in the library. To see what happened, run 'scan undo --list'."
+            )
         }
         if output.json { return Output.shared.printLine(stats.json) }
         let screen = BookScreen(

@@ -3,20 +3,22 @@ import Bookplate
 import Library
 import Terminal
 
-/// The book that a command of the tracker is about: words on the command line, or the only book being read.
+/// The book that a command of the tracker is about: the book that is named on the command line, or the only book being read.
 struct TrackedBook: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("An ISBN, an id or words (default: the only book you are reading).", valueName: "book"))
+        help: ArgumentHelp(
+            "An ISBN, an id, or words from the title or authors (default: the only book you are reading).",
+            valueName: "book"))
     var words: [String] = []
 }
 
 extension LibraryFile {
-    /// Returns the book named by the words.
+    /// Returns the book that the words name.
     ///
-    /// - Parameter words: empty for the only book being read.
-    /// - Throws: ``CommandError`` if there is no such book, or several fit.
+    /// - Parameter words: the words that name the book, or no words for the only book being read.
+    /// - Throws: ``CommandError`` if there is no such book, or if several books fit.
     func trackedBook(_ words: some Collection<String>) async throws -> Book {
-        // An empty name is not the same as none.
+        // An empty name is not the same as no name.
         guard words.isEmpty else { return try await book(named: words.joined(separator: " ")) }
         var query = BookQuery()
         query.statuses = [.reading]
@@ -45,7 +47,7 @@ extension LibraryFile {
             throw CommandError(
                 .nothing,
                 "\(quoted([book.displayTitle])) has no reading \(number): it has \(counted(readings.count, "reading")). "
-                    + "scan reading history shows them.")
+                    + "To list the readings, run 'scan reading history'.")
         }
         return readings[number - 1]
     }

@@ -1,9 +1,9 @@
 import Bookplate
 import Foundation
 
-/// Draws statistics with characters: bars, a month's grid, a curve. On terminals without UTF-8 it uses ASCII.
+/// Draws statistics with characters: bars, a calendar of a month, a curve. On terminals without UTF-8, it uses only ASCII characters.
 package struct Charts {
-    /// The width in columns, 40 to 200.
+    /// The width of the charts, from 40 to 200 columns.
     let width: Int
     package let style: Style
     let isASCII: Bool
@@ -21,7 +21,8 @@ package struct Charts {
             isASCII: !localeIsUTF8())
     }
 
-    /// Joins finished lines, without trailing spaces and in ASCII if necessary. The lines must not contain control characters.
+    /// Joins finished lines into one text, without trailing spaces, and in ASCII if necessary. The lines must not contain control
+    /// characters.
     package func text(of lines: [String]) -> String {
         lines.map { line in
             var text = isASCII ? line.inASCII : line
@@ -30,16 +31,16 @@ package struct Charts {
         }.joined(separator: "\n")
     }
 
-    /// Returns a ``Track``, coloured.
+    /// Returns a progress bar: a ``Track`` in colour.
     func progress(_ fraction: Double, width: Int) -> String {
         let track = Track(fraction, width: width)
         return style.new(track.fullPart(isASCII: isASCII)) + style.faint(track.emptyPart(isASCII: isASCII))
     }
 
-    /// The length of a track alone on its line: it grows with the terminal, but more slowly.
+    /// The greatest length of a progress bar. It grows with the width of the terminal, but more slowly.
     var longestTrack: Int { width / 2 + 10 }
 
-    /// Returns a bar without a track, in eighths of a column. Any value above zero is visible.
+    /// Returns a bar without a track, whose length is precise to an eighth of a column. The bar of any value above zero is visible.
     func bar(_ value: Int, of most: Int, width: Int) -> String {
         guard value > 0, most > 0, width > 0 else { return "" }
         let eighths = max(1, Int((Double(value) / Double(most) * Double(width) * 8).rounded()))
@@ -52,11 +53,11 @@ package struct Charts {
     struct Row {
         var label: String
         var value: Int
-        /// The text after the bar; the value if nil.
+        /// The text after the bar. If it is nil, the value is shown.
         var note: String?
     }
 
-    /// Returns rows with their labels, bars on one scale, and notes.
+    /// Returns the lines of a bar chart. Each line has a label, a bar on the scale that all rows share, and a note.
     func bars(_ rows: [Row]) -> [String] {
         let labels = rows.map { $0.label.oneLine.fitted(max(14, width / 3)) }
         let notes = rows.map { ($0.note ?? String($0.value)).oneLine }
@@ -70,11 +71,11 @@ package struct Charts {
         }
     }
 
-    /// Returns values as a filled curve; nil draws nothing.
+    /// Returns the lines of a chart in which the area below a curve is filled.
     ///
     /// - Parameters:
-    ///   - values: 0 to 1, one per column.
-    ///   - labels: the labels of the top and the bottom, at the left.
+    ///   - values: the values from 0 to 1, one for each column; nothing is drawn for nil.
+    ///   - labels: the labels of the highest and the lowest row, at the left of the chart.
     func curve(_ values: [Double?], labels: (top: String, bottom: String), height: Int = 8) -> [String] {
         let margin = max(labels.top.columns, labels.bottom.columns)
         return (0..<height).reversed().map { row in
@@ -83,7 +84,7 @@ package struct Charts {
                 guard let value else { return " " }
                 let fill = min(max(0, value), 1) * Double(height) - Double(row)
                 if fill >= 1 { return isASCII ? "#" : "█" }
-                // The lowest row shows that there is a value, even if it is zero.
+                // A value of zero is visible too, in the lowest row.
                 let eighths = max(row == 0 ? 1 : 0, Int((fill * 8).rounded()))
                 guard eighths > 0 else { return " " }
                 return isASCII ? (eighths >= 4 ? "#" : ".") : Self.heights[min(eighths, 8) - 1]
@@ -94,9 +95,9 @@ package struct Charts {
         }
     }
 
-    /// Returns a month as a grid with weeks from Monday, each day with its pages and minutes.
+    /// Returns the lines of a calendar of a month. Weeks begin on Monday, and each day shows its pages and minutes.
     ///
-    /// - Parameter days: days with reading; those outside the month are ignored.
+    /// - Parameter days: the days on which something was read. Days outside the month are ignored.
     package func month(_ year: Int, _ month: Int, _ days: [DayStats], today: CalendarDay) -> [String] {
         guard let span = CalendarDay(year: year, month: month)?.span else { return [] }
         let cell = min(11, width / 7)
@@ -127,5 +128,5 @@ package struct Charts {
     private static let heights: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 }
 
-/// Formats minutes as "45m", and from ten hours on as "12h", so that four columns are enough for any day.
+/// Formats minutes as "45m", or as "12h" from ten hours on, so that the minutes of any day fit into four columns.
 private func short(minutes: Int) -> String { minutes < 600 ? "\(minutes)m" : "\(minutes / 60)h".fitted(4) }

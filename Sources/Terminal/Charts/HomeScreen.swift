@@ -14,14 +14,17 @@ package struct HomeScreen {
     package var lines: [String] {
         var lines = [charts.style.strong("Reading now")]
         if home.readingNow.isEmpty {
-            lines += ["", "  \(Home.nothingReading)."] + advice("scan reading start BOOK starts one.")
+            lines += ["", "  \(Home.nothingReading)."] + advice("To start a book, run 'scan reading start BOOK'.")
         }
         for book in home.readingNow { lines += [""] + card(book) }
         let hidden = home.readingCount - home.readingNow.count
-        if hidden > 0 { lines += [""] + advice("and \(hidden) more; --limit \(home.readingCount) shows them all.") }
+        if hidden > 0 {
+            lines += [""] + advice("and \(hidden) more; use --limit \(home.readingCount) to see all.")
+        }
         lines += ["", charts.style.strong("Recently read"), ""]
         if home.recentlyRead.isEmpty {
-            lines += ["  \(home.recentlyReadEmpty)."] + advice("scan reading finish BOOK marks one as read.")
+            lines +=
+                ["  \(home.recentlyReadEmpty)."] + advice("To mark a book as read, run 'scan reading finish BOOK'.")
         }
         return lines + home.recentlyRead.flatMap(row)
     }
@@ -51,7 +54,7 @@ package struct HomeScreen {
         return lines
     }
 
-    /// The progress bar with its text; the text alone if the progress has no percentage.
+    /// Returns the progress bar with its text, or only the text if the progress has no percentage.
     private func bar(_ reading: ReadingNow) -> String {
         let position: String
         switch (reading.progress, reading.pageCount) {

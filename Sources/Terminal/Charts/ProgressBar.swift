@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// A bar on the status line, for work that takes more than a second.
+/// A progress bar on the status line. It appears if the work takes more than a second.
 package final class ProgressBar: Sendable {
     private let state: Mutex<(done: Int, total: Int)>
     private let started = ContinuousClock.now
     private let noun: String
 
     /// - Parameters:
-    ///   - noun: the things that are counted, in the plural ("photos").
-    ///   - total: 0 if it is not known.
+    ///   - noun: the word for the things that are counted, in the plural ("photos").
+    ///   - total: the number of things in the whole work; 0 if it is not known.
     package init(_ noun: String, total: Int) {
         self.noun = noun
         state = Mutex((0, total))
@@ -23,7 +23,7 @@ package final class ProgressBar: Sendable {
         show(now)
     }
 
-    /// Sets the numbers, if they are counted elsewhere.
+    /// Sets both numbers, for work that is counted elsewhere.
     package func set(_ done: Int, of total: Int) {
         state.withLock { $0 = (done, total) }
         show((done, total))

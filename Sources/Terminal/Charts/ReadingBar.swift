@@ -8,10 +8,10 @@ package struct ReadingBar {
 
     package init(amount: ProgressEntry.Amount, pageCount: Int?) { (self.amount, self.pageCount) = (amount, pageCount) }
 
-    /// The text in the characters that this terminal can show.
+    /// The text, in characters that this terminal can show.
     package var textForOutput: String { text(isASCII: !localeIsUTF8()) }
 
-    /// - Parameter width: the columns of the bar.
+    /// - Parameter width: the number of columns of the bar.
     func text(width: Int = 10, isASCII: Bool = false) -> String {
         var words: [String] = []
         if let page = amount.page {
@@ -27,13 +27,13 @@ package struct ReadingBar {
     }
 }
 
-/// A partly filled track. It is empty only at zero and full only when all is done.
+/// The track of a progress bar, which is partly filled. It is empty only at zero, and full only when everything is done.
 struct Track {
     let filled: Int
     let empty: Int
 
     /// - Parameters:
-    ///   - part: the filled part, 0 to 1.
+    ///   - part: the part to fill, from 0 to 1.
     ///   - width: the width in columns.
     init(_ part: Double, width: Int) {
         let part = min(max(0, part), 1)

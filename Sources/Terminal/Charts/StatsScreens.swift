@@ -1,7 +1,7 @@
 import Bookplate
 import Foundation
 
-/// The overview as lines for a terminal.
+/// The overview of the reading statistics, as lines for a terminal.
 package struct StatsScreen {
     let overview: Overview
     let charts: Charts
@@ -16,21 +16,21 @@ package struct StatsScreen {
         return lines + section("Paused", pauses)
     }
 
-    /// The yearly challenge, the daily goal and the cultural goals.
+    /// The lines about the yearly challenge, the daily goal and the cultural goals.
     package var goals: [String] {
         var lines: [String] = []
         if let challenge = overview.challenge {
             lines += goal(
                 "Challenge \(challenge.year)", challenge.done, challenge.goal, "book", challenge.sentence)
         } else {
-            lines.append(fact("Challenge", "no yearly goal; scan settings set yearlyGoal N sets one"))
+            lines.append(fact("Challenge", "no yearly goal; to set one, run 'scan settings set yearlyGoal N'"))
         }
         if let daily = overview.dailyGoal {
             lines += goal(
                 "Daily goal", daily.pagesToday, daily.goal, "page",
                 "Met on \(counted(daily.daysMet, "day")), \(counted(daily.run, "day")) in a row")
         } else {
-            lines.append(fact("Daily goal", "none; scan settings set dailyGoal N sets one"))
+            lines.append(fact("Daily goal", "none; to set one, run 'scan settings set dailyGoal N'"))
         }
         guard !overview.culturalGoals.isEmpty else { return lines }
         return lines + ["", heading("Cultural goals")]
@@ -46,7 +46,7 @@ package struct StatsScreen {
         let streaks = overview.streaks
         let read = overview.todayStats
         var streak = counted(streaks.current, "day")
-        if streaks.current > 0, !streaks.readToday { streak += ", not yet read today" }
+        if streaks.current > 0, !streaks.readToday { streak += ", nothing read yet today" }
         if let end = streaks.longestEnd { streak += "; longest \(counted(streaks.longest, "day")), to \(end)" }
         return [
             fact(
@@ -87,7 +87,7 @@ package struct StatsScreen {
         return lines
     }
 
-    /// The chart of days, for a period of at most two months.
+    /// The chart with a bar for each day. It is empty for a period of more than two months.
     private var daysChart: [String] {
         guard let from = overview.period.from?.number, let to = overview.period.to?.number, to - from < 62 else {
             return []
@@ -99,7 +99,7 @@ package struct StatsScreen {
             })
     }
 
-    /// The charts of the months of one year: that of the period, or the latest.
+    /// The charts with a bar for each month of one year: the year of the period, or else the latest year.
     private var yearCharts: [String] {
         let wanted = overview.period.from.map(\.year) ?? overview.years.first?.year
         if let from = overview.period.from, overview.period.to?.year != from.year { return [] }
@@ -182,7 +182,7 @@ package struct StatsScreen {
         lines.isEmpty ? [] : ["", heading(title)] + lines
     }
 
-    /// Returns a label and its text, broken into lines.
+    /// Returns a label with its text, which is broken into lines.
     private func fact(_ label: String, _ text: String) -> String {
         text.wrapped(charts.width - 17).enumerated().map { index, part in
             "  " + charts.style.faint((index == 0 ? label : "").padded(15)) + part
@@ -192,7 +192,7 @@ package struct StatsScreen {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 }
 
-/// The statistics of one book as lines for a terminal.
+/// The statistics of one book, as lines for a terminal.
 package struct BookScreen {
     let stats: BookStats
     let charts: Charts
@@ -251,12 +251,13 @@ package struct BookScreen {
         return ([name] + dates).joined(separator: " · ")
     }
 
-    /// The progress over time: each column shows the progress reached by its day. Empty unless there are at least two days.
+    /// Returns the graph of the progress over time. Each column shows the progress that was reached by its day. The graph is empty if the
+    /// reading covers less than two days.
     func graph(_ reading: ReadingStats) -> [String] {
         let points = reading.points
         let last = reading.reading.state == .open ? today : points.last?.day
         guard let first = points.first?.day.number, let end = last?.number, end > first else { return [] }
-        // Without a page count the highest page is the top.
+        // Without a page count, the highest page reached is at the top of the graph.
         let mostPages = max(1, points.compactMap(\.amount.page).max() ?? 1)
         let isInParts = points.contains { $0.fraction != nil }
         let top = isInParts ? "100 %" : "p. \(mostPages)"
@@ -281,7 +282,7 @@ package struct BookScreen {
     }
 }
 
-/// The memories of this day as lines for a terminal, a few books per year.
+/// The memories of this day in earlier years, as lines for a terminal. Only a few books of each year are shown.
 package struct MemoryScreen {
     let memories: [Memory]
     let charts: Charts
@@ -291,7 +292,7 @@ package struct MemoryScreen {
 
     package var lines: [String] {
         guard !memories.isEmpty else {
-            return "Nothing was started, finished or being read on this day in earlier years.".wrapped(charts.width)
+            return "No book was started, finished or being read on this day in earlier years.".wrapped(charts.width)
         }
         var lines: [String] = []
         for year in Set(memories.map(\.yearsAgo)).sorted() {

@@ -1,35 +1,35 @@
 import Bookplate
 import Station
 
-/// One run of `scan` without a full screen: feeds the station from an input source, prints events as lines, and gets the answers from a
-/// person, in advance, or not at all.
+/// One run of `scan` without a full screen. It passes the input to the station and prints the events as lines. Each book is answered by a
+/// person at the terminal, or in advance by `--yes`, or not at all.
 ///
 /// Capturing continues while the sources are asked and while the person answers.
 package struct CaptureRun: Sendable {
     let station: Station
     let answer: Answer
     let events: EventPrinter
-    /// Finishes with the stream of frames.
+    /// A stream that ends when no more frames arrive.
     private let sourceEnd = AsyncStream.makeStream(of: Never.self)
 
     package init(station: Station, answer: Answer, events: EventPrinter) {
         (self.station, self.answer, self.events) = (station, answer, events)
     }
 
-    /// The origin of the answers.
+    /// The way in which books are answered.
     package enum Answer: Sendable {
-        /// The person, in advance (`--yes`).
+        /// The person answered all books in advance (`--yes`).
         case advance
-        /// The person, at the terminal.
+        /// The person answers each book at the terminal.
         case prompt(PromptInput)
-        /// Nobody: everything stays in the queue.
+        /// Nobody answers, so all books stay in the queue.
         case leave
 
         package func restoreTerminal() {
             if case .prompt(.keyboard(let keyboard)) = self { keyboard.close() }
         }
 
-        /// The station's options for it.
+        /// Returns the station's options for saving books automatically; nil unless all books were answered in advance.
         package func saving(anotherCopy: Bool) -> Station.AutomaticSaving? {
             guard case .advance = self else { return nil }
             return Station.AutomaticSaving(anotherCopy: anotherCopy, isUnattended: true)
@@ -38,19 +38,19 @@ package struct CaptureRun: Sendable {
 
     private enum Part { case station, input, answers, progress }
 
-    /// The time for which a run that ends with its input waits for a full disk or a lock.
+    /// The longest time that a run waits for a full disk or a locked library before it gives up.
     private static let patience: Duration = .seconds(120)
 
-    /// Captures the batches of a source, and answers them.
+    /// Captures all batches of a source, and gets the answers for them.
     package func run(_ source: InputSource) async throws {
         try await run(expected: source.expected) { try await capture(source.batches) }
     }
 
-    /// Captures with the station's camera and handheld scanner, or the numbers among the prompt's lines, until the frames or lines end or a
-    /// signal ends the run.
+    /// Captures books from the station's camera and handheld scanner, or numbers that are typed at the prompt. The run lasts until the
+    /// frames or lines end, or until a signal ends the program.
     package func run() async throws { try await run(expected: nil) { for await _ in sourceEnd.stream {} } }
 
-    /// Gets answers for items that are already in the queue. Items that are not found yet are looked up first.
+    /// Gets answers for items that are already in the queue. Items that were not found before are looked up first.
     package func answer(_ items: [IntakeItem]) async throws {
         events.expect(items)
         try await run(expected: items.count) { try await station.adopt(items) }
@@ -58,7 +58,7 @@ package struct CaptureRun: Sendable {
 
     private func run(expected: Int?, input: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Part.self) { group in
-            // The first part that fails, or an answer that ends the run, ends the others.
+            // When a part fails, or an answer ends the run, the other parts are cancelled.
             defer { group.cancelAll() }
             group.addTask {
                 await station.run()
@@ -92,7 +92,7 @@ package struct CaptureRun: Sendable {
         } catch {
             // Batches that arrived while this one waited for the disk are not captured either.
             let rest = Task { for await batch in batches { Self.reportLost(batch.detections) } }
-            // Ends the stream after the elements that it holds.
+            // This ends the stream after the batches that it already holds.
             rest.cancel()
             await rest.value
             throw error
@@ -127,7 +127,7 @@ package struct CaptureRun: Sendable {
         }
     }
 
-    /// Prints one piece of news.
+    /// Prints one piece of news from the station.
     ///
     /// - Throws: the error that ends the run.
     func show(_ news: Station.News) async throws {
@@ -168,13 +168,13 @@ package struct CaptureRun: Sendable {
         }
     }
 
-    /// Leaves candidates in the queue.
+    /// Reports that candidates stay in the queue.
     func leave(_ candidates: [Candidate]) {
         events.reportMissingSources(of: candidates)
         events.show(candidates.map { .queued($0) })
     }
 
-    /// Shows the progress on the status line if it takes more than a second.
+    /// Shows the progress of the lookups on the status line, if they take more than a second.
     private func showProgress() async {
         if case .prompt = answer { return }
         while !Task.isCancelled {

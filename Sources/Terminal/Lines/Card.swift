@@ -4,11 +4,11 @@ import Foundation
 /// The compact card of one candidate, as wide as the terminal but at most 76 columns.
 struct Card {
     let candidate: Candidate
-    /// The position in the batch, "3 of 24", or an empty string.
+    /// The position in the batch, such as "3 of 24", or an empty string.
     let position: String
     let style: Style
 
-    /// The candidate's status, as shape, word and colour.
+    /// The candidate's status as a shape, a word and a colour.
     var state: (mark: String, word: String, paint: (String) -> String) {
         if candidate.owned != nil { return ("●", "OWNED ALREADY", style.owned) }
         switch candidate.item.outcome {

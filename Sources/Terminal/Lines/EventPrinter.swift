@@ -3,7 +3,7 @@ import Foundation
 import Station
 import Synchronization
 
-/// The reasons for which a run ends with an exit status other than 0.
+/// A reason why a run ends with an exit status other than 0.
 package enum RunIssue: Sendable {
     /// An error ended the run or an act.
     case error(any Error)
@@ -24,7 +24,7 @@ package final class EventPrinter: Sendable {
         var lastEvents: [ID<IntakeItem>: CaptureEvent.Name] = [:]
         var refused = 0
         var unreadable = 0
-        /// Events that wait until the card is answered; nil while no card is open.
+        /// The events that are printed when the card on the screen is answered; nil while no card is shown.
         var held: [CaptureEvent]?
     }
 
@@ -35,7 +35,7 @@ package final class EventPrinter: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - undoHint: the advice on undoing saves and skips later.
+    ///   - undoHint: the advice on undoing saves and skips after the run.
     ///   - describe: returns the message of an error.
     ///   - report: receives the issues of the run.
     package init(
@@ -50,20 +50,20 @@ package final class EventPrinter: Sendable {
         if left.contains(where: \.lacksASource) { report(.unavailable) }
     }
 
-    /// Returns the number of items whose last event is one of these.
+    /// Returns the number of items whose last event has one of the given names.
     package func count(_ names: CaptureEvent.Name...) -> Int {
         state.withLock { state in state.lastEvents.values.count { names.contains($0) } }
     }
 
-    /// The number of items that were captured or are to be answered in this run.
+    /// The number of items in this run: those that were captured, and those that were already in the queue and have to be answered.
     package var total: Int { state.withLock { $0.lastEvents.count } }
 
-    /// Counts items of the queue that this run is to answer.
+    /// Counts items from the queue that have to be answered in this run.
     func expect(_ items: [IntakeItem]) {
         state.withLock { state in for item in items { state.lastEvents[item.id] = .captured } }
     }
 
-    /// Holds back background events while a card is open, so that they do not scroll it away, and prints them afterwards.
+    /// Holds back background events while a card is open, so that they do not scroll the card away. They are printed afterwards.
     func hold(_ isOpen: Bool) {
         let held = state.withLock { state in
             defer { state.held = isOpen ? state.held ?? [] : nil }
@@ -74,7 +74,7 @@ package final class EventPrinter: Sendable {
 
     /// Prints and counts events.
     ///
-    /// - Parameter inBackground: true if they wait for an open card.
+    /// - Parameter inBackground: true if the events are held back while a card is open.
     package func show(_ events: [CaptureEvent], inBackground: Bool = false) {
         record(events)
         if json {
@@ -110,13 +110,13 @@ package final class EventPrinter: Sendable {
         }
         switch event.name {
         case .unreadable: report(.unreadable)
-        // Another code on a cover, or one held up to the camera, is not a wrong number.
+        // Another code on a cover or in front of the camera does not count as a wrong number.
         case .refused where event.origin != .photo && event.origin != .camera: report(.nothingFound)
         default: break
         }
     }
 
-    /// Returns the line for a person; nil if the event is not worth one.
+    /// Returns the line that describes an event to a person; nil for events that are not printed.
     private func line(for event: CaptureEvent) -> String? {
         let style = Output.shared.style
         let raw = event.raw.map { $0.isEmpty ? "\"\"" : $0.oneLine }
@@ -139,7 +139,8 @@ package final class EventPrinter: Sendable {
         }
     }
 
-    /// Prints one line at the end, such as "2 saved, 1 owned already, 1 refused."; unanswered books count for the exit code.
+    /// Prints one line at the end of the run, such as "2 saved, 1 owned already, 1 refused.", and reports unanswered books for the exit
+    /// status.
     func conclude() {
         let settled: [(CaptureEvent.Name, String)] = [
             (.saved, "saved"), (.owned, "owned already"), (.skipped, "skipped"),

@@ -5,14 +5,14 @@ import Station
 /// The source of a run's detections: photos, numbers or lines.
 package struct InputSource: Sendable {
     let batches: AsyncStream<InputBatch>
-    /// The number of books to expect; nil if unknown.
+    /// The number of books that are expected; nil if it is unknown.
     let expected: Int?
 
     package init(batches: AsyncStream<InputBatch>, expected: Int? = nil) {
         (self.batches, self.expected) = (batches, expected)
     }
 
-    /// Reads the numbers of the command line.
+    /// Reads numbers that were given on the command line.
     package init(numbers: [String]) {
         let batch = InputBatch(numbers: numbers, origin: .typed)
         batches = AsyncStream { continuation in
@@ -40,12 +40,12 @@ package struct InputSource: Sendable {
     }
 }
 
-/// Detections that arrive together, and the inputs among them that were refused.
+/// Detections that arrive together, with the events for the inputs that were refused.
 package struct InputBatch: Sendable {
     package var detections: [Detection]
-    /// Codes and numbers that name no book, and inputs that could not be read.
+    /// The events for codes and numbers that are not ISBNs, and for inputs that could not be read.
     package var refused: [CaptureEvent]
-    /// Called once the batch is captured, for which a source that is faster than the disk waits.
+    /// Called when the batch has been captured. A source that is faster than the disk waits for this.
     var onCaptured: @Sendable () -> Void
 
     package init(
@@ -54,7 +54,7 @@ package struct InputBatch: Sendable {
         (self.detections, self.refused, self.onCaptured) = (detections, refused, onCaptured)
     }
 
-    /// Parses numbers; those that name no book are refused.
+    /// Parses numbers. A number that is not an ISBN is refused.
     init(numbers: [String], origin: Origin) {
         self.init()
         for text in numbers {
@@ -70,14 +70,15 @@ package struct InputBatch: Sendable {
 
 /// The lines of standard input, read on a separate thread. Lines that arrive together form a batch.
 package struct InputLines: Sendable {
-    /// In bytes; the rest of a longer line, which is no number, is ignored.
+    /// The longest line, in bytes. The rest of a longer line is ignored, because the line is not a number.
     static let longestLine = 1024
-    /// The number of batches that may be read ahead of capturing.
+    /// The number of batches that may be read before they are captured.
     private static let ahead = 16
 
     /// Batches of at most 64 lines, without their line breaks.
     let batches: AsyncStream<[String]>
-    /// Counted up from 0, because libdispatch traps when a semaphore is destroyed below its initial value.
+    /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps when a semaphore is
+    /// destroyed below its initial value.
     private let room = DispatchSemaphore(value: 0)
 
     package init(from descriptor: Int32 = STDIN_FILENO) {
@@ -103,11 +104,11 @@ package struct InputLines: Sendable {
         }.start()
     }
 
-    /// Lets the next batch be read.
+    /// Allows the next batch to be read.
     func release() { room.signal() }
 }
 
-/// Cuts bytes into lines at LF, CR or both.
+/// Splits bytes into lines at LF, CR or CR LF.
 struct LineSplitter {
     private var pending: [UInt8] = []
     private var lastByte: UInt8 = 0
@@ -126,7 +127,7 @@ struct LineSplitter {
         return lines
     }
 
-    /// Returns the text after the last line break.
+    /// Returns the text after the last line break, as the last line.
     mutating func finish() -> [String] { pending.isEmpty ? [] : [cutLine()] }
 
     private mutating func cutLine() -> String {

@@ -4,9 +4,9 @@ import Station
 
 /// The source of a person's answers.
 package enum PromptInput: Sendable {
-    /// Single keys of the terminal.
+    /// Single keys from the terminal.
     case keyboard(Keyboard)
-    /// Lines of a terminal: a single letter is an answer, anything else is a number to capture.
+    /// Lines from the terminal. A line with a single letter is an answer, and any other line is a number to capture.
     case lines(InputLines)
 
     enum Event: Sendable {
@@ -18,7 +18,7 @@ package enum PromptInput: Sendable {
         case answersEnded
     }
 
-    /// Returns news and answers in the order in which they arrive. Ending the iteration stops both.
+    /// Returns the station's news and the person's answers, in the order in which they arrive. They are read until the iteration ends.
     func events(beside station: Station) -> AsyncStream<Event> {
         AsyncStream { events in
             let listening = Task {
@@ -58,13 +58,13 @@ struct Prompt {
     private var form: EditForm?
     private var answered = 0
     private var hasActs = false
-    /// True after the key `a`.
+    /// True after the key `a` (save all) was pressed.
     private var savesAll = false
-    /// The change in which everything is saved after `a`, once there is one.
+    /// The change that contains all books saved after the key `a`; nil before the first of them is saved.
     private var change: ID<Change>?
     private var hasQuit = false
     private var haveNewsEnded = false
-    /// The failure of the last act; the next act that succeeds clears it.
+    /// The error of the last act, if it failed. The next act that succeeds clears it.
     private var failure: (any Error)?
 
     private var station: Station { run.station }
@@ -107,7 +107,7 @@ struct Prompt {
         run.events.hold(false)
         let next = waiting.removeFirst()
         open = next
-        // A book saved since the lookup may be the same edition.
+        // A book that was saved after the lookup may be the same edition.
         if hasActs {
             do {
                 open = try await station.reload(next.item.id)?.candidate ?? next
@@ -136,7 +136,7 @@ struct Prompt {
         }
     }
 
-    /// Handles a line of a terminal: an answer of one letter, a field of the form, or a number.
+    /// Handles a line from the terminal: an answer of one letter, a field of the form, or a number.
     private mutating func handle(_ line: String) async {
         let number = TypedNumber(text: line, origin: .stdin)
         if form != nil, !number.isBook {
@@ -153,10 +153,10 @@ struct Prompt {
         switch (key, open) {
         case (.character("q"), _), (.end, _): hasQuit = true
         case (.character("u"), _): await undo()
-        // Enter does nothing: a handheld scanner that types into the prompt would confirm a book with it.
+        // Enter does nothing, because a handheld scanner that types into the prompt would confirm a book with it.
         case (.character("s"), let candidate?):
             if candidate.owned != nil {
-                Output.shared.printLine("  You have it already: c adds another copy, k skips it.")
+                Output.shared.printLine("  You already have it: c adds another copy, k skips it.")
             } else if candidate.isComplete {
                 await save([candidate])
             } else {
@@ -184,7 +184,7 @@ struct Prompt {
 
     // MARK: Acts
 
-    // If an act fails, the book stays on the screen and in the queue, and the next key tries again.
+    // If an act fails, the book stays on the screen and in the queue, and the person can try again with the next key.
 
     private mutating func save(_ candidates: [Candidate], anotherCopy: Bool = false) async {
         do {
@@ -196,7 +196,7 @@ struct Prompt {
             if savesAll { change = change ?? saved.change }
             for (candidate, result) in saved.results {
                 if case .owned = result, let now = try await station.reload(candidate.item.id)?.candidate {
-                    // Another process saved it since it was looked up: ask again.
+                    // Another process saved the book after it was looked up, so the person is asked again.
                     waiting.insert(now, at: 0)
                     continue
                 }
@@ -211,7 +211,7 @@ struct Prompt {
         }
     }
 
-    /// Saves the books that `a` covers; the person is asked about the others one by one.
+    /// Saves the books that the key `a` (save all) covers. The person is asked about other books one by one.
     private mutating func saveSureOnes() async {
         let sure = waiting.filter { $0.owned == nil && $0.isSureEnough }
         guard !sure.isEmpty else { return }
@@ -248,7 +248,7 @@ struct Prompt {
             hasActs = await station.snapshot(limit: 0).nextUndo != nil
             show()
         } catch Station.Refusal.nothingToUndo {
-            Output.shared.printLine("  Nothing to undo in this run; scan undo goes further back.")
+            Output.shared.printLine("  Nothing to undo in this run. To go further back, run 'scan undo'.")
         } catch {
             showFailure(error)
         }
@@ -266,9 +266,9 @@ struct Prompt {
         form = EditForm(metadata: candidate.metadata)
         if case .lines = input {
             Output.shared.printLine(
-                style.faint("  An empty line keeps a field, - clears it, . cancels."))
+                style.faint("  An empty line keeps the field, - clears it, and . cancels the form."))
         } else {
-            Output.shared.printLine(style.faint("  Enter keeps a field, Esc cancels."))
+            Output.shared.printLine(style.faint("  Enter keeps the field, Esc cancels the form."))
         }
         showField()
     }
@@ -301,7 +301,7 @@ struct Prompt {
                 run.events.show([.edited(edited)])
                 show()
             } catch {
-                // The form stays open: Enter tries again.
+                // The form stays open, so that the person can try again with Enter.
                 Output.shared.printLine("")
                 showFailure(error)
                 showField()

@@ -2,13 +2,13 @@ import Bookplate
 import Foundation
 import Station
 
-/// The book that the keys act on, shown large.
+/// The card of the book that the keys act on.
 struct LiveCard {
     let state: LiveState
     let columns: Int
     let timeOfDay: (Date) -> String
 
-    /// Returns exactly `count` lines.
+    /// Returns the card as exactly `count` lines.
     func lines(_ count: Int) -> [ScreenLine] {
         let lines = state.current.map { card($0, isShort: count < 6) } ?? state.pending.last.map(pending) ?? invitation
         return Array(lines.prefix(count)) + Array(repeating: .empty, count: max(0, count - lines.count))
@@ -59,7 +59,8 @@ struct LiveCard {
         return lines + remark.text.oneLine.wrapped(columns - 2).map { ScreenLine("  \($0)", remark.ink) }
     }
 
-    /// The shelf on which the book is, or the reason why nothing is known about it.
+    /// Returns the remark below the facts about the book, such as the copy that you have, or the reason why the book was not found; nil if
+    /// there is nothing to add.
     private func remark(on row: Batch.Row) -> (text: String, ink: Ink)? {
         let candidate = row.candidate
         switch state.batch.status(of: row) {
@@ -67,7 +68,7 @@ struct LiveCard {
         case .again: return ("Shown again: another copy? c adds one, k skips it.", .owned)
         case .notFound, .unavailable, .needsTitle:
             return ((candidate.item.reason ?? "it has no title yet") + "; e enters it by hand", .attention)
-        case .weakMatch: return ("The source names no ISBN: s saves it anyway, e corrects it", .attention)
+        case .weakMatch: return ("The source gives no ISBN: s saves the book anyway, e edits it", .attention)
         case .lookingUp, .found, .saved, .skipped, .postponed:
             guard let known = candidate.existing.first, row.end == nil else { return nil }
             return ("It is \(known.status)", .owned)

@@ -1,11 +1,12 @@
 import Bookplate
 import Station
 
-/// A number that is being typed, checked with every key.
+/// A number that a person is typing. It is checked after every key.
 struct NumberEntry {
     private(set) var editor = LineEditor(label: "ISBN", text: "")
 
-    /// Returns true if the character begins a number: a digit, or the `]E0` that handheld scanners send before it.
+    /// Returns true if a number can begin with the character: with a digit, or with the `]` of the prefix `]E0` that handheld scanners
+    /// send.
     static func begins(with character: Character) -> Bool {
         character.isASCII && (character.isNumber || character == "]")
     }
@@ -14,7 +15,7 @@ struct NumberEntry {
 
     mutating func press(_ key: Keyboard.Key) -> LineEditor.Step { editor.press(key) }
 
-    /// "✓ 978-0-441-47812-5: Enter captures it", or the number of digits so far, or the error.
+    /// The text beside the number: "✓ 978-0-441-47812-5: Enter captures it", the number of digits so far, or the error.
     var verdict: (text: String, ink: Ink) {
         do throws(ISBNRefusal) {
             return ("✓ \(try ISBN(text).hyphenated): Enter captures it", .new)
@@ -28,11 +29,11 @@ struct NumberEntry {
     }
 }
 
-/// The form for the batch's preset, with four lines.
+/// The form in which a person edits the preset of the batch. It has four lines.
 struct PresetForm {
     enum Step { case editing, done(Preset), cancelled, refused(String) }
 
-    static let labels = ["Shelf", "Tags (, between)", "Status (Space changes)", "Wishlist (Space changes)"]
+    static let labels = ["Shelf", "Tags (separated by ,)", "Status (Space changes it)", "Wishlist (Space changes it)"]
     private var shelf: LineEditor
     private var tags: LineEditor
     private var preset: Preset
@@ -77,14 +78,15 @@ struct PresetForm {
     }
 }
 
-/// Tells a handheld scanner that types from a person: at least eight characters of a number, each within 50 ms of the last, then Enter.
+/// Recognises a handheld scanner that types like a keyboard. It types at least eight characters of a number, each at most 50 ms after the
+/// one before, and then Enter.
 struct KeyBurst {
     static let fewest = 8
     static let gap: Duration = .milliseconds(50)
     private var text = ""
     private var last: Duration = .zero
 
-    /// - Returns: the number, if this key is the Enter that ends one.
+    /// - Returns: the number if this key is the Enter after it; nil for any other key.
     mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
         defer { last = time }
         if time - last > Self.gap { text = "" }

@@ -1,11 +1,12 @@
 import Bookplate
 import Station
 
-/// The keys: a line of hints, and a help page.
+/// The texts that explain the keys: a line of hints, and a help page.
 struct LiveKeys {
     let state: LiveState
 
-    /// Returns as many hints as fit, the most useful first; always those for help and quitting.
+    /// Returns a line with as many hints as fit, the most useful first. Except in forms, it always ends with the hints for help and
+    /// quitting.
     func line(columns: Int) -> ScreenLine {
         let last = ["[?] keys", "[q] quit"]
         var hints: [String] = []
@@ -50,7 +51,7 @@ struct LiveKeys {
         return hints
     }
 
-    /// Returns all keys, in two columns if there is room.
+    /// Returns the help page with all keys, in two columns if there is room.
     static func help(columns: Int, rows: Int) -> [ScreenLine] {
         let keys: [(String, String)] = [
             ("s", "save the book on the card"), ("a", "save all ticked books"), ("Space", "tick or untick"),
@@ -59,7 +60,7 @@ struct LiveKeys {
             ("U", "undo all saves of this run"), ("p", "shelf, tags, status, wishlist"),
             ("r", "ask the sources again"), ("0-9", "type a number, then Enter"), ("m", "sounds on or off"),
             ("q", "quit; open books stay queued"),
-            ("?", "these keys; any key closes"),
+            ("?", "this help; any key closes it"),
         ]
         let texts = keys.map { "  \($0.0.padded(5))  \($0.1)" }
         let isWide = columns >= 76

@@ -1,17 +1,17 @@
 import Bookplate
 import Station
 
-/// The batch, newest first, one line per book, scrolled to the selected row.
+/// The list of the books in the batch, newest first, with one line per book. It is scrolled to the selected row.
 struct LiveList {
     let state: LiveState
     let columns: Int
 
-    /// Returns exactly `count` lines.
+    /// Returns the list as exactly `count` lines.
     func lines(_ count: Int, isTitled: Bool) -> [ScreenLine] {
         guard count > 0 else { return [] }
         let rows = state.batch.rows
         let under = isTitled ? count - 1 : count
-        // The newest pending detections are on top and get a third at most.
+        // The newest pending detections are at the top, and take at most a third of the lines.
         let pending = state.pending.reversed().prefix(max(min(1, under), under / 3)).map { line(pending: $0) }
         let room = under - pending.count
         let selected = rows.firstIndex { $0.id == state.current?.id }.map { rows.count - 1 - $0 } ?? 0

@@ -2,8 +2,8 @@ import Bookplate
 import Foundation
 import Station
 
-/// Lays the live station out on the rows and columns available: the camera on top, the last capture as a card, the preset, the batch with
-/// the newest book first, and at the bottom a message, the counts and the keys.
+/// Lays out the live screen for the available rows and columns: at the top the camera, then a card with the last capture, the preset, and
+/// the batch with the newest book first, and at the bottom a message, the counts and the keys.
 struct LiveScreen {
     let state: LiveState
     let columns: Int
@@ -11,10 +11,10 @@ struct LiveScreen {
     /// Formats the time of day of a capture, such as "12:41".
     var timeOfDay: (Date) -> String = { $0.clockTime(in: .current) }
 
-    /// True if there is room for rules and a full card.
+    /// True if there is room for horizontal rules and a full card.
     private var isRoomy: Bool { rows >= 18 }
 
-    /// Returns exactly `rows` lines.
+    /// Returns the screen as exactly `rows` lines.
     func lines() -> [ScreenLine] {
         let top = topLines()
         let bottom = messageLines + [countsLine, LiveKeys(state: state).line(columns: columns)]
@@ -68,7 +68,7 @@ struct LiveScreen {
         return lines + LiveList(state: state, columns: columns).lines(room - lines.count, isTitled: isRoomy)
     }
 
-    /// The preset and the camera's hint; the hint alone if there is no room for both.
+    /// The line with the preset and the camera's hint, or only the hint if there is no room for both.
     private var presetLine: ScreenLine {
         let preset = [ScreenLine.Piece("  "), .init(state.batch.preset.line, .faint)]
         guard let hint = state.hint.map({ ScreenLine.Piece("▲ \($0.text) ", .attention) }) else {
@@ -86,7 +86,7 @@ struct LiveScreen {
         return lines + [
             .empty,
             ScreenLine(
-                "  Enter keeps a field and goes to the next; after the last, all are kept. Esc cancels.", .faint),
+                "  Enter: next field; after the last field, keep all changes. Esc: cancel.", .faint),
         ]
     }
 
@@ -96,7 +96,7 @@ struct LiveScreen {
             lines.append(field(label, text, isBeingEdited: index == form.index))
         }
         let note =
-            "  Enter goes to the next field; after the last, the preset applies to all unsaved books. Esc cancels."
+            "  Enter: next field; after the last field, use the preset for all unsaved books. Esc: cancel."
         return lines + [.empty] + note.wrapped(columns - 2).map { ScreenLine("  \($0)", .faint) }
     }
 
@@ -109,7 +109,7 @@ struct LiveScreen {
 
     // MARK: Bottom
 
-    /// One line as a rule; more for a message that would be cut, since it says what to do next.
+    /// The lines of the message: usually one, or more for a long message, because its end says what to do next.
     private var messageLines: [ScreenLine] {
         if case .number(let entry) = state.mode {
             let verdict = entry.verdict
@@ -128,7 +128,7 @@ struct LiveScreen {
                 ScreenLine("  \($0)", message.ink)
             }
         }
-        // It is shown as long as it lasts; where there is no room for both, the message is shown instead.
+        // The error is shown as long as it lasts. If there is no room for both, only the message is shown.
         if let error = state.captureError, isRoomy || lines.isEmpty {
             lines += error.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
                 ScreenLine("  \($0)", .problem)
@@ -143,7 +143,7 @@ struct LiveScreen {
         if !state.pending.isEmpty { left += " · \(state.pending.count) not on disk yet" }
         guard state.earlier > 0 else { return ScreenLine(left) }
         let waiting = "\(state.earlier) waiting from earlier"
-        let advice = state.hub == nil ? "scan intake confirm" : "the hub's intake shows them"
+        let advice = state.hub == nil ? "'scan intake confirm'" : "the hub's intake shows them"
         let right = [waiting + " (\(advice)) ", waiting + " "].first { left.columns + $0.columns + 1 <= columns }
         return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])
     }

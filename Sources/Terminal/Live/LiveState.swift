@@ -4,7 +4,7 @@ import Station
 /// The state of the live screen, independent of how it is drawn.
 struct LiveState {
     var batch: Batch
-    /// The row that a person selected; nil follows the newest.
+    /// The row that a person selected. If it is nil, the card always shows the newest row.
     var selected: ID<IntakeItem>?
     var mode = Mode.list
     var message: Message?
@@ -12,21 +12,21 @@ struct LiveState {
     var camera = CameraState.starting
     var framesPerSecond = 0.0
     var hint: Hint?
-    /// Frames come from standard input, which will end.
+    /// True if the frames come from standard input, which ends at some time, unlike a camera.
     var isStream = false
-    /// No more frames will arrive.
+    /// True if no more frames will arrive.
     var isSourceOver = false
     var isOffline = false
     var isMuted = false
-    /// Found books are saved at once (`--yes`).
+    /// True if books that are found are saved at once (`--yes`).
     var savesFound = false
-    /// The hub into whose library books are captured; nil for the station's own library.
+    /// The hub whose library receives the captured books; nil if the station's own library receives them.
     var hub: HubView?
-    /// Items of earlier runs that wait in the queue.
+    /// The number of items from earlier runs that wait in the queue.
     var earlier = 0
     /// Detections that are not on disk yet, oldest first.
     var pending: [Detection] = []
-    /// The error that keeps them from it; nil if there is none.
+    /// The error that prevents pending detections from being written to disk; nil if there is none.
     var captureError: String?
 
     enum Mode {
@@ -55,19 +55,19 @@ struct LiveState {
     struct Message: Equatable {
         var text: String
         var ink: Ink
-        /// The time when it disappears, on the monotonic clock.
+        /// The time when the message disappears, on the monotonic clock.
         var until: Duration
     }
 
     init(batch: Batch) { self.batch = batch }
 
-    /// The row on the card, which the keys act on.
+    /// The row that the card shows and the keys act on.
     var current: Batch.Row? { selected.flatMap { batch[$0] } ?? batch.rows.last }
 
-    /// Puts a row on the card. Selecting the newest row follows the newest from then on.
+    /// Shows a row on the card. If it is the newest row, the card also shows every new row from then on.
     mutating func select(_ id: ID<IntakeItem>) { selected = id == batch.rows.last?.id ? nil : id }
 
-    /// Selects the next older open row if the selected one was answered, for a person who works through the list.
+    /// Selects the next older open row if the selected row was answered, so that a person can work through the list.
     mutating func advance(from answered: [ID<IntakeItem>]) {
         guard let selected, answered.contains(selected),
             let position = batch.rows.firstIndex(where: { $0.id == selected }),
@@ -76,7 +76,7 @@ struct LiveState {
         select(next.id)
     }
 
-    /// True if the card shows a capture at once; otherwise a message reports it.
+    /// True if the card shows a new capture at once; otherwise a message reports the capture.
     var showsNewest: Bool {
         switch mode {
         case .list, .number: selected == nil
@@ -84,7 +84,8 @@ struct LiveState {
         }
     }
 
-    /// Moves the selection down the list, which begins with the newest row; at its top the newest is followed again.
+    /// Moves the selection down the list, which begins with the newest row. When the selection reaches the newest row, the card also shows
+    /// every new row from then on.
     mutating func move(by steps: Int) {
         guard let current, let position = batch.rows.firstIndex(where: { $0.id == current.id }) else { return }
         let target = min(max(0, position - steps), batch.rows.count - 1)

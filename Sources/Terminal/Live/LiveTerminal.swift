@@ -3,7 +3,7 @@ import Bookplate
 import Foundation
 import Station
 
-/// `scan` at a terminal: shows the station's batch on a full screen and turns keys into the station's acts.
+/// Runs `scan` on a full screen: shows the station's batch, and turns keys into acts of the station.
 ///
 /// Captures, lookups and acts continue in the station while a key is handled or the terminal is slow.
 package actor LiveTerminal {
@@ -11,12 +11,12 @@ package actor LiveTerminal {
     private let keyboard: Keyboard?
     private let sounds: Sounds
     private let events: EventPrinter
-    /// The monotonic clock, whose times keys carry.
+    /// The monotonic clock, by which the times of keys are measured.
     private let now: @Sendable () -> Duration
 
     private(set) var state: LiveState
     private(set) var isClosing = false
-    /// Printed after the screen is closed.
+    /// The messages that are printed after the screen is closed.
     private(set) var closingMessages: [String] = []
     private var painter: ScreenPainter?
 
@@ -25,7 +25,7 @@ package actor LiveTerminal {
     private var cardChange: CardChange?
     private var burst = KeyBurst()
     private var lastKey: Duration = .zero
-    /// The failure of the last act; the next act that succeeds clears it.
+    /// The error of the last act, if it failed. The next act that succeeds clears it.
     private var failure: (any Error)?
     private let closing = AsyncChannel<Void>()
 
@@ -36,23 +36,24 @@ package actor LiveTerminal {
         var time: Duration
     }
 
-    /// A capture that replaced the card.
+    /// A new capture that replaced another book on the card.
     private struct CardChange {
         var before: ID<IntakeItem>
         var time: Duration
     }
 
-    /// Nobody reads a card and answers it faster than this: the key was meant for the card before.
+    /// The shortest time in which a person can read a card and answer it. A key that is pressed sooner after a change of the card was meant
+    /// for the earlier card.
     static let reaction: Duration = .milliseconds(400)
-    /// After this time without a key the person is handling books: the card follows the captures again.
+    /// The time without a key after which the card shows new captures again. By then the person is handling books.
     private static let handsFree: Duration = .seconds(10)
     private static let messageLifetime: Duration = .seconds(8)
     private static let drawInterval: Duration = .milliseconds(200)
 
     /// - Parameters:
-    ///   - keyboard: nil for a terminal without a person, such as in a test.
-    ///   - isStream: true if the station's frames come from standard input, which will end.
-    ///   - hubBacklog: the number of captures that the hub does not have yet; nil for the station's own library.
+    ///   - keyboard: the keyboard; nil if no person is at the terminal, such as in a test.
+    ///   - isStream: true if the station's frames come from standard input, which ends at some time.
+    ///   - hubBacklog: the number of captures that the hub does not have yet; nil if books are captured into the station's own library.
     package init(
         station: Station, keyboard: Keyboard?, sounds: Sounds, events: EventPrinter, isStream: Bool = false,
         hubBacklog: Int? = nil, now: @escaping @Sendable () -> Duration = { .monotonicNow }
@@ -72,9 +73,9 @@ package actor LiveTerminal {
 
     // MARK: - Running
 
-    /// Runs until the person quits, or a stream has ended and all its books are answered.
+    /// Runs until the person quits, or until a stream has ended and all its books are answered.
     ///
-    /// - Parameter hub: the events of the hub into whose library books are captured.
+    /// - Parameter hub: the events from the hub whose library receives the captured books; nil without a hub.
     package func run(hub: AsyncStream<HubEvent>?) async {
         painter = ScreenPainter(style: Output.shared.style, isASCII: !localeIsUTF8())
         openScreen()
@@ -94,7 +95,7 @@ package actor LiveTerminal {
             }
         }
         for await _ in closing { break }
-        // The screen stays until pending detections are on disk or given up.
+        // The screen stays open until all pending detections are on disk or given up.
         running.cancel()
         await running.value
         await keyTask?.value
@@ -155,7 +156,7 @@ package actor LiveTerminal {
         state.message = LiveState.Message(text: text, ink: ink, until: now() + Self.messageLifetime)
     }
 
-    /// Shows the camera's state. An error says more than the end of the frames.
+    /// Shows the camera's state. After an error, the end of the frames is not shown, because the error says more.
     private func show(_ camera: CameraState) {
         if case .trouble = state.camera, camera == .ended { return }
         state.camera = camera
@@ -191,7 +192,7 @@ package actor LiveTerminal {
     private func showCaptured(_ row: Station.Row) async {
         await refresh()
         events.record([.captured(row.candidate.item)])
-        // A message about an earlier book is outdated; the failure of an act is not.
+        // A message about an earlier book is outdated now, but a message about a failed act is not.
         if failure == nil { state.message = nil }
         let style = StatusStyle(row.status, hasTitle: row.candidate.isComplete)
         switch row.status {
@@ -220,7 +221,7 @@ package actor LiveTerminal {
         show("not captured: \(detections.map(\.isbn.hyphenated).joined(separator: ", ")). \(reason)", .problem)
     }
 
-    /// Shows what happens at the hub.
+    /// Shows an event from the hub.
     func handle(_ event: HubEvent) async {
         switch event {
         case .status(let status):
@@ -257,20 +258,20 @@ package actor LiveTerminal {
     /// Queues a key for the row that was on the card when the key was read. Keys are handled one after another, so that *undo* after *save*
     /// undoes that save.
     ///
-    /// - Parameter time: when the key was read.
+    /// - Parameter time: the time when the key was read.
     func receive(_ key: Keyboard.Key, at time: Duration) {
         lastKey = now()
         heldKeys.append(HeldKey(key: key, row: row(meantBy: key, at: time), time: time))
         if keyTask == nil { keyTask = Task { await handleKeys() } }
     }
 
-    /// Waits until the keys received so far are handled.
+    /// Waits until all keys that were received so far are handled.
     func handledKeys() async { while let task = keyTask { await task.value } }
 
-    /// Returns the row that a key is about: the one on the card, or the one before it if a capture replaced the card just before the key
-    /// and the row before is still open.
+    /// Returns the row that a key is meant for. That is the row on the card, unless a capture replaced it just before the key was pressed.
+    /// In that case it is the replaced row, if that row is still open.
     private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<IntakeItem>? {
-        // A person who pressed another key since has seen the new card.
+        // A key that is not about the row shows that the person has seen the new card.
         if !key.isAboutRow { cardChange = nil }
         if let cardChange, time - cardChange.time < Self.reaction, state.batch[cardChange.before]?.end == .none {
             return cardChange.before
@@ -283,7 +284,7 @@ package actor LiveTerminal {
             let held = heldKeys.removeFirst()
             await press(held)
             if held.key.isMove, case .list = state.mode {
-                // Keys after a move are about the row that it led to.
+                // The keys after a move are meant for the row that the move selected.
                 for index in heldKeys.indices { heldKeys[index].row = state.current?.id }
             }
         }
@@ -306,7 +307,7 @@ package actor LiveTerminal {
         case .list: await pressInList(key, for: row)
         case .help:
             state.mode = .list
-            // A handheld scanner does not know that the help is open.
+            // A handheld scanner also types while the help is open.
             if case .character(let character) = key, NumberEntry.begins(with: character) {
                 await pressInList(key, for: row)
             }
@@ -316,7 +317,7 @@ package actor LiveTerminal {
             case .editing: state.mode = entry.text.isEmpty ? .list : .number(entry)
             case .cancelled: state.mode = .list
             case .done:
-                // Closed even if it is no number, so that the next burst of a handheld scanner starts a new one.
+                // The entry is closed even if the text is not a number, so that the next burst from a handheld scanner starts a new entry.
                 state.mode = .list
                 station.enqueue(TypedNumber(text: entry.text, origin: .typed))
             }
@@ -341,8 +342,8 @@ package actor LiveTerminal {
         await refresh()
     }
 
-    /// Removes the digits that a handheld scanner has typed into whatever is open: they do not belong to a form or to a number begun by
-    /// hand.
+    /// Erases the digits that a handheld scanner has typed into the form that is open, or into a number that a person
+    /// had begun to type: they belong to neither.
     ///
     /// - Returns: false if nothing is open into which they could have been typed.
     private func removeFromEntry(_ number: String) -> Bool {
@@ -378,7 +379,7 @@ package actor LiveTerminal {
 
     private func pressInList(_ key: Keyboard.Key, for row: ID<IntakeItem>?) async {
         switch key {
-        // Enter does nothing: handheld scanners type it and would confirm a book with it.
+        // Enter does nothing, because handheld scanners type it and would confirm a book with it.
         case .enter, .escape, .backspace, .resumed: break
         case .end, .character("q"): close()
         case .up: state.move(by: -1)
@@ -393,7 +394,7 @@ package actor LiveTerminal {
         case .character("p"): state.mode = .preset(PresetForm(state.batch.preset))
         case .character("a"): await saveTicked()
         case .character("u"):
-            await undo(.newest, otherwise: "Nothing to undo in this run; scan undo goes further back.")
+            await undo(.newest, otherwise: "Nothing to undo in this run. To go further back, run 'scan undo'.")
         case .character("U"): await undo(.allSaves, otherwise: "Nothing was saved in this run.")
         case .character(let character) where NumberEntry.begins(with: character):
             var entry = NumberEntry()
@@ -408,10 +409,10 @@ package actor LiveTerminal {
     private func press(_ key: Character, about id: ID<IntakeItem>?) async {
         await refresh()
         guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
-        guard row.end == nil else { return show("It is already answered; u undoes the last answer.", .attention) }
+        guard row.end == nil else { return show("The book is already answered; u undoes the last answer.", .attention) }
         let isAnotherCopy = state.batch.isAnotherCopy(row)
         switch key {
-        case "s" where isAnotherCopy: show("You have it already: c adds another copy, k skips it.", .attention)
+        case "s" where isAnotherCopy: show("You already have it: c adds another copy, k skips it.", .attention)
         case "s" where row.candidate.isComplete: await save(id)
         case "s" where state.batch.status(of: row) == .lookingUp:
             show("Still looking it up; e enters it by hand.", .attention)
@@ -419,7 +420,7 @@ package actor LiveTerminal {
         case "c" where !row.candidate.isComplete && row.isLookingUp:
             show("Still looking it up; e enters it by hand.", .attention)
         case "c" where !row.candidate.isComplete: show("It has no title yet; e enters it by hand.", .attention)
-        case "c" where !isAnotherCopy: show("There is no copy of it yet: s saves it.", .attention)
+        case "c" where !isAnotherCopy: show("You do not have a copy yet: s saves the book.", .attention)
         case "c": await save(id, anotherCopy: true)
         case "k": await skip(id)
         case "l":
@@ -437,7 +438,7 @@ package actor LiveTerminal {
 
     // MARK: - Capturing
 
-    /// Captures the numbers in a pasted text: each line that is a number, or else the words of the line that are.
+    /// Captures the ISBNs in a pasted text. A line is read as one ISBN, or, if it is not one, word by word.
     private func capture(pasted text: String) {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         let numbers = lines.flatMap { line -> [TypedNumber] in
@@ -452,7 +453,7 @@ package actor LiveTerminal {
 
     // MARK: - Acts
 
-    /// Runs an act of the station. If it fails, the book stays as it was, and the next key tries again.
+    /// Runs an act of the station. If the act fails, the book stays unchanged, and the person can try again with the next key.
     private func act(_ body: () async throws -> Void) async {
         do {
             try await body()
@@ -538,7 +539,8 @@ package actor LiveTerminal {
         close()
     }
 
-    /// Prints what is left and where, after the screen is closed, and records it for the exit status.
+    /// Prints how many books are left unconfirmed and where to find them, and records them for the exit status. Call this after the screen
+    /// is closed.
     package func conclude() async {
         await refresh()
         do {
@@ -567,14 +569,15 @@ package actor LiveTerminal {
         for message in closingMessages { Output.shared.printError(message) }
         events.conclude()
         if !left.isEmpty {
-            let advice = state.hub == nil ? "scan intake confirm goes through" : "the hub's intake shows"
-            Output.shared.printNotice("\(left.count) not confirmed: \(advice) \(left.count == 1 ? "it" : "them").")
+            let advice = state.hub == nil ? "run 'scan intake confirm'" : "open the intake queue of the hub"
+            Output.shared.printNotice(
+                "\(left.count) not confirmed. To confirm \(left.count == 1 ? "it" : "them"), \(advice).")
         }
     }
 }
 
 extension Keyboard.Key {
-    /// True if it moves through the list.
+    /// True if the key moves the selection in the list.
     fileprivate var isMove: Bool {
         switch self {
         case .up, .down, .pageUp, .pageDown, .top, .bottom: true
@@ -582,7 +585,7 @@ extension Keyboard.Key {
         }
     }
 
-    /// True if it acts on the book on the card.
+    /// True if the key acts on the book on the card.
     fileprivate var isAboutRow: Bool {
         if case .character(let character) = self { "sckelr ".contains(character) } else { false }
     }

@@ -3,21 +3,21 @@ import Foundation
 /// The meaning of a piece of text, which determines its colour.
 enum Ink { case plain, strong, faint, new, owned, attention, problem }
 
-/// One line of a screen, before it is cut to the columns available.
+/// One line of a screen, before it is cut to the available columns.
 struct ScreenLine: Equatable {
     struct Piece: Equatable {
         var text: String
         var ink: Ink
 
         init(_ text: String, _ ink: Ink = .plain) {
-            // Titles come from anywhere, so control characters are removed.
+            // Control characters are removed, because titles come from untrusted sources.
             self.text = text.oneLine
             self.ink = ink
         }
     }
 
     var left: [Piece]
-    /// Aligned to the right margin. If there is not enough room, the left part is cut.
+    /// The text at the right margin. If there is not enough room, the left part is cut.
     var right: [Piece]
 
     init(_ left: [Piece] = [], right: [Piece] = []) {
@@ -34,7 +34,7 @@ struct ScreenLine: Equatable {
         return ScreenLine(head + String(repeating: "─", count: max(0, columns - head.columns)), .faint)
     }
 
-    /// Returns the line, at most `columns` wide.
+    /// Returns the line as text that is at most `columns` wide.
     func text(columns: Int, style: Style, isASCII: Bool) -> String {
         let rightWidth = right.reduce(0) { $0 + $1.text.columns }
         let fits = rightWidth > 0 && rightWidth + 8 <= columns
@@ -65,8 +65,8 @@ struct ScreenLine: Equatable {
 }
 
 extension String {
-    /// The text for a terminal that shows only ASCII: shapes become similar characters, letters lose their accents, and anything else
-    /// becomes a question mark for each of its columns.
+    /// The text for a terminal that shows only ASCII: shapes become similar characters, letters lose their accents, and each column of any
+    /// other character becomes a question mark.
     var inASCII: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return self }
         return map { character -> String in
@@ -85,15 +85,15 @@ extension String {
     ]
 }
 
-/// Returns true if the terminal's locale is UTF-8: the first of the three variables that is set decides (setlocale(3)).
+/// Returns true if the terminal's locale uses UTF-8. The first of LC_ALL, LC_CTYPE and LANG that is set decides (setlocale(3)).
 func localeIsUTF8(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     let name = locale.lowercased()
     return name.contains("utf-8") || name.contains("utf8")
 }
 
-/// Draws lines on the terminal: only those that changed, in one write, and without flicker on terminals with synchronized output (private
-/// mode 2026, which others ignore).
+/// Draws the lines of a screen on the terminal. It writes only the lines that changed, all at once, and without flicker on terminals with
+/// synchronized output (private mode 2026, which other terminals ignore).
 struct ScreenPainter {
     let style: Style
     let isASCII: Bool
@@ -105,17 +105,17 @@ struct ScreenPainter {
         self.isASCII = isASCII
     }
 
-    /// Has the next update draw everything again.
+    /// Makes the next update draw everything again.
     mutating func invalidate() { shown = [] }
 
-    /// - Returns: the output that turns the previous lines into these; empty if nothing changed.
+    /// - Returns: the output that replaces the lines on the terminal with the given lines; empty if nothing changed.
     mutating func update(to lines: [ScreenLine], columns: Int) -> String {
         let texts = lines.map { $0.text(columns: columns, style: style, isASCII: isASCII) }
         let isNew = shown.count != texts.count || columns != self.columns
         var out = isNew ? "\u{1B}[0m\u{1B}[2J" : ""
         for (row, text) in texts.enumerated() where isNew || text != shown[row] {
             out += "\u{1B}[\(row + 1);1H\(text)"
-            // After a full line the cursor is still on the last column, which would be erased.
+            // After a line of full width, the cursor is still on the last column, which this would erase.
             if text.columns < columns { out += "\u{1B}[K" }
         }
         shown = texts

@@ -1,40 +1,41 @@
 import Foundation
 import Synchronization
 
-/// Three short sounds by which a person knows the result of a capture without looking. They are played by the first player found, or are
-/// the terminal's bell if there is none or the person is connected over SSH.
+/// Plays one of three short sounds after a capture, so that a person knows the result without looking at the screen. It uses the first
+/// sound player that is installed. Without one, or over SSH, it rings the terminal's bell instead.
 ///
-/// Playing never blocks: one sound is played at a time, and of those requested meanwhile only the newest.
+/// Playing never blocks. One sound is played at a time. Of the sounds that are requested meanwhile, only the newest is played.
 package final class Sounds: Sendable {
     enum Sound: CaseIterable, Sendable {
-        /// Rising.
+        /// A new book was captured: two tones, the second higher.
         case new
-        /// The same tone twice.
+        /// The captured book is already owned: the same tone twice.
         case owned
-        /// Falling.
+        /// A book needs attention: two tones, the second lower.
         case attention
     }
 
-    /// The players of PipeWire, PulseAudio and ALSA, in this order. Their last argument is the name of a WAV file.
+    /// The sound players of PipeWire, PulseAudio and ALSA, in the order in which they are tried. The last argument of each is the name of a
+    /// WAV file.
     package static let players: [(name: String, options: [String])] = [
         ("pw-play", []), ("paplay", []), ("aplay", ["-q"]),
     ]
-    /// The limit for one sound, since a sound server may hang.
+    /// The longest time that one sound may take, because a sound server can hang.
     private let longestPlay: DispatchTimeInterval
 
     private struct State {
         var isMuted: Bool
         var player: (path: String, options: [String])?
         var isPlaying = false
-        /// The number of the player that was started last; the end of an earlier one is ignored.
+        /// The number of the player that was started last. The end of an earlier player is ignored.
         var playerNumber = 0
         var next: Sound?
-        /// Unlinked files, one for each sound; they disappear with the process.
+        /// The files that hold the sounds. They are unlinked, so they disappear when the process ends.
         var files: [Sound: FileHandle] = [:]
     }
 
     private let state: Mutex<State>
-    /// Starting a process takes milliseconds, for which capturing should not wait.
+    /// The queue on which players are started. Starting a process takes milliseconds, and capturing should not wait for it.
     private let queue = DispatchQueue(label: "sounds")
     private let ring: @Sendable () -> Void
 
@@ -55,7 +56,7 @@ package final class Sounds: Sendable {
         set { state.withLock { $0.isMuted = newValue } }
     }
 
-    /// The program that plays the sounds; nil for the terminal's bell.
+    /// The path of the program that plays the sounds; nil if the terminal's bell is used.
     package var playerPath: String? { state.withLock { $0.player?.path } }
 
     func play(_ sound: Sound) {
@@ -96,7 +97,7 @@ package final class Sounds: Sendable {
         do {
             try process.run()
             queue.asyncAfter(deadline: .now() + longestPlay) {
-                // A player that hangs in the driver does not end even now, and is abandoned.
+                // A player that hangs in the driver does not end even when it is killed, so it is abandoned.
                 if process.isRunning { kill(process.processIdentifier, SIGKILL) }
                 self.playerEnded(number, hasPlayed: false)
             }
@@ -120,7 +121,7 @@ package final class Sounds: Sendable {
         if let next { start(next) }
     }
 
-    /// Uses the bell from now on, because the player does not work (no sound card, no server).
+    /// Uses the bell from now on, because the player does not work. There may be no sound card or sound server.
     private func giveUp() {
         state.withLock { state in (state.player, state.isPlaying, state.next) = (nil, false, nil) }
         ring()
@@ -139,9 +140,9 @@ package final class Sounds: Sendable {
 /// A sound as a WAV file: 16-bit PCM, one channel. Source: Multimedia Programming Interface and Data Specifications 1.0, RIFF WAVE.
 struct WAV {
     static let samplesPerSecond = 22_050
-    /// The fraction of full scale: loud enough at the shelf, but not in the next room.
+    /// The volume as a fraction of full scale. It is loud enough at the shelf, but not heard in the next room.
     private static let volume = 0.25
-    /// Fades at both ends of a tone, without which it clicks.
+    /// The length of the fades at both ends of a tone. Without them, the tone would click.
     private static let fade: Duration = .milliseconds(8)
 
     private(set) var samples: [Int16] = []

@@ -1,13 +1,13 @@
 import Bookplate
 import Station
 
-/// The appearance of a status: always a shape and a word, not a colour alone.
+/// The appearance of a status. It always has a shape and a word, not only a colour.
 struct StatusStyle {
-    /// ✓ new, ● owned, ▲ needs attention, – answered.
+    /// The shape: ✓ for new, ● for owned, ▲ for needs attention, – for answered.
     let mark: String
-    /// The text on the card.
+    /// The status in words, for the card.
     let word: String
-    /// The text in the list: the reason why the book is not ready to be saved, or an empty string.
+    /// The remark in the list: the reason why the book is not ready to be saved, or an empty string.
     let note: String
     let ink: Ink
 
@@ -29,8 +29,8 @@ struct StatusStyle {
                     "▲", "SOURCE UNAVAILABLE", hasTitle ? "source unavailable" : "waits for a source", .attention)
             case .needsTitle: StatusStyle("▲", "NO TITLE", "no title", .attention)
             case .weakMatch: StatusStyle("▲", "PERHAPS ANOTHER BOOK", "perhaps another book", .attention)
-            case .saved(.wishFulfilled): StatusStyle("✓", "SAVED, A WISH FULFILLED", "saved, was a wish", .faint)
-            case .saved(.restored): StatusStyle("✓", "SAVED, BACK FROM THE TRASH", "saved, was in the trash", .faint)
+            case .saved(.wishFulfilled): StatusStyle("✓", "SAVED, A WISH FULFILLED", "saved (was a wish)", .faint)
+            case .saved(.restored): StatusStyle("✓", "SAVED, BACK FROM THE TRASH", "saved (was in trash)", .faint)
             case .saved: StatusStyle("✓", "SAVED", "saved", .faint)
             case .skipped: StatusStyle("–", "SKIPPED", "skipped", .faint)
             case .postponed: StatusStyle("–", "LATER", "later", .faint)
@@ -39,7 +39,7 @@ struct StatusStyle {
 }
 
 extension CameraError.Kind {
-    /// Two words for the top line, followed by the whole sentence below.
+    /// The error in a few words, for the top line of the screen. The whole message is shown below it.
     var word: String {
         switch self {
         case .noCamera: "no camera"
@@ -56,7 +56,7 @@ extension CameraError.Kind {
 }
 
 extension Preset {
-    /// "Shelf: Attic · Tags: sf · To Read · owned"
+    /// The preset on one line: "Shelf: Attic · Tags: sf · To Read · owned".
     var line: String {
         [
             "Shelf: \(shelf ?? "none")", tags.isEmpty ? nil : "Tags: \(tags.joined(separator: ", "))",
@@ -67,7 +67,7 @@ extension Preset {
 }
 
 extension Batch.Counts {
-    /// "24 found, 2 owned, 1 not found · 21 ticked · 5 saved"
+    /// The counts on one line: "24 found, 2 owned, 1 not found · 21 ticked · 5 saved".
     var line: String {
         let status = [
             (found, "found"), (lookingUp, "looking up"), (owned, "owned"), (again, "again"), (notFound, "not found"),
